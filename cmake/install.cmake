@@ -1,0 +1,34 @@
+# What `cmake --install` lays down: the library, the header, and the files for find_package(LPT) and pkg-config.
+# Component `runtime` is what a program needs to start, `dev` what it needs to be built.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/LPT)
+
+install(TARGETS lpt EXPORT LPTTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/lpt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+install(EXPORT LPTTargets NAMESPACE LPT:: DESTINATION ${config_dir} COMPONENT dev)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/LPTConfig.cmake.in ${PROJECT_BINARY_DIR}/LPTConfig.cmake
+                              INSTALL_DESTINATION ${config_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/LPTConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/LPTConfig.cmake ${PROJECT_BINARY_DIR}/LPTConfigVersion.cmake
+        DESTINATION ${config_dir} COMPONENT dev)
+
+# Relative to the .pc file, so that a moved tree still works. How deep it lies depends on the library folder: lib is one
+# level, lib/x86_64-linux-gnu two. A distribution that gives absolute folders does not want to move them.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(LPT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(LPT_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  set(LPT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+else()
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(LPT_PC_PREFIX "\${pcfiledir}/${up}")
+  set(LPT_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  set(LPT_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/pkgconfig/lpt.pc.in ${PROJECT_BINARY_DIR}/lpt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/lpt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

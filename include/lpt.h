@@ -1,0 +1,1462 @@
+/**
+ * @file lpt.h
+ * @brief LPT, the low-precision training toolkit: the whole public interface.
+ *
+ * LPT converts numbers to and from small formats (FP8, FP4, MX, NVFP4, INT8), multiplies matrices that are stored in
+ * them, and trains with them: linear layers under a recipe, scalers, activations, and an optimizer whose state is FP8.
+ *
+ * Three steps of use:
+ *   1. create a context: it is the worker (threads, error text, choice of kernels);
+ *   2. wrap your memory as tensors, or let the library create them; a format says what the bytes mean;
+ *   3. call an operation with the context first and the outputs last, and look at the status it returns.
+ *
+ * The context is the worker, handles are data, options are one call's wishes.
+ *
+ * @section ownership Ownership
+ * *borrowed*: the caller keeps it and it must live for the call. *given*: the library takes it. *returned*: the caller
+ * ends it with the destroy function that is named. Every destroy takes NULL, may run on any thread at any moment, waits
+ * for nothing and sets no error text. The order of destruction is free: a tensor may outlive the context that made it.
+ * The library never frees what it did not allocate.
+ *
+ * @section threads Threads
+ * A context serves one thread at a time; contexts share nothing mutable. A handle may be used with any context, one
+ * writer at a time, ordered by the caller. Results never depend on the number of threads.
+ *
+ * @section options Options
+ * An options struct begins with `struct_size`. Fill it with its `…_INIT` macro, or with its `…_init` function from a
+ * language that has no C macros; NULL stands for those defaults. A program compiled against a newer header than the
+ * library gets LPT_UNSUPPORTED when it sets a member that the library does not know. Handles inside options are
+ * borrowed for the call. With LPT_CHECK_ONLY in `flags` an operation checks its arguments and picks its kernel, then
+ * returns without running: the status and lpt_context_explanation() tell what would have happened.
+ *
+ * @section errors Errors
+ * Every function that can fail returns an lpt_status; the text stands in the context, see lpt_context_error(). An error
+ * that is found before the work starts leaves every output untouched. No exception, signal or exit leaves the library.
+ *
+ * @section shapes Shapes
+ * Extents and strides are counted in elements, the last axis is the fastest. An operation on rows and columns folds the
+ * leading axes of its tensors into rows. Extents may be zero. A *vector* of n is a tensor of rank 1 or a matrix of one row.
+ * Every size works; nothing must be padded. Unless said otherwise outputs may not overlap inputs or each other, and a
+ * row's elements are adjacent (stride 1 along the last axis).
+ *
+ * @section rounding Rounding
+ * A cast multiplies once in f32 by the inverse scale and rounds once. Stochastic rounding takes its bits from
+ * lpt_random: the bits belong to the element's place, so they depend neither on threads nor on how a tensor is split.
+ */
+#ifndef LPT_H
+#define LPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LPT_STATIC)
+#define LPT_API
+#elif defined(__GNUC__)
+#define LPT_API __attribute__((visibility("default")))
+#else
+#define LPT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- version ------------------------------------------ */
+
+/** @brief Major release of this header. */
+#define LPT_VERSION_MAJOR 0
+/** @brief Minor release of this header. */
+#define LPT_VERSION_MINOR 1
+/** @brief Patch release of this header. */
+#define LPT_VERSION_PATCH 0
+
+/**
+ * @brief Tells the release of the library that is loaded.
+ * @return major · 10000 + minor · 100 + patch.
+ */
+LPT_API int32_t lpt_version(void);
+
+/**
+ * @brief Tells the release of the library that is loaded, as text.
+ * @return a static string such as "0.1.0".
+ */
+LPT_API const char *lpt_version_string(void);
+
+/**
+ * @brief Tells the level of the binary interface, which is the number in the library's SONAME.
+ * @return 1.
+ */
+LPT_API int32_t lpt_abi_level(void);
+
+/**
+ * @brief Tells how the library was built: release, compiler, and the instruction sets with kernels of their own.
+ * @return a static string of one line.
+ */
+LPT_API const char *lpt_build_info(void);
+
+/* ---------------------------------------------------------------- status ------------------------------------------- */
+
+/** @brief What a function came to; one of lpt_status_values. */
+typedef int32_t lpt_status;
+
+/** @brief Values of lpt_status. */
+enum lpt_status_values {
+  LPT_OK = 0,               /**< Done. */
+  LPT_INVALID_ARGUMENT = 1, /**< An argument is wrong; the text names it, its value and what was expected. */
+  LPT_UNSUPPORTED = 2,      /**< Well formed, but nothing here can do it; the text lists what was tried and why not. */
+  LPT_OUT_OF_MEMORY = 3,    /**< Memory could not be had. */
+  LPT_INVALID_STATE = 4,    /**< A saved state is truncated, damaged, or of another kind; nothing was changed. */
+  LPT_INTERNAL = 5          /**< A defect of the library. */
+};
+
+/**
+ * @brief Names a status.
+ * @param status any number.
+ * @return a static string such as "invalid argument"; "unknown status" for a number that is none.
+ */
+LPT_API const char *lpt_status_string(lpt_status status);
+
+/* ---------------------------------------------------------------- context ------------------------------------------ */
+
+/** @brief The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy(). */
+typedef struct lpt_context lpt_context;
+
+/** @brief Flag of every options struct: check the arguments and pick a kernel, run nothing. Tensors need no data. */
+#define LPT_CHECK_ONLY UINT64_C(1)
+
+/** @brief The highest instruction set that a context may use; one of lpt_isa_values. */
+typedef int32_t lpt_isa;
+
+/** @brief Values of lpt_isa. Each one includes those before it. */
+enum lpt_isa_values {
+  LPT_ISA_AUTO = 0,           /**< All that the processor has. */
+  LPT_ISA_REFERENCE = 1,      /**< The plain rows only: they decide the bits. */
+  LPT_ISA_X86_AVX2 = 2,       /**< AVX2, FMA, F16C. */
+  LPT_ISA_X86_AVX512 = 3,     /**< AVX-512 F, BW, VL, DQ, VBMI. */
+  LPT_ISA_X86_AVX512_BF16 = 4 /**< AVX-512 with bf16 dot products and VNNI. */
+};
+
+/** @brief How much a context logs; one of lpt_log_level_values. */
+typedef int32_t lpt_log_level;
+
+/** @brief Values of lpt_log_level. */
+enum lpt_log_level_values {
+  LPT_LOG_NONE = 0,    /**< Nothing. */
+  LPT_LOG_WARNING = 1, /**< What is likely a mistake, such as an operation that no fast kernel takes. */
+  LPT_LOG_INFO = 2,    /**< Rare events: threads started, instruction set chosen. */
+  LPT_LOG_DISPATCH = 3 /**< Every kernel that is chosen, and why the ones before it were not. */
+};
+
+/** @brief Receives a log line, always on the thread that is calling the library. */
+typedef void (*lpt_log_function)(void *user, lpt_log_level level, const char *text);
+
+/** @brief Gives `bytes` bytes aligned to `alignment`, a power of two, or NULL. Called on any thread. */
+typedef void *(*lpt_allocate_function)(void *user, size_t bytes, size_t alignment);
+
+/** @brief Takes back what lpt_allocate_function gave. Called on any thread. */
+typedef void (*lpt_release_function)(void *user, void *memory, size_t bytes);
+
+/** @brief One task of a parallel loop, as the library hands it to lpt_parallel_for_function. */
+typedef void (*lpt_task_function)(void *argument, int64_t index);
+
+/** @brief Runs task(argument, i) for every i in [0, count), on any threads, and returns when all have ended. */
+typedef void (*lpt_parallel_for_function)(void *user, int64_t count, lpt_task_function task, void *argument);
+
+/** @brief What a new context should be. */
+typedef struct lpt_context_options {
+  size_t struct_size;                     /**< sizeof(lpt_context_options) of the caller. */
+  int32_t thread_count;                   /**< Threads of the context; 0: as many cores as the process may use. */
+  lpt_isa isa;                            /**< Highest instruction set to use; for tests and comparisons. */
+  lpt_log_level log_level;                /**< What `log` receives. */
+  int32_t parallel_for_width;             /**< Threads behind `parallel_for`; at least 1 when it is given. */
+  lpt_log_function log;                   /**< NULL: the context is silent. */
+  void *log_user;                         /**< First argument of `log`. */
+  lpt_allocate_function allocate;         /**< NULL: the library's own; given together with `release`. */
+  lpt_release_function release;           /**< NULL: the library's own. */
+  void *allocator_user;                   /**< First argument of `allocate` and `release`; outlives all tensors. */
+  lpt_parallel_for_function parallel_for; /**< NULL: the context's own threads; else the host's. */
+  void *parallel_for_user;                /**< First argument of `parallel_for`. */
+  char *error_text;                       /**< Receives the reason when lpt_context_create() fails; may be NULL. */
+  size_t error_text_bytes;                /**< Room at `error_text`. */
+} lpt_context_options;
+
+/** @brief Defaults of lpt_context_options. */
+#define LPT_CONTEXT_OPTIONS_INIT \
+  { sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_context_options_init(lpt_context_options *options, size_t struct_size);
+
+/**
+ * @brief Creates a context. Threads start with the first operation that wants them.
+ * @param options NULL for the defaults.
+ * @param out_context returned; destroy with lpt_context_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks `isa`; LPT_OUT_OF_MEMORY. The text of
+ *         a failure goes to `options->error_text`.
+ */
+LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context);
+
+/**
+ * @brief Destroys a context and ends its threads. Handles made with it live on.
+ * @param context NULL is allowed. Must not be at work on another thread.
+ */
+LPT_API void lpt_context_destroy(lpt_context *context);
+
+/**
+ * @brief Tells what went wrong in the last call with this context.
+ * @param context NULL gives a general sentence.
+ * @return one line that names the argument, its value and what was expected; "" after success. Valid until the next call.
+ */
+LPT_API const char *lpt_context_error(const lpt_context *context);
+
+/**
+ * @brief Tells which kernel the last operation took, and why each faster one was passed over.
+ * @param context NULL gives "".
+ * @return lines of text, one per operation part; valid until the next call with this context.
+ */
+LPT_API const char *lpt_context_explanation(const lpt_context *context);
+
+/**
+ * @brief Changes the number of threads.
+ * @param context the context.
+ * @param thread_count at least 1; 0: as many cores as the process may use.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_count);
+
+/**
+ * @brief Changes the highest instruction set that may be used.
+ * @param context the context.
+ * @param isa one of lpt_isa_values.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks it.
+ */
+LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
+
+/**
+ * @brief Changes where the log goes.
+ * @param context the context.
+ * @param level what to log.
+ * @param log NULL: silent.
+ * @param log_user first argument of `log`.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user);
+
+/** @brief What one kernel did while a profile was taken. */
+typedef struct lpt_profile_entry {
+  size_t struct_size;    /**< sizeof(lpt_profile_entry) of the caller. */
+  const char *operation; /**< The part of an operation, such as "gemm"; static. */
+  const char *row;       /**< The kernel that ran, such as "gemm_any_x86_avx512_bf16"; static. */
+  int64_t calls;         /**< How often it ran. */
+  double seconds;        /**< Wall time inside it. */
+  double bytes;          /**< Bytes it had to read and write at least once. */
+  double flops;          /**< Arithmetic of a gemm: 2·m·n·k; 0 elsewhere. */
+} lpt_profile_entry;
+
+/** @brief Defaults of lpt_profile_entry. */
+#define LPT_PROFILE_ENTRY_INIT \
+  { sizeof(lpt_profile_entry), NULL, NULL, 0, 0.0, 0.0, 0.0 }
+
+/**
+ * @brief Writes the defaults of LPT_PROFILE_ENTRY_INIT.
+ * @param entry written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_profile_entry_init(lpt_profile_entry *entry, size_t struct_size);
+
+/**
+ * @brief Starts a new profile, or stops the one that is taken. What was recorded stays until the next start.
+ * @param context the context.
+ * @param is_enabled 1: forget what was recorded and start; 0: stop.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_set_profile(lpt_context *context, int32_t is_enabled);
+
+/**
+ * @brief Counts the entries of the profile: one per operation part and kernel.
+ * @param context the context.
+ * @param out_count returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_profile_count(lpt_context *context, int64_t *out_count);
+
+/**
+ * @brief Reads one entry of the profile, longest time first.
+ * @param context the context.
+ * @param index from 0 to the count minus 1.
+ * @param out_entry its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_profile_entry(lpt_context *context, int64_t index, lpt_profile_entry *out_entry);
+
+/**
+ * @brief Writes the profile's calls as a Chrome trace (JSON), the first 100 000 of them.
+ * @param context the context.
+ * @param path file to write; replaced.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the file cannot be written.
+ */
+LPT_API lpt_status lpt_context_profile_save(lpt_context *context, const char *path);
+
+/* ---------------------------------------------------------------- formats ------------------------------------------ */
+
+/**
+ * @brief What the bytes of a tensor mean. Small numbers are the presets of lpt_format_values; a larger one spells its own
+ * description in its bits, so that a format means the same in every context, process and file. Compare with ==.
+ */
+typedef int64_t lpt_format;
+
+/** @brief Values of lpt_format. Plain elements come first, then elements with scales. */
+enum lpt_format_values {
+  LPT_FORMAT_NONE = 0,    /**< No format. */
+  LPT_FORMAT_F64 = 1,     /**< IEEE binary64; reference rows and tests. */
+  LPT_FORMAT_F32 = 2,     /**< IEEE binary32. */
+  LPT_FORMAT_F16 = 3,     /**< IEEE binary16. */
+  LPT_FORMAT_BF16 = 4,    /**< bfloat16: 8 exponent and 7 mantissa bits. */
+  LPT_FORMAT_E4M3FN = 5,  /**< OCP FP8, bias 7, largest 448, NaN 0x7F, no infinity. */
+  LPT_FORMAT_E4M3 = 6,    /**< IEEE-like FP8, bias 7, largest 240, infinity and NaN. */
+  LPT_FORMAT_E5M2 = 7,    /**< OCP FP8, bias 15, largest 57344, infinity and NaN. */
+  LPT_FORMAT_E2M1FN = 8,  /**< OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and sign; two per byte, first in the low half. */
+  LPT_FORMAT_E8M0FNU = 9, /**< Scale: 2^(code - 127), NaN 0xFF, no zero, no sign. */
+  LPT_FORMAT_INT8 = 10,   /**< Signed integer; quantizing uses -127 to 127. */
+  LPT_FORMAT_UINT8 = 11,  /**< Bytes: saved activations, masks. Not a target of quantize. */
+
+  LPT_FORMAT_E4M3FN_TENSOR = 64,  /**< e4m3fn, one f32 scale. */
+  LPT_FORMAT_E4M3FN_ROW = 65,     /**< e4m3fn, one f32 scale per row. */
+  LPT_FORMAT_E4M3FN_1X128 = 66,   /**< e4m3fn, one f32 scale per 128 elements of a row. */
+  LPT_FORMAT_E4M3FN_128X128 = 67, /**< e4m3fn, one f32 scale per 128 × 128 block. */
+  LPT_FORMAT_E4M3_TENSOR = 68,    /**< e4m3 (240), one f32 scale. */
+  LPT_FORMAT_E4M3_ROW = 69,       /**< e4m3 (240), one f32 scale per row. */
+  LPT_FORMAT_E5M2_TENSOR = 70,    /**< e5m2, one f32 scale. */
+  LPT_FORMAT_E5M2_ROW = 71,       /**< e5m2, one f32 scale per row. */
+  LPT_FORMAT_E5M2_1X128 = 72,     /**< e5m2, one f32 scale per 128 elements of a row. */
+  LPT_FORMAT_E5M2_128X128 = 73,   /**< e5m2, one f32 scale per 128 × 128 block. */
+  LPT_FORMAT_MXFP8_E4M3 = 74,     /**< OCP MX: e4m3fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXFP8_E5M2 = 75,     /**< OCP MX: e5m2, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXFP4 = 76,          /**< OCP MX: e2m1fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_NVFP4 = 77,          /**< e2m1fn, one e4m3fn scale per 16 elements and one f32 scale per tensor. */
+  LPT_FORMAT_INT8_TENSOR = 78,    /**< int8, one f32 scale. */
+  LPT_FORMAT_INT8_ROW = 79,       /**< int8, one f32 scale per row. */
+  LPT_FORMAT_F16_TENSOR = 80      /**< f16, one f32 scale: master weights. */
+};
+
+/** @brief A block extent of the whole axis. */
+#define LPT_WHOLE (-1)
+
+/** @brief The special values of an element; one of lpt_special_values. */
+typedef int32_t lpt_special;
+
+/** @brief Values of lpt_special. */
+enum lpt_special_values {
+  LPT_SPECIAL_NONE = 0,     /**< Every code is a finite number. */
+  LPT_SPECIAL_IEEE = 1,     /**< Infinities and NaN in the top exponent. */
+  LPT_SPECIAL_NAN_ONES = 2, /**< NaN with all bits set below the sign; no infinity. */
+  LPT_SPECIAL_INTEGER = 3   /**< Two's complement integer. */
+};
+
+/**
+ * @brief A format taken apart. A value is element · block scale · tensor scale, with absent scales 1.
+ *
+ * lpt_format_from_description() reads `element` to `block_columns`; the last six members are told by
+ * lpt_format_describe() and must be 0 or agree.
+ */
+typedef struct lpt_format_description {
+  size_t struct_size;      /**< sizeof(lpt_format_description) of the caller. */
+  lpt_format element;      /**< A plain preset. */
+  lpt_format block_scale;  /**< F32, E8M0FNU, E4M3FN, or NONE. */
+  lpt_format tensor_scale; /**< F32 or NONE. */
+  int32_t block_rows;      /**< Power of two, or LPT_WHOLE; 0 without block scale. */
+  int32_t block_columns;   /**< Power of two, or LPT_WHOLE; 0 without block scale. */
+  int32_t element_bits;    /**< Storage of one element. */
+  int32_t exponent_bits;   /**< 0 for integers. */
+  int32_t mantissa_bits;   /**< Stored ones. */
+  int32_t exponent_bias;   /**< Value of a normal code: (1 + m/2^M) · 2^(e - bias). */
+  lpt_special special;     /**< What stands for infinity and NaN. */
+  int32_t reserved;        /**< 0. */
+  double largest;          /**< Largest finite element. */
+} lpt_format_description;
+
+/** @brief Defaults of lpt_format_description. */
+#define LPT_FORMAT_DESCRIPTION_INIT \
+  { sizeof(lpt_format_description), LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0.0 }
+
+/**
+ * @brief Writes the defaults of LPT_FORMAT_DESCRIPTION_INIT.
+ * @param description written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_format_description_init(lpt_format_description *description, size_t struct_size);
+
+/**
+ * @brief Makes the format of a description. A description that equals a preset gives the preset.
+ * @param description borrowed.
+ * @param out_format returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the parts do not make a format; LPT_UNSUPPORTED for an unknown member.
+ */
+LPT_API lpt_status lpt_format_from_description(const lpt_format_description *description, lpt_format *out_format);
+
+/**
+ * @brief Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale,
+ *        where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32").
+ * @param name zero-terminated.
+ * @param out_format returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when there is none.
+ */
+LPT_API lpt_status lpt_format_from_name(const char *name, lpt_format *out_format);
+
+/**
+ * @brief Writes the name of a format; lpt_format_from_name() reads it back.
+ * @param format the format.
+ * @param buffer written with a terminating zero, cut to fit; may be NULL when `buffer_bytes` is 0.
+ * @param buffer_bytes room at `buffer`.
+ * @param out_needed_bytes returned: room for the whole name with its zero; may be NULL.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
+ */
+LPT_API lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes);
+
+/**
+ * @brief Takes a format apart.
+ * @param format the format.
+ * @param out_description its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
+ */
+LPT_API lpt_status lpt_format_describe(lpt_format format, lpt_format_description *out_description);
+
+/* ---------------------------------------------------------------- tensors ------------------------------------------ */
+
+/** @brief Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy(). */
+typedef struct lpt_tensor lpt_tensor;
+
+/** @brief A part of a tensor; one of lpt_part_values. */
+typedef int32_t lpt_part;
+
+/** @brief Values of lpt_part. */
+enum lpt_part_values {
+  LPT_PART_PAYLOAD = 0,      /**< The elements. */
+  LPT_PART_BLOCK_SCALES = 1, /**< A matrix of scales, one per block, rows of blocks by columns of blocks. */
+  LPT_PART_TENSOR_SCALE = 2  /**< One scale. */
+};
+
+/** @brief A tensor taken apart. */
+typedef struct lpt_tensor_description {
+  size_t struct_size;     /**< sizeof(lpt_tensor_description) of the caller. */
+  lpt_format format;      /**< What the payload means. */
+  void *data;             /**< The payload's first element; NULL: a tensor without data, for LPT_CHECK_ONLY. */
+  int32_t rank;           /**< Number of axes, 0 to 8. */
+  int32_t reserved;       /**< 0. */
+  const int64_t *extents; /**< `rank` extents. */
+  const int64_t *strides; /**< `rank` strides in elements; NULL: dense, last axis fastest. */
+} lpt_tensor_description;
+
+/** @brief Defaults of lpt_tensor_description. */
+#define LPT_TENSOR_DESCRIPTION_INIT \
+  { sizeof(lpt_tensor_description), LPT_FORMAT_NONE, NULL, 0, 0, NULL, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_TENSOR_DESCRIPTION_INIT.
+ * @param description written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, size_t struct_size);
+
+/**
+ * @brief Creates a tensor in memory of its own: zero elements, all scales 1.
+ * @param context whose allocator is used.
+ * @param format any format; one with scales takes rank 2 or more.
+ * @param rank 0 to 8.
+ * @param extents `rank` numbers, none negative.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, int32_t rank, const int64_t *extents,
+                                     lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
+ * @param context the context.
+ * @param description a plain format; formats with scales are made with lpt_tensor_combine().
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *description,
+                                   lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
+ * @param context the context.
+ * @param format a plain format.
+ * @param data first element; NULL: a tensor without data, for LPT_CHECK_ONLY.
+ * @param rows at least 0.
+ * @param columns at least 0.
+ * @param row_stride elements from one row to the next; 0: `columns`.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_matrix_wrap(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
+                                   int64_t row_stride, lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
+ * @param context the context.
+ * @param tensor the source.
+ * @param begins first index along each axis; on block edges of the format, and on whole bytes along the last axis.
+ * @param extents extents of the view; they end on block edges or at the source's end.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tensor, const int64_t *begins,
+                                   const int64_t *extents, lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a tensor of one part: the elements as a plain tensor, or the scales.
+ * @param context the context.
+ * @param tensor the source.
+ * @param part which part.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy(). The scales of blocks are a matrix.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the format has no such part; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
+                                   lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a matrix of its parts: the inverse of lpt_tensor_part(). The parts' memory is borrowed, or lives on if it
+ *        is the library's.
+ * @param context the context.
+ * @param format what the parts make.
+ * @param rows rows of the matrix.
+ * @param columns columns of the matrix; the payload may be given as bytes (LPT_FORMAT_UINT8) when elements are smaller.
+ * @param parts indexed by lpt_part; NULL for parts that the format lacks. Scales are dense.
+ * @param part_count length of `parts`.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when a part is missing or of the wrong format or shape; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_combine(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
+                                      const lpt_tensor *const *parts, int32_t part_count, lpt_tensor **out_tensor);
+
+/**
+ * @brief Takes a tensor apart.
+ * @param context the context.
+ * @param tensor the tensor.
+ * @param out_description its `struct_size` is set by the caller; written. Its arrays live as long as the tensor.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
+                                       lpt_tensor_description *out_description);
+
+/**
+ * @brief Tells how many bytes the elements and scales of a tensor take, without gaps between rows.
+ * @param context the context.
+ * @param tensor the tensor.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tensor, size_t *out_size_bytes);
+
+/**
+ * @brief Destroys a tensor. Memory that was wrapped is left alone.
+ * @param tensor NULL is allowed.
+ */
+LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
+
+/* ---------------------------------------------------------------- quantize ----------------------------------------- */
+
+/** @brief How a value between two codes is rounded; one of lpt_rounding_values. */
+typedef int32_t lpt_rounding;
+
+/** @brief Values of lpt_rounding. */
+enum lpt_rounding_values {
+  LPT_ROUNDING_NEAREST_EVEN = 0, /**< To the nearest code, ties to the even one. */
+  LPT_ROUNDING_STOCHASTIC = 1,   /**< Up with the probability of the fraction; the mean is the value. */
+  LPT_ROUNDING_TOWARD_ZERO = 2   /**< To the code below in magnitude. */
+};
+
+/** @brief What becomes of a value beyond the largest code; one of lpt_overflow_values. */
+typedef int32_t lpt_overflow;
+
+/** @brief Values of lpt_overflow. */
+enum lpt_overflow_values {
+  LPT_OVERFLOW_SATURATE = 0, /**< The largest finite code with its sign; infinities too. */
+  LPT_OVERFLOW_INFINITE = 1  /**< Infinity where the element has it, else NaN, else the largest finite code. */
+};
+
+/** @brief How scales follow from the largest magnitude (amax); one of lpt_scale_rule_values. */
+typedef int32_t lpt_scale_rule;
+
+/** @brief Values of lpt_scale_rule. M is the element's largest finite value. */
+enum lpt_scale_rule_values {
+  LPT_SCALE_RULE_DEFAULT = 0,      /**< F32 scales: AMAX. E8m0: ROUND_UP. E4m3fn: NEAREST, HEADROOM if stochastic. */
+  LPT_SCALE_RULE_AMAX = 1,         /**< F32 scales: amax / M. */
+  LPT_SCALE_RULE_POWER_OF_TWO = 2, /**< F32 scales: the smallest power of two that is at least amax / M. */
+  LPT_SCALE_RULE_ROUND_UP = 3,     /**< E8m0 scales: the same; never clips. */
+  LPT_SCALE_RULE_FLOOR = 4,        /**< E8m0 scales: 2^(floor(log2 amax) - floor(log2 M)), the OCP text; may clip. */
+  LPT_SCALE_RULE_NEAREST = 5,      /**< E4m3fn scales: amax / M to nearest; tensor scale from amax / (M · 448). */
+  LPT_SCALE_RULE_HEADROOM = 6      /**< E4m3fn scales: 17/16 of it, tensor scale from amax / (M · 256); never clips. */
+};
+
+/**
+ * @brief Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
+ *
+ * Element (r, c) of a tensor draws at index offset + r · row_stride + c, so that a shard draws the bits of the whole.
+ */
+typedef struct lpt_random {
+  uint64_t seed;      /**< The key. */
+  int64_t offset;     /**< Index of this tensor's first element in the whole one. */
+  int64_t row_stride; /**< Columns of the whole tensor; 0: columns of this one. */
+  uint32_t stream;    /**< One per site of the program, below 2^24. */
+  uint32_t step;      /**< One per call of the site; micro-batches count. */
+} lpt_random;
+
+/** @brief Defaults of lpt_random. */
+#define LPT_RANDOM_INIT \
+  { 0, 0, 0, 0, 0 }
+
+/** @brief Remembers the largest magnitudes of one site; see lpt_scaler_create(). */
+typedef struct lpt_scaler lpt_scaler;
+
+/** @brief How to quantize; the output's format says what to make. */
+typedef struct lpt_quantize_options {
+  size_t struct_size;          /**< sizeof(lpt_quantize_options) of the caller. */
+  uint64_t flags;              /**< LPT_CHECK_ONLY. */
+  lpt_rounding rounding;       /**< Of the elements. */
+  lpt_overflow overflow;       /**< Of the elements. */
+  lpt_scale_rule scale_rule;   /**< Of the scales. */
+  int32_t stochastic_bits;     /**< Random bits per element: 16 or 8. */
+  int32_t philox_rounds;       /**< 7, or 10. */
+  int32_t reserved;            /**< 0. */
+  lpt_random random;           /**< For stochastic rounding. */
+  lpt_scaler *scaler;          /**< Where amax comes from, for formats with one tensor scale; NULL: the source. */
+  const lpt_tensor *smoothing; /**< Vector of e8m0fnu factors per column, for formats with e8m0fnu column scales. */
+} lpt_quantize_options;
+
+/** @brief Defaults of lpt_quantize_options. */
+#define LPT_QUANTIZE_OPTIONS_INIT                                                                                  \
+  {                                                                                                                \
+    sizeof(lpt_quantize_options), 0, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, LPT_SCALE_RULE_DEFAULT, 16, \
+        7, 0, LPT_RANDOM_INIT, NULL, NULL                                                                          \
+  }
+
+/**
+ * @brief Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t struct_size);
+
+/**
+ * @brief Casts numbers to another format, with scales where the format has them.
+ *
+ * Shapes    source is rows × columns, quantized the same, transposed columns × rows; each with blocks along its own rows.
+ * Formats   source f64, f32, bf16, f16 (f64 is rounded to f32 first); outputs any but uint8.
+ * Rounding  as the options say; element = round(value · (1 / scale)), both in f32. Subnormals are kept.
+ * Specials  all-zero blocks get scale 1 (e8m0fnu: 2^-127, e4m3fn: 2^-9). NaN stays NaN; where the element has none, the
+ *           scale of its block becomes NaN, and a plain element refuses. Amax is taken over finite values.
+ * Source    OCP FP8 and MX 1.0; NVFP4 as published with two scale levels; docs/numerics.md has every rule.
+ *
+ * @param context the context.
+ * @param source borrowed.
+ * @param options NULL for the defaults.
+ * @param quantized written; NULL: not wanted.
+ * @param transposed written; NULL: not wanted. Draws the same random bits per source element.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
+                                lpt_tensor *quantized, lpt_tensor *transposed);
+
+/** @brief How to dequantize. */
+typedef struct lpt_dequantize_options {
+  size_t struct_size; /**< sizeof(lpt_dequantize_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY. */
+} lpt_dequantize_options;
+
+/** @brief Defaults of lpt_dequantize_options. */
+#define LPT_DEQUANTIZE_OPTIONS_INIT \
+  { sizeof(lpt_dequantize_options), 0 }
+
+/**
+ * @brief Writes the defaults of LPT_DEQUANTIZE_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t struct_size);
+
+/**
+ * @brief Gives the numbers that codes stand for: element · (block scale · tensor scale), in f32.
+ *
+ * Shapes    source and output are rows × columns.
+ * Formats   source any but uint8; output f64, f32, bf16 or f16 (the last two to nearest even, to infinity beyond).
+ *
+ * @param context the context.
+ * @param source borrowed.
+ * @param options NULL for the defaults.
+ * @param output written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
+                                  lpt_tensor *output);
+
+/* ---------------------------------------------------------------- scaler ------------------------------------------- */
+
+/** @brief Which amax a scaler gives; one of lpt_scaler_kind_values. */
+typedef int32_t lpt_scaler_kind;
+
+/** @brief Values of lpt_scaler_kind. */
+enum lpt_scaler_kind_values {
+  LPT_SCALER_CURRENT = 0, /**< That of the tensor at hand; the history is kept for the record. */
+  LPT_SCALER_DELAYED = 1  /**< The largest of the history; while it is empty or all zero, that of the tensor at hand. */
+};
+
+/** @brief What a new scaler should be. */
+typedef struct lpt_scaler_options {
+  size_t struct_size;     /**< sizeof(lpt_scaler_options) of the caller. */
+  lpt_scaler_kind kind;   /**< Which amax counts. */
+  int32_t history_length; /**< Updates that are remembered, 1 to 65536. */
+  int32_t margin;         /**< Amax is multiplied by 2^margin, -64 to 64. */
+  int32_t reserved;       /**< 0. */
+} lpt_scaler_options;
+
+/** @brief Defaults of lpt_scaler_options. */
+#define LPT_SCALER_OPTIONS_INIT \
+  { sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_SCALER_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_scaler_options_init(lpt_scaler_options *options, size_t struct_size);
+
+/** @brief What a scaler knows. */
+typedef struct lpt_scaler_values {
+  size_t struct_size;   /**< sizeof(lpt_scaler_values) of the caller. */
+  float amax;           /**< Largest of the history, without margin; 0 while it is empty. */
+  float running_amax;   /**< Largest since the last update. */
+  int64_t update_count; /**< Updates so far. */
+} lpt_scaler_values;
+
+/** @brief Defaults of lpt_scaler_values. */
+#define LPT_SCALER_VALUES_INIT \
+  { sizeof(lpt_scaler_values), 0.0f, 0.0f, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_SCALER_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_scaler_values_init(lpt_scaler_values *values, size_t struct_size);
+
+/**
+ * @brief Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes
+ *        until lpt_scaler_update(), so that all micro-batches of a step are cast alike.
+ * @param context the context.
+ * @param options NULL for the defaults.
+ * @param out_scaler returned; destroy with lpt_scaler_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_scaler_create(lpt_context *context, const lpt_scaler_options *options, lpt_scaler **out_scaler);
+
+/**
+ * @brief Destroys a scaler.
+ * @param scaler NULL is allowed.
+ */
+LPT_API void lpt_scaler_destroy(lpt_scaler *scaler);
+
+/**
+ * @brief Ends a step: pushes each running amax into its history, if anything was recorded, and starts a new one.
+ * @param context the context.
+ * @param scalers borrowed.
+ * @param scaler_count length of `scalers`.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *scalers, int64_t scaler_count);
+
+/**
+ * @brief Reads what a scaler knows.
+ * @param context the context.
+ * @param scaler the scaler.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_values *out_values);
+
+/**
+ * @brief Tells how many bytes lpt_scaler_state_save() writes.
+ * @param context the context.
+ * @param scaler the scaler.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_scaler_state_size(lpt_context *context, const lpt_scaler *scaler, size_t *out_size_bytes);
+
+/**
+ * @brief Saves a scaler: portable, versioned, with a checksum.
+ * @param context the context.
+ * @param scaler the scaler.
+ * @param buffer written.
+ * @param buffer_bytes at least lpt_scaler_state_size().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ */
+LPT_API lpt_status lpt_scaler_state_save(lpt_context *context, const lpt_scaler *scaler, void *buffer,
+                                         size_t buffer_bytes);
+
+/**
+ * @brief Restores a scaler.
+ * @param context the context.
+ * @param scaler written; its options must be those of the saved one.
+ * @param buffer borrowed.
+ * @param buffer_bytes length of the saved state.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ */
+LPT_API lpt_status lpt_scaler_state_load(lpt_context *context, lpt_scaler *scaler, const void *buffer,
+                                         size_t buffer_bytes);
+
+/* ---------------------------------------------------------------- gemm --------------------------------------------- */
+
+/** @brief How to multiply. */
+typedef struct lpt_gemm_options {
+  size_t struct_size;      /**< sizeof(lpt_gemm_options) of the caller. */
+  uint64_t flags;          /**< LPT_CHECK_ONLY. */
+  double alpha;            /**< Factor of the product. */
+  double beta;             /**< Factor of what c holds before; with 0, c is not read. */
+  int32_t is_a_transposed; /**< 1: a is stored k × m. */
+  int32_t is_b_transposed; /**< 1: b is stored n × k. */
+  const lpt_tensor *bias;  /**< Vector of n, f32 (or f64), added to every row; NULL: none. */
+} lpt_gemm_options;
+
+/** @brief Defaults of lpt_gemm_options. */
+#define LPT_GEMM_OPTIONS_INIT \
+  { sizeof(lpt_gemm_options), 0, 1.0, 0.0, 0, 0, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_GEMM_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size);
+
+/**
+ * @brief Multiplies two matrices of any formats, c = alpha · a · b + beta · c + bias, adding up in f32.
+ *
+ * Shapes    a is m × k, b is k × n (or stored transposed, see the options), c is m × n. Any m, n, k, zero included.
+ * Formats   a, b: any but uint8; c: f32, bf16, f16, or f64. With f64 in any place all is computed in f64.
+ * Rounding  products are exact or rounded once; the order of the sum belongs to the kernel and the shape, never to the
+ *           number of threads; c is rounded once, to nearest even. Scales are applied exactly once.
+ *
+ * @param context the context.
+ * @param a borrowed.
+ * @param b borrowed.
+ * @param options NULL for the defaults.
+ * @param c written, and read when beta is not 0; may not overlap a, b or bias.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when shapes do not fit together; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
+                            const lpt_gemm_options *options, lpt_tensor *c);
+
+/* ---------------------------------------------------------------- linear ------------------------------------------- */
+
+/** @brief Which format each operand of a linear layer's three multiplications takes. See lpt_recipe_create(). */
+typedef struct lpt_recipe lpt_recipe;
+
+/** @brief A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create(). */
+typedef struct lpt_linear lpt_linear;
+
+/** @brief One operand of one multiplication; one of lpt_cast_values. */
+typedef int32_t lpt_cast;
+
+/** @brief Values of lpt_cast. Forward y = x·wᵀ; dgrad dx = dy·w; wgrad dw = dyᵀ·x. */
+enum lpt_cast_values {
+  LPT_CAST_FORWARD_INPUT = 0,  /**< x in the forward product. */
+  LPT_CAST_FORWARD_WEIGHT = 1, /**< w in the forward product. */
+  LPT_CAST_DGRAD_GRADIENT = 2, /**< dy in the input gradient. */
+  LPT_CAST_DGRAD_WEIGHT = 3,   /**< w in the input gradient. */
+  LPT_CAST_WGRAD_GRADIENT = 4, /**< dy in the weight gradient. */
+  LPT_CAST_WGRAD_INPUT = 5     /**< x in the weight gradient: what is saved from forward to backward. */
+};
+
+/** @brief One tensor of a linear layer; one of lpt_operand_values. */
+typedef int32_t lpt_operand;
+
+/** @brief Values of lpt_operand. */
+enum lpt_operand_values {
+  LPT_OPERAND_INPUT = 0,   /**< x. */
+  LPT_OPERAND_WEIGHT = 1,  /**< w. */
+  LPT_OPERAND_GRADIENT = 2 /**< dy. */
+};
+
+/**
+ * @brief Creates a recipe by name.
+ *
+ *   "f32"           nothing is cast;
+ *   "bf16"          every operand bf16;
+ *   "fp8_trillion"  e4m3fn forward, e5m2 backward, the output gradient rounded stochastically, power-of-two tensor scales
+ *                   from the amax of the step before (arXiv 2409.12517).
+ *
+ * @param context the context.
+ * @param name one of the above.
+ * @param out_recipe returned; destroy with lpt_recipe_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT for an unknown name; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe);
+
+/**
+ * @brief Destroys a recipe. Layers made with it live on.
+ * @param recipe NULL is allowed.
+ */
+LPT_API void lpt_recipe_destroy(lpt_recipe *recipe);
+
+/**
+ * @brief Changes one cast of a recipe. Layers that were made before keep theirs.
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param cast which operand.
+ * @param format any but uint8; LPT_FORMAT_NONE: the operand is used as it comes.
+ * @param options rounding, overflow, scale rule; NULL for the defaults. Handles and random numbers in it are refused.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_cast cast, lpt_format format,
+                                       const lpt_quantize_options *options);
+
+/**
+ * @brief Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param operand which tensor.
+ * @param options kind, history, margin; NULL for current scaling.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+                                         const lpt_scaler_options *options);
+
+/**
+ * @brief Tells the format of one cast.
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param cast which operand.
+ * @param out_format returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_cast cast,
+                                          lpt_format *out_format);
+
+/** @brief The shape of a linear layer. */
+typedef struct lpt_linear_shape {
+  size_t struct_size;     /**< sizeof(lpt_linear_shape) of the caller. */
+  int64_t input_columns;  /**< Columns of the input and of the weight. */
+  int64_t output_columns; /**< Columns of the output, rows of the weight. */
+} lpt_linear_shape;
+
+/** @brief Defaults of lpt_linear_shape. */
+#define LPT_LINEAR_SHAPE_INIT \
+  { sizeof(lpt_linear_shape), 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_LINEAR_SHAPE_INIT.
+ * @param shape written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
+
+/** @brief One call of a linear layer. */
+typedef struct lpt_linear_options {
+  size_t struct_size;               /**< sizeof(lpt_linear_options) of the caller. */
+  uint64_t flags;                   /**< LPT_CHECK_ONLY. */
+  lpt_random random;                /**< Seed, this layer's stream, this micro-batch's step; offset, row_stride stay 0. */
+  int64_t first_row;                /**< Index of the first row in the whole batch: data-parallel ranks differ in it. */
+  const lpt_tensor *bias;           /**< Forward: vector of output_columns, f32; NULL: none. */
+  const lpt_tensor *input_smoothing; /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
+  int32_t is_accumulated;           /**< Weight and bias gradients: 0 overwrite, 1 add. */
+  int32_t reserved;                 /**< 0. */
+} lpt_linear_options;
+
+/** @brief Defaults of lpt_linear_options. */
+#define LPT_LINEAR_OPTIONS_INIT \
+  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_linear_options_init(lpt_linear_options *options, size_t struct_size);
+
+/**
+ * @brief Creates a linear layer. It owns its scalers and its weight's casts, not the weight.
+ * @param context the context.
+ * @param recipe borrowed; copied, so it may be changed or destroyed before the layer.
+ * @param shape borrowed.
+ * @param out_linear returned; destroy with lpt_linear_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, const lpt_linear_shape *shape,
+                                     lpt_linear **out_linear);
+
+/**
+ * @brief Destroys a linear layer.
+ * @param linear NULL is allowed.
+ */
+LPT_API void lpt_linear_destroy(lpt_linear *linear);
+
+/**
+ * @brief Casts the weight for the forward and backward products. Call it after every change of the weight.
+ * @param context the context.
+ * @param linear the layer.
+ * @param weight borrowed; output_columns × input_columns, any format but uint8.
+ * @param options random numbers, where the recipe casts weights stochastically; NULL for the defaults.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
+                                      const lpt_linear_options *options);
+
+/**
+ * @brief Tells how many bytes forward saves for backward. The number follows from the layer and `rows` alone.
+ * @param context the context.
+ * @param linear the layer.
+ * @param rows rows of the input.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_saved_size(lpt_context *context, const lpt_linear *linear, int64_t rows,
+                                         size_t *out_size_bytes);
+
+/**
+ * @brief Tells how many bytes the weight's casts take.
+ * @param context the context.
+ * @param linear the layer.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes);
+
+/**
+ * @brief Computes y = x · wᵀ + bias, and saves what backward needs.
+ *
+ * Smoothing (options.input_smoothing) acts where the input is cast to an element with one tensor scale: the columns are
+ * divided by their factors before the cast and multiplied back when the product decodes them. Elsewhere it would change
+ * nothing and is left out; with block scales it is refused.
+ *
+ * @param context the context.
+ * @param linear the layer; prepared.
+ * @param input borrowed; rows × input_columns, f32, bf16, f16 or f64.
+ * @param options NULL for the defaults.
+ * @param saved written; a uint8 vector of lpt_linear_saved_size() bytes, one per micro-batch in flight; NULL: inference.
+ * @param output written; rows × output_columns, f32, bf16, f16 or f64.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
+                                      const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output);
+
+/**
+ * @brief Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
+ *
+ * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes.
+ *
+ * @param context the context.
+ * @param linear the layer; prepared.
+ * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted.
+ * @param output_gradient borrowed; rows × output_columns, f32, bf16, f16 or f64.
+ * @param options NULL for the defaults.
+ * @param input_gradient written; rows × input_columns; NULL: not wanted.
+ * @param weight_gradient written or added to; output_columns × input_columns, f32 or f64; NULL: not wanted.
+ * @param bias_gradient written or added to; vector of output_columns, f32 or f64; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
+                                       const lpt_tensor *output_gradient, const lpt_linear_options *options,
+                                       lpt_tensor *input_gradient, lpt_tensor *weight_gradient,
+                                       lpt_tensor *bias_gradient);
+
+/**
+ * @brief Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
+ * @param context the context.
+ * @param linears borrowed.
+ * @param linear_count length of `linears`.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count);
+
+/**
+ * @brief Reads what one of the layer's scalers knows.
+ * @param context the context.
+ * @param linear the layer.
+ * @param operand which scaler.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
+                                          lpt_scaler_values *out_values);
+
+/**
+ * @brief Tells how many bytes lpt_linear_state_save() writes.
+ * @param context the context.
+ * @param linear the layer.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_state_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes);
+
+/**
+ * @brief Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
+ * @param context the context.
+ * @param linear the layer.
+ * @param buffer written.
+ * @param buffer_bytes at least lpt_linear_state_size().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ */
+LPT_API lpt_status lpt_linear_state_save(lpt_context *context, const lpt_linear *linear, void *buffer,
+                                         size_t buffer_bytes);
+
+/**
+ * @brief Restores the layer's scalers.
+ * @param context the context.
+ * @param linear written; of the same recipe and shape as the saved one.
+ * @param buffer borrowed.
+ * @param buffer_bytes length of the saved state.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ */
+LPT_API lpt_status lpt_linear_state_load(lpt_context *context, lpt_linear *linear, const void *buffer,
+                                         size_t buffer_bytes);
+
+/* ---------------------------------------------------------------- layers ------------------------------------------- */
+
+/** @brief How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values. */
+typedef int32_t lpt_smoothing;
+
+/** @brief Values of lpt_smoothing. */
+enum lpt_smoothing_values {
+  LPT_SMOOTHING_NONE = 0,   /**< Plain SwiGLU. */
+  LPT_SMOOTHING_CHANNEL = 1 /**< Smooth-SwiGLU: one factor per column, the power of two at or above max |up|. */
+};
+
+/** @brief How to compute a SwiGLU. */
+typedef struct lpt_swiglu_options {
+  size_t struct_size;      /**< sizeof(lpt_swiglu_options) of the caller. */
+  uint64_t flags;          /**< LPT_CHECK_ONLY. */
+  lpt_smoothing smoothing; /**< Whether factors are wanted. */
+  int32_t reserved;        /**< 0. */
+} lpt_swiglu_options;
+
+/** @brief Defaults of lpt_swiglu_options. */
+#define LPT_SWIGLU_OPTIONS_INIT \
+  { sizeof(lpt_swiglu_options), 0, LPT_SMOOTHING_NONE, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_SWIGLU_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_swiglu_options_init(lpt_swiglu_options *options, size_t struct_size);
+
+/**
+ * @brief Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
+ *
+ * With LPT_SMOOTHING_CHANNEL it also gives a factor per column, which the cast of the next linear layer divides out before
+ * it rounds and multiplies back after (lpt_linear_options.input_smoothing). The output itself is the plain SwiGLU: in
+ * exact arithmetic smoothing changes nothing. Source: Smooth-SwiGLU, arXiv 2409.12517.
+ *
+ * @param context the context.
+ * @param gate borrowed; rows × columns, f32, bf16, f16 or f64.
+ * @param up borrowed; as gate.
+ * @param options NULL for the defaults.
+ * @param output written; rows × columns, f32, bf16, f16 or f64.
+ * @param smoothing written; vector of columns, e8m0fnu; a column of zeros gets 1. NULL without smoothing.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_swiglu_forward(lpt_context *context, const lpt_tensor *gate, const lpt_tensor *up,
+                                      const lpt_swiglu_options *options, lpt_tensor *output, lpt_tensor *smoothing);
+
+/**
+ * @brief Computes the gradients of lpt_swiglu_forward(). Smoothing has none: its factors are constants.
+ * @param context the context.
+ * @param gate borrowed; as in forward.
+ * @param up borrowed; as in forward.
+ * @param output_gradient borrowed; rows × columns.
+ * @param options NULL for the defaults.
+ * @param gate_gradient written; rows × columns.
+ * @param up_gradient written; rows × columns.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_swiglu_backward(lpt_context *context, const lpt_tensor *gate, const lpt_tensor *up,
+                                       const lpt_tensor *output_gradient, const lpt_swiglu_options *options,
+                                       lpt_tensor *gate_gradient, lpt_tensor *up_gradient);
+
+/** @brief How to compute an RMS norm. */
+typedef struct lpt_rmsnorm_options {
+  size_t struct_size;     /**< sizeof(lpt_rmsnorm_options) of the caller. */
+  uint64_t flags;         /**< LPT_CHECK_ONLY. */
+  double epsilon;         /**< Added to the mean square. */
+  int32_t is_accumulated; /**< Weight gradient: 0 overwrite, 1 add. */
+  int32_t reserved;       /**< 0. */
+} lpt_rmsnorm_options;
+
+/** @brief Defaults of lpt_rmsnorm_options. */
+#define LPT_RMSNORM_OPTIONS_INIT \
+  { sizeof(lpt_rmsnorm_options), 0, 1e-5, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_RMSNORM_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_rmsnorm_options_init(lpt_rmsnorm_options *options, size_t struct_size);
+
+/**
+ * @brief Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
+ * @param context the context.
+ * @param input borrowed; rows × columns, f32, bf16, f16 or f64.
+ * @param weight borrowed; vector of columns, f32 (f64 with f64).
+ * @param options NULL for the defaults.
+ * @param output written; rows × columns.
+ * @param inverse_rms written; vector of rows, f32 (f64 with f64), for backward; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                       const lpt_rmsnorm_options *options, lpt_tensor *output, lpt_tensor *inverse_rms);
+
+/**
+ * @brief Computes the gradients of lpt_rmsnorm_forward().
+ * @param context the context.
+ * @param input borrowed; as in forward.
+ * @param weight borrowed; as in forward.
+ * @param inverse_rms borrowed; as forward wrote it.
+ * @param output_gradient borrowed; rows × columns.
+ * @param options NULL for the defaults.
+ * @param input_gradient written; rows × columns; NULL: not wanted.
+ * @param weight_gradient written or added to; vector of columns, f32 (f64 with f64); NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_rmsnorm_backward(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weight,
+                                        const lpt_tensor *inverse_rms, const lpt_tensor *output_gradient,
+                                        const lpt_rmsnorm_options *options, lpt_tensor *input_gradient,
+                                        lpt_tensor *weight_gradient);
+
+/** @brief How to compute a softmax. */
+typedef struct lpt_softmax_options {
+  size_t struct_size; /**< sizeof(lpt_softmax_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY. */
+  double scale;       /**< The input is multiplied by it first. */
+  int32_t is_causal;  /**< 1: row t of a T × S matrix sees columns 0 to t + S - T; the others give 0. */
+  int32_t reserved;   /**< 0. */
+} lpt_softmax_options;
+
+/** @brief Defaults of lpt_softmax_options. */
+#define LPT_SOFTMAX_OPTIONS_INIT \
+  { sizeof(lpt_softmax_options), 0, 1.0, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_SOFTMAX_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_softmax_options_init(lpt_softmax_options *options, size_t struct_size);
+
+/**
+ * @brief Computes output = exp(scale · input - max) / sum along the last axis.
+ *
+ * A row that sees no column gives zeros. A row with NaN, or with +infinity, gives NaN.
+ *
+ * @param context the context.
+ * @param input borrowed; rank 2 or more for a causal one; f32, bf16, f16 or f64.
+ * @param options NULL for the defaults.
+ * @param output written; the shape of input.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input, const lpt_softmax_options *options,
+                                       lpt_tensor *output);
+
+/**
+ * @brief Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)).
+ * @param context the context.
+ * @param output borrowed; as forward wrote it.
+ * @param output_gradient borrowed; the shape of output.
+ * @param options as in forward; NULL for the defaults.
+ * @param input_gradient written; the shape of output.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *output,
+                                        const lpt_tensor *output_gradient, const lpt_softmax_options *options,
+                                        lpt_tensor *input_gradient);
+
+/* ---------------------------------------------------------------- optimizer ---------------------------------------- */
+
+/** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */
+typedef struct lpt_optimizer lpt_optimizer;
+
+/** @brief What becomes of a second moment below half the smallest code; one of lpt_underflow_values. */
+typedef int32_t lpt_underflow;
+
+/** @brief Values of lpt_underflow. */
+enum lpt_underflow_values {
+  LPT_UNDERFLOW_CLAMP = 0,  /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
+  LPT_UNDERFLOW_ALLOWED = 1 /**< It becomes zero. */
+};
+
+/** @brief What a new optimizer should be: AdamW with decoupled weight decay. */
+typedef struct lpt_optimizer_options {
+  size_t struct_size;            /**< sizeof(lpt_optimizer_options) of the caller. */
+  uint64_t flags;                /**< LPT_CHECK_ONLY. */
+  double beta1;                  /**< Decay of the first moment, in [0, 1). */
+  double beta2;                  /**< Decay of the second moment, in [0, 1). */
+  double epsilon;                /**< Added to the root; at least 0. */
+  lpt_underflow second_underflow; /**< Of the second moment's cast. */
+  int32_t reserved;              /**< 0. */
+} lpt_optimizer_options;
+
+/** @brief Defaults of lpt_optimizer_options. */
+#define LPT_OPTIMIZER_OPTIONS_INIT \
+  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_UNDERFLOW_CLAMP, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t struct_size);
+
+/** @brief One parameter, as the optimizer should keep its state. */
+typedef struct lpt_optimizer_parameter {
+  size_t struct_size;       /**< sizeof(lpt_optimizer_parameter) of the caller. */
+  int64_t elements;         /**< Number of its elements. */
+  lpt_format first_moment;  /**< F32, BF16, E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR. */
+  lpt_format second_moment; /**< As first_moment. */
+  double weight_decay;      /**< At least 0. */
+} lpt_optimizer_parameter;
+
+/** @brief Defaults of lpt_optimizer_parameter. */
+#define LPT_OPTIMIZER_PARAMETER_INIT \
+  { sizeof(lpt_optimizer_parameter), 0, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.0 }
+
+/**
+ * @brief Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
+ * @param parameter written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t struct_size);
+
+/** @brief One step of an optimizer. */
+typedef struct lpt_step_options {
+  size_t struct_size;                 /**< sizeof(lpt_step_options) of the caller. */
+  uint64_t flags;                     /**< LPT_CHECK_ONLY. */
+  double learning_rate;               /**< At least 0. */
+  double gradient_scale;              /**< Gradients are multiplied by it: clipping, loss scale, micro-batches. */
+  lpt_random random;                  /**< Seed and step, for stochastic rounding; the parameter's index is its stream. */
+  lpt_rounding first_moment_rounding; /**< Of the first moment's cast. */
+  lpt_rounding second_moment_rounding; /**< Of the second moment's cast. */
+  lpt_rounding parameter_rounding;    /**< Of the parameter's cast, when it is not f32. */
+  int32_t reserved;                   /**< 0. */
+} lpt_step_options;
+
+/** @brief Defaults of lpt_step_options. */
+#define LPT_STEP_OPTIONS_INIT                                                                            \
+  {                                                                                                      \
+    sizeof(lpt_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN,                  \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0                                          \
+  }
+
+/**
+ * @brief Writes the defaults of LPT_STEP_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_step_options_init(lpt_step_options *options, size_t struct_size);
+
+/**
+ * @brief Creates an optimizer without parameters.
+ * @param context whose allocator is used for the state.
+ * @param options NULL for the defaults.
+ * @param out_optimizer returned; destroy with lpt_optimizer_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
+                                        lpt_optimizer **out_optimizer);
+
+/**
+ * @brief Destroys an optimizer and its state.
+ * @param optimizer NULL is allowed.
+ */
+LPT_API void lpt_optimizer_destroy(lpt_optimizer *optimizer);
+
+/**
+ * @brief Adds a parameter: makes its state, with zero moments.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param parameter borrowed.
+ * @param out_index returned: 0 for the first, then 1, 2, …
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer,
+                                     const lpt_optimizer_parameter *parameter, int64_t *out_index);
+
+/**
+ * @brief Steps many parameters. In f32, for each element with gradient g (scaled) and step number t:
+ *
+ *   m = beta1·m + (1-beta1)·g,  v = beta2·v + (1-beta2)·g²,
+ *   p = p - lr·decay·p - lr/(1-beta1^t) · m / (sqrt(v/(1-beta2^t)) + epsilon),
+ *
+ * then each of m, v, p is cast to its format, with a new scale where it has one (current amax, no power of two). The
+ * parameter is its own master weight: LPT_FORMAT_F16_TENSOR makes a scaled f16 master.
+ * Source: AdamW (arXiv 1711.05101); FP8 moments as in arXiv 2409.12517.
+ *
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param indices borrowed; which parameters, each at most once.
+ * @param count length of `indices`, `gradients` and `parameters`.
+ * @param gradients borrowed; f32 or bf16, as many elements as the parameter, dense.
+ * @param options NULL for the defaults.
+ * @param parameters read and written; f32, bf16, or LPT_FORMAT_F16_TENSOR, dense.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices,
+                                      int64_t count, const lpt_tensor *const *gradients,
+                                      const lpt_step_options *options, lpt_tensor *const *parameters);
+
+/**
+ * @brief Tells how many bytes the moments of all parameters take, scales included.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_optimizer_size(lpt_context *context, const lpt_optimizer *optimizer, size_t *out_size_bytes);
+
+/**
+ * @brief Tells how many bytes lpt_optimizer_state_save() writes for one parameter.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param index which parameter.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_optimizer_state_size(lpt_context *context, const lpt_optimizer *optimizer, int64_t index,
+                                            size_t *out_size_bytes);
+
+/**
+ * @brief Saves the state of one parameter: portable, versioned, with a checksum.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param index which parameter.
+ * @param buffer written.
+ * @param buffer_bytes at least lpt_optimizer_state_size().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small.
+ */
+LPT_API lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_optimizer *optimizer, int64_t index,
+                                            void *buffer, size_t buffer_bytes);
+
+/**
+ * @brief Restores the state of one parameter.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param index which parameter; its formats and number of elements must be those of the saved one.
+ * @param buffer borrowed.
+ * @param buffer_bytes length of the saved state.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ */
+LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
+                                            const void *buffer, size_t buffer_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LPT_H */
