@@ -1,0 +1,95 @@
+#include <cstdio>
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_context_options_init(lpt_context_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_CONTEXT_OPTIONS_INIT);
+}
+
+void lpt_profile_entry_init(lpt_profile_entry *entry, size_t struct_size) {
+  write_defaults(entry, struct_size, LPT_PROFILE_ENTRY_INIT);
+}
+
+lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context) {
+  return guard_without_context([&]() -> Status {
+    lpt_context_options known = LPT_CONTEXT_OPTIONS_INIT;
+    Status status = read_options(options, "options", known);
+    if (status.is_ok()) status = check_out(out_context, "out_context");
+    if (status.is_ok()) status = create_context(known, out_context);
+    // No context exists to keep the text.
+    if (!status.is_ok() && known.error_text != nullptr && known.error_text_bytes > 0) {
+      std::snprintf(known.error_text, known.error_text_bytes, "%s", status.message().c_str());
+    }
+    return status;
+  });
+}
+
+void lpt_context_destroy(lpt_context *context) { destroy(context, HandleKind::kContext); }
+
+const char *lpt_context_error(const lpt_context *context) {
+  if (context == nullptr || context->kind != HandleKind::kContext) return "context is NULL or not a live context";
+  return context->error.c_str();
+}
+
+const char *lpt_context_explanation(const lpt_context *context) {
+  if (context == nullptr || context->kind != HandleKind::kContext) return "";
+  return context->explanation.c_str();
+}
+
+lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_count) {
+  return guard(context, [&](Context &self) { return set_threads(self, thread_count); });
+}
+
+lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa) {
+  return guard(context, [&](Context &self) { return set_isa(self, isa); });
+}
+
+lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user) {
+  return guard(context, [&](Context &self) -> Status {
+    if (level < LPT_LOG_NONE || level > LPT_LOG_DISPATCH) {
+      return invalid("level is %d: expected 0 to %d", level, LPT_LOG_DISPATCH);
+    }
+    self.log_level = level;
+    self.log = log;
+    self.log_user = log_user;
+    return {};
+  });
+}
+
+lpt_status lpt_context_set_profile(lpt_context *context, int32_t is_enabled) {
+  return guard(context, [&](Context &self) -> Status {
+    if (is_enabled != 0 && is_enabled != 1) return invalid("is_enabled is %d: expected 0 or 1", is_enabled);
+    self.profile.set_enabled(is_enabled != 0);
+    return {};
+  });
+}
+
+lpt_status lpt_context_profile_count(lpt_context *context, int64_t *out_count) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_count, "out_count"));
+    *out_count = static_cast<int64_t>(self.profile.entries().size());
+    return {};
+  });
+}
+
+lpt_status lpt_context_profile_entry(lpt_context *context, int64_t index, lpt_profile_entry *out_entry) {
+  return guard(context, [&](Context &self) -> Status {
+    const std::vector<Profile::Entry> entries = self.profile.sorted();
+    if (index < 0 || index >= static_cast<int64_t>(entries.size())) {
+      return invalid("index is %lld: expected less than the count, %zu", static_cast<long long>(index), entries.size());
+    }
+    const Profile::Entry &entry = entries[static_cast<size_t>(index)];
+    const lpt_profile_entry values = {sizeof(lpt_profile_entry), entry.operation, entry.row,  entry.calls,
+                                      entry.seconds,             entry.bytes,     entry.flops};
+    return write_values(values, "out_entry", out_entry);
+  });
+}
+
+lpt_status lpt_context_profile_save(lpt_context *context, const char *path) {
+  return guard(context, [&](Context &self) -> Status {
+    if (path == nullptr) return invalid("path is NULL: expected a file name");
+    return self.profile.save(path);
+  });
+}

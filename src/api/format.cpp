@@ -1,0 +1,54 @@
+#include "src/formats/format.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_format_description_init(lpt_format_description *description, size_t struct_size) {
+  write_defaults(description, struct_size, LPT_FORMAT_DESCRIPTION_INIT);
+}
+
+lpt_status lpt_format_from_description(const lpt_format_description *description, lpt_format *out_format) {
+  return guard_without_context([&]() -> Status {
+    lpt_format_description known = LPT_FORMAT_DESCRIPTION_INIT;
+    if (description == nullptr) return invalid("description is NULL");
+    LPT_TRY(read_options(description, "description", known));
+    LPT_TRY(check_out(out_format, "out_format"));
+    return format_from_description(known, *out_format);
+  });
+}
+
+lpt_status lpt_format_from_name(const char *name, lpt_format *out_format) {
+  return guard_without_context([&]() -> Status {
+    if (name == nullptr) return invalid("name is NULL");
+    LPT_TRY(check_out(out_format, "out_format"));
+    return format_from_name(name, *out_format);
+  });
+}
+
+lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+  return guard_without_context([&]() -> Status {
+    Format known;
+    if (!find_format(format, known)) return invalid("format is none");
+    if (buffer == nullptr && buffer_bytes != 0) return invalid("buffer is NULL");
+    const std::string name = format_name(format);
+    if (buffer_bytes > 0) {
+      const size_t length = std::min(name.size(), buffer_bytes - 1);
+      std::memcpy(buffer, name.data(), length);
+      buffer[length] = '\0';
+    }
+    if (out_needed_bytes != nullptr) *out_needed_bytes = name.size() + 1;
+    return {};
+  });
+}
+
+lpt_status lpt_format_describe(lpt_format format, lpt_format_description *out_description) {
+  return guard_without_context([&]() -> Status {
+    lpt_format_description values = LPT_FORMAT_DESCRIPTION_INIT;
+    LPT_TRY(describe_format(format, values));
+    return write_values(values, "out_description", out_description);
+  });
+}

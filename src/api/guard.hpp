@@ -1,0 +1,109 @@
+// The border: handles and options are checked, errors become texts, nothing is thrown across it.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "src/ops/context.hpp"
+
+namespace lpt {
+
+// Runs `body(context)` and keeps its error text in the context. The only try in the library.
+template <typename Body>
+lpt_status guard(lpt_context *context, Body &&body) noexcept {
+  if (context == nullptr || context->kind != HandleKind::kContext) return LPT_INVALID_ARGUMENT;
+  try {
+    context->error.clear();
+    context->explanation.clear();
+    context->arena->reset();
+    const Status status = body(*context);
+    context->error = status.message();
+    return status.code();
+  } catch (const std::bad_alloc &) {
+    // Both texts fit the string's own room or were there before: this cannot throw again.
+    context->error.assign("out of memory");
+    return LPT_OUT_OF_MEMORY;
+  } catch (...) {
+    context->error.assign("internal error");
+    return LPT_INTERNAL;
+  }
+}
+
+// A guard for the few functions that have no context.
+template <typename Body>
+lpt_status guard_without_context(Body &&body) noexcept {
+  try {
+    return body().code();
+  } catch (const std::bad_alloc &) {
+    return LPT_OUT_OF_MEMORY;
+  } catch (...) {
+    return LPT_INTERNAL;
+  }
+}
+
+// Copies the members that both sides know over the defaults in `known`. NULL leaves the defaults.
+template <typename Options>
+Status read_options(const Options *given, const char *name, Options &known) {
+  if (given == nullptr) return {};
+  const size_t size = given->struct_size;
+  if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
+    return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
+                   sizeof(Options));
+  }
+  if (size > sizeof(Options)) {
+    const auto *tail = reinterpret_cast<const unsigned char *>(given) + sizeof(Options);
+    if (std::any_of(tail, tail + (size - sizeof(Options)), [](unsigned char byte) { return byte != 0; })) {
+      return unsupported("%s sets a member that this release of the library does not know", name);
+    }
+  }
+  std::memcpy(static_cast<void *>(&known), given, std::min(size, sizeof(Options)));
+  known.struct_size = sizeof(Options);
+  return {};
+}
+
+// Writes a struct of answers, as much of it as the caller has room for.
+template <typename Values>
+Status write_values(const Values &values, const char *name, Values *out_values) {
+  if (out_values == nullptr) return invalid("%s is NULL: expected room for the answer", name);
+  const size_t size = out_values->struct_size;
+  if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
+    return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
+                   sizeof(Values));
+  }
+  std::memcpy(static_cast<void *>(out_values), &values, std::min(size, sizeof(Values)));
+  out_values->struct_size = size;
+  return {};
+}
+
+// Writes a struct's defaults, never past the caller's size.
+template <typename Options>
+void write_defaults(Options *options, size_t struct_size, const Options &defaults) {
+  if (options == nullptr || struct_size < sizeof(size_t)) return;
+  std::memcpy(static_cast<void *>(options), &defaults, std::min(struct_size, sizeof(Options)));
+  if (struct_size > sizeof(Options)) {
+    std::memset(reinterpret_cast<unsigned char *>(options) + sizeof(Options), 0, struct_size - sizeof(Options));
+  }
+  std::memcpy(static_cast<void *>(options), &struct_size, sizeof struct_size);
+}
+
+template <typename Handle>
+Status check_handle(const Handle *handle, HandleKind kind, const char *name) {
+  if (handle == nullptr) return invalid("%s is NULL: expected a handle", name);
+  if (handle->kind != kind) return invalid("%s is not a live handle of its kind", name);
+  return {};
+}
+
+inline Status check_out(const void *out, const char *name) {
+  return out != nullptr ? Status() : invalid("%s is NULL: expected room for the answer", name);
+}
+
+// Ends a handle's life: a second destroy finds no live handle.
+template <typename Handle>
+void destroy(Handle *handle, HandleKind kind) {
+  if (handle == nullptr || handle->kind != kind) return;
+  handle->kind = HandleKind{};
+  delete handle;
+}
+
+}  // namespace lpt

@@ -1,0 +1,187 @@
+#include "src/ops/linear.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+namespace {
+
+BlobWriter saved_state(const Linear &linear) {
+  BlobWriter writer(BlobKind::kLinear);
+  write_linear(linear, writer);
+  return writer;
+}
+
+Status check_linear(const Linear *linear) { return check_handle(linear, HandleKind::kLinear, "linear"); }
+
+}  // namespace
+
+void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size) {
+  write_defaults(shape, struct_size, LPT_LINEAR_SHAPE_INIT);
+}
+
+void lpt_linear_options_init(lpt_linear_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_LINEAR_OPTIONS_INIT);
+}
+
+lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe) {
+  return guard(context, [&](Context &) -> Status {
+    if (name == nullptr) return invalid("name is NULL: expected the name of a recipe");
+    LPT_TRY(check_out(out_recipe, "out_recipe"));
+    auto recipe = std::make_unique<Recipe>();
+    LPT_TRY(make_recipe(name, *recipe));
+    *out_recipe = recipe.release();
+    return {};
+  });
+}
+
+void lpt_recipe_destroy(lpt_recipe *recipe) { destroy(recipe, HandleKind::kRecipe); }
+
+lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_cast cast, lpt_format format,
+                               const lpt_quantize_options *options) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    LPT_TRY(read_options(options, "options", known));
+    return set_recipe_cast(*recipe, cast, format, known);
+  });
+}
+
+lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+                                 const lpt_scaler_options *options) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_scaler_options known = LPT_SCALER_OPTIONS_INIT;
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_scaler_options(known));
+    recipe->scalers[operand] = known;
+    return {};
+  });
+}
+
+lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_cast cast,
+                                  lpt_format *out_format) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    LPT_TRY(check_choice("cast", cast, kCastCount - 1));
+    LPT_TRY(check_out(out_format, "out_format"));
+    *out_format = recipe->casts[cast].format;
+    return {};
+  });
+}
+
+lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, const lpt_linear_shape *shape,
+                             lpt_linear **out_linear) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_linear_shape known = LPT_LINEAR_SHAPE_INIT;
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    if (shape == nullptr) return invalid("shape is NULL: expected the layer's columns");
+    LPT_TRY(read_options(shape, "shape", known));
+    LPT_TRY(check_out(out_linear, "out_linear"));
+    return create_linear(*recipe, known, out_linear);
+  });
+}
+
+void lpt_linear_destroy(lpt_linear *linear) { destroy(linear, HandleKind::kLinear); }
+
+lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
+                              const lpt_linear_options *options) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(read_options(options, "options", known));
+    return prepare_linear(self, *linear, weight, known);
+  });
+}
+
+lpt_status lpt_linear_saved_size(lpt_context *context, const lpt_linear *linear, int64_t rows, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    if (rows < 0 || rows > (int64_t{1} << 40)) {
+      return invalid("rows is %lld: expected 0 to 2^40", static_cast<long long>(rows));
+    }
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    *out_size_bytes = linear_saved_bytes(*linear, rows);
+    return {};
+  });
+}
+
+lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    *out_size_bytes = linear_cast_bytes(*linear);
+    return {};
+  });
+}
+
+lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
+                              const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(read_options(options, "options", known));
+    return forward_linear(self, *linear, input, known, saved, output);
+  });
+}
+
+lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
+                               const lpt_tensor *output_gradient, const lpt_linear_options *options,
+                               lpt_tensor *input_gradient, lpt_tensor *weight_gradient, lpt_tensor *bias_gradient) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(read_options(options, "options", known));
+    return backward_linear(self, *linear, saved, output_gradient, known, input_gradient, weight_gradient,
+                           bias_gradient);
+  });
+}
+
+lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
+  return guard(context, [&](Context &) -> Status {
+    if (linear_count < 0) return invalid("linear_count is %lld: expected at least 0", static_cast<long long>(linear_count));
+    if (linears == nullptr && linear_count > 0) return invalid("linears is NULL: expected an array of handles");
+    for (int64_t i = 0; i < linear_count; ++i) {
+      LPT_TRY(check_handle(linears[i], HandleKind::kLinear, text("linears[%lld]", static_cast<long long>(i)).c_str()));
+    }
+    for (int64_t i = 0; i < linear_count; ++i) {
+      for (Scaler &scaler : linears[i]->scalers) update_scaler(scaler);
+    }
+    return {};
+  });
+}
+
+lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
+                                  lpt_scaler_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
+    return write_values(scaler_values(linear->scalers[operand]), "out_values", out_values);
+  });
+}
+
+lpt_status lpt_linear_state_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    *out_size_bytes = saved_state(*linear).size_bytes();
+    return {};
+  });
+}
+
+lpt_status lpt_linear_state_save(lpt_context *context, const lpt_linear *linear, void *buffer, size_t buffer_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_out(buffer, "buffer"));
+    return saved_state(*linear).save(buffer, buffer_bytes);
+  });
+}
+
+lpt_status lpt_linear_state_load(lpt_context *context, lpt_linear *linear, const void *buffer, size_t buffer_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    if (buffer == nullptr) return invalid("buffer is NULL: expected a saved state");
+    return load_linear(*linear, buffer, buffer_bytes);
+  });
+}

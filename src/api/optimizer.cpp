@@ -1,0 +1,87 @@
+#include "src/ops/optimizer.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_OPTIMIZER_OPTIONS_INIT);
+}
+
+void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t struct_size) {
+  write_defaults(parameter, struct_size, LPT_OPTIMIZER_PARAMETER_INIT);
+}
+
+void lpt_step_options_init(lpt_step_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_STEP_OPTIONS_INIT);
+}
+
+lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
+                                lpt_optimizer **out_optimizer) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_optimizer_options known = LPT_OPTIMIZER_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(out_optimizer, "out_optimizer"));
+    return create_optimizer(self, known, out_optimizer);
+  });
+}
+
+void lpt_optimizer_destroy(lpt_optimizer *optimizer) { destroy(optimizer, HandleKind::kOptimizer); }
+
+lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const lpt_optimizer_parameter *parameter,
+                             int64_t *out_index) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_optimizer_parameter known = LPT_OPTIMIZER_PARAMETER_INIT;
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    if (parameter == nullptr) return invalid("parameter is NULL: expected its description");
+    LPT_TRY(read_options(parameter, "parameter", known));
+    LPT_TRY(check_out(out_index, "out_index"));
+    return add_parameter(*optimizer, known, *out_index);
+  });
+}
+
+lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices, int64_t count,
+                              const lpt_tensor *const *gradients, const lpt_step_options *options,
+                              lpt_tensor *const *parameters) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_step_options known = LPT_STEP_OPTIONS_INIT;
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    LPT_TRY(read_options(options, "options", known));
+    return step_optimizer(self, *optimizer, indices, count, gradients, known, parameters);
+  });
+}
+
+lpt_status lpt_optimizer_size(lpt_context *context, const lpt_optimizer *optimizer, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    return optimizer_size(*optimizer, *out_size_bytes);
+  });
+}
+
+lpt_status lpt_optimizer_state_size(lpt_context *context, const lpt_optimizer *optimizer, int64_t index,
+                                    size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    return optimizer_state_size(*optimizer, index, *out_size_bytes);
+  });
+}
+
+lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_optimizer *optimizer, int64_t index, void *buffer,
+                                    size_t buffer_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    LPT_TRY(check_out(buffer, "buffer"));
+    return save_optimizer_state(*optimizer, index, buffer, buffer_bytes);
+  });
+}
+
+lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index, const void *buffer,
+                                    size_t buffer_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    if (buffer == nullptr) return invalid("buffer is NULL: expected a saved state");
+    return load_optimizer_state(*optimizer, index, buffer, buffer_bytes);
+  });
+}

@@ -1,0 +1,31 @@
+#include "src/ops/quantize.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_quantize_options_init(lpt_quantize_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_QUANTIZE_OPTIONS_INIT);
+}
+
+void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_DEQUANTIZE_OPTIONS_INIT);
+}
+
+lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
+                        lpt_tensor *quantized, lpt_tensor *transposed) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return quantize(self, source, known, quantized, transposed);
+  });
+}
+
+lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
+                          lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_dequantize_options known = LPT_DEQUANTIZE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return dequantize(self, source, known, output);
+  });
+}

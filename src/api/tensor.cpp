@@ -1,0 +1,85 @@
+#include "src/ops/tensor.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_tensor_description_init(lpt_tensor_description *description, size_t struct_size) {
+  write_defaults(description, struct_size, LPT_TENSOR_DESCRIPTION_INIT);
+}
+
+lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, int32_t rank, const int64_t *extents,
+                             lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return create_tensor(self, format, rank, extents, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *description, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_tensor_description known = LPT_TENSOR_DESCRIPTION_INIT;
+    if (description == nullptr) return invalid("description is NULL: expected what to wrap");
+    LPT_TRY(read_options(description, "description", known));
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return wrap_tensor(known, out_tensor);
+  });
+}
+
+lpt_status lpt_matrix_wrap(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
+                           int64_t row_stride, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return wrap_matrix(format, data, rows, columns, row_stride, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tensor, const int64_t *begins,
+                           const int64_t *extents, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
+    if (tensor->rank > 0 && begins == nullptr) return invalid("begins is NULL: expected %d numbers", tensor->rank);
+    if (tensor->rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", tensor->rank);
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return view_tensor(*tensor, begins, extents, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return part_of_tensor(*tensor, part, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_combine(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
+                              const lpt_tensor *const *parts, int32_t part_count, lpt_tensor **out_tensor) {
+  return guard(context, [&](Context &) -> Status {
+    if (parts == nullptr) return invalid("parts is NULL: expected an array of tensors");
+    if (part_count < 1 || part_count > 64) return invalid("part_count is %d: expected 1 to 64", part_count);
+    LPT_TRY(check_out(out_tensor, "out_tensor"));
+    return combine_tensor(format, rows, columns, parts, part_count, out_tensor);
+  });
+}
+
+lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
+                               lpt_tensor_description *out_description) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
+    const lpt_tensor_description values = {
+        sizeof values, tensor->format.id, tensor->data, tensor->rank, 0, tensor->extents, tensor->strides};
+    return write_values(values, "out_description", out_description);
+  });
+}
+
+lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tensor, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    *out_size_bytes = tensor_bytes(*tensor);
+    return {};
+  });
+}
+
+void lpt_tensor_destroy(lpt_tensor *tensor) { destroy(tensor, HandleKind::kTensor); }

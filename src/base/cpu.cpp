@@ -1,0 +1,82 @@
+#include "src/base/cpu.hpp"
+
+#include <sched.h>
+
+#include <cstdio>
+#include <thread>
+
+namespace lpt {
+namespace {
+
+CpuFeatures probe() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  // GCC's helpers look at XGETBV as well: a bit is set only if the operating system saves the registers.
+  CpuFeatures features = 0;
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) features |= kCpuAvx2;
+  if ((features & kCpuAvx2) != 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi")) {
+    features |= kCpuAvx512;
+  }
+  if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")) {
+    features |= kCpuAvx512Bf16;
+  }
+  return features;
+#else
+  return 0;
+#endif
+}
+
+// Cores that the control group's CPU quota is worth, rounded up; 0 when there is no quota.
+int32_t quota_cores() {
+  std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "r");
+  if (file == nullptr) return 0;
+  long long quota = 0;
+  long long period = 0;
+  const int found = std::fscanf(file, "%lld %lld", &quota, &period);  // "max 100000" gives 0
+  std::fclose(file);
+  if (found != 2 || quota <= 0 || period <= 0) return 0;
+  return static_cast<int32_t>((quota + period - 1) / period);
+}
+
+}  // namespace
+
+CpuFeatures cpu_features() {
+  static const CpuFeatures features = probe();
+  return features;
+}
+
+CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available) {
+  switch (isa) {
+    case LPT_ISA_REFERENCE: return 0;
+    case LPT_ISA_X86_AVX2: return available & kCpuAvx2;
+    case LPT_ISA_X86_AVX512: return available & (kCpuAvx2 | kCpuAvx512);
+    default: return available;
+  }
+}
+
+std::string feature_names(CpuFeatures features) {
+  std::string names;
+  const auto add = [&](CpuFeatures bit, const char *name) {
+    if ((features & bit) == 0) return;
+    if (!names.empty()) names += ' ';
+    names += name;
+  };
+  add(kCpuAvx2, "x86_avx2");
+  add(kCpuAvx512, "x86_avx512");
+  add(kCpuAvx512Bf16, "x86_avx512_bf16");
+  return names.empty() ? "none" : names;
+}
+
+int32_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int32_t cores = 0;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  if (cores <= 0) cores = static_cast<int32_t>(std::thread::hardware_concurrency());
+  const int32_t quota = quota_cores();
+  if (quota > 0 && quota < cores) cores = quota;
+  return cores < 1 ? 1 : cores;
+}
+
+}  // namespace lpt

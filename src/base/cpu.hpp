@@ -1,0 +1,29 @@
+// What the processor has, as clusters with fixed meaning.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lpt.h"
+
+namespace lpt {
+
+using CpuFeatures = uint32_t;
+
+constexpr CpuFeatures kCpuAvx2 = 1;        // AVX2, FMA, F16C
+constexpr CpuFeatures kCpuAvx512 = 2;      // F, BW, VL, DQ, VBMI
+constexpr CpuFeatures kCpuAvx512Bf16 = 4;  // bf16 dot products, VNNI
+
+// What this processor and operating system offer; read once.
+CpuFeatures cpu_features();
+
+// What a context with this isa may use of `available`.
+CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available);
+
+// "x86_avx2 x86_avx512", or "none".
+std::string feature_names(CpuFeatures features);
+
+// Cores that the affinity mask and the cgroup grant; at least 1.
+int32_t usable_cores();
+
+}  // namespace lpt

@@ -1,0 +1,69 @@
+#include "src/base/memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace lpt {
+namespace {
+
+void *allocate_aligned(void *, size_t bytes, size_t alignment) {
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void release_aligned(void *, void *memory, size_t) { std::free(memory); }
+
+// Arena blocks are not cleared: kernels write before they read.
+Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes, bool is_zeroed,
+                std::shared_ptr<std::byte> &out) {
+  if (bytes > static_cast<size_t>(PTRDIFF_MAX) - kAlignment) {
+    return Status(LPT_OUT_OF_MEMORY, text("%zu bytes are more than can be addressed", bytes));
+  }
+  const size_t wanted = bytes == 0 ? kAlignment : bytes;
+  void *memory = allocator->allocate(allocator->user, wanted, kAlignment);
+  if (memory == nullptr) return Status(LPT_OUT_OF_MEMORY, text("the allocator gave no %zu bytes", wanted));
+  if (is_zeroed) std::memset(memory, 0, wanted);
+  // If the control block cannot be had, the deleter still runs.
+  out = std::shared_ptr<std::byte>(static_cast<std::byte *>(memory), [allocator, wanted](std::byte *pointer) {
+    allocator->release(allocator->user, pointer, wanted);
+  });
+  return {};
+}
+
+}  // namespace
+
+Allocator default_allocator() { return {allocate_aligned, release_aligned, nullptr}; }
+
+bool multiply(int64_t a, int64_t b, int64_t &out_product) {
+  return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &out_product);
+}
+
+Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
+                      std::shared_ptr<std::byte> &out) {
+  return allocate(allocator, bytes, true, out);
+}
+
+Status Arena::take(size_t bytes, std::byte **out) {
+  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < rounded) {
+    Block block;
+    block.bytes = rounded > wish_bytes_ ? rounded : wish_bytes_;
+    LPT_TRY(allocate(allocator_, block.bytes, false, block.memory));
+    blocks_.push_back(std::move(block));
+  }
+  Block &block = blocks_.back();
+  *out = block.memory.get() + block.used;
+  block.used += rounded;
+  return {};
+}
+
+void Arena::reset() {
+  if (blocks_.size() > 1) {
+    wish_bytes_ = 0;
+    for (const Block &block : blocks_) wish_bytes_ += block.bytes;
+    blocks_.clear();
+  }
+  for (Block &block : blocks_) block.used = 0;
+}
+
+}  // namespace lpt

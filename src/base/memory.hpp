@@ -1,0 +1,53 @@
+// Memory from the caller's allocator, or from ours. Buffers keep their allocator alive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lpt.h"
+#include "src/base/status.hpp"
+
+namespace lpt {
+
+constexpr size_t kAlignment = 64;
+
+struct Allocator {
+  lpt_allocate_function allocate;
+  lpt_release_function release;
+  void *user;
+};
+
+// The library's own: aligned, from the C library.
+Allocator default_allocator();
+
+// Product of two extents that may not fit; false on overflow or a negative factor.
+bool multiply(int64_t a, int64_t b, int64_t &out_product);
+
+// Zeroed bytes, freed when the last owner lets go.
+Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes, std::shared_ptr<std::byte> &out);
+
+// Scratch of one call: handed out in pieces, taken back all at once.
+class Arena {
+ public:
+  explicit Arena(std::shared_ptr<const Allocator> allocator) : allocator_(std::move(allocator)) {}
+
+  // Aligned to kAlignment; lives until reset().
+  Status take(size_t bytes, std::byte **out);
+
+  // Gives everything back; what took several blocks gets one block of that size next time.
+  void reset();
+
+ private:
+  struct Block {
+    std::shared_ptr<std::byte> memory;
+    size_t bytes = 0;
+    size_t used = 0;
+  };
+  std::shared_ptr<const Allocator> allocator_;
+  std::vector<Block> blocks_;
+  size_t wish_bytes_ = 0;
+};
+
+}  // namespace lpt

@@ -1,0 +1,68 @@
+#include "src/base/parallel.hpp"
+
+#include <unistd.h>
+
+#include <system_error>
+
+namespace lpt {
+
+ThreadPool::~ThreadPool() {
+  if (crew_ == nullptr || owner_ != getpid()) return;
+  {
+    const std::lock_guard<std::mutex> lock(crew_->mutex);
+    crew_->is_closing = true;
+  }
+  crew_->has_work.notify_all();
+  for (std::thread &thread : crew_->threads) thread.join();
+  delete crew_;
+}
+
+void ThreadPool::start() {
+  crew_ = new Crew;
+  owner_ = getpid();
+  crew_->threads.reserve(static_cast<size_t>(thread_count_ - 1));
+  for (int32_t i = 1; i < thread_count_; ++i) {
+    try {
+      crew_->threads.emplace_back(work, crew_);
+    } catch (const std::system_error &) {
+      return;  // fewer threads do the same work
+    }
+  }
+}
+
+void ThreadPool::work(Crew *crew) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(crew->mutex);
+  for (;;) {
+    crew->has_work.wait(lock, [&] { return crew->is_closing || crew->loop != seen; });
+    if (crew->is_closing) return;
+    seen = crew->loop;
+    lock.unlock();
+    for (int64_t i; (i = crew->next.fetch_add(1)) < crew->count;) crew->task(crew->argument, i);
+    lock.lock();
+    if (--crew->busy == 0) crew->is_done.notify_one();
+  }
+}
+
+void ThreadPool::run(int64_t count, lpt_task_function task, void *argument) {
+  if (thread_count_ <= 1 || count <= 1) {
+    for (int64_t i = 0; i < count; ++i) task(argument, i);
+    return;
+  }
+  if (crew_ == nullptr || owner_ != getpid()) start();
+  {
+    const std::lock_guard<std::mutex> lock(crew_->mutex);
+    crew_->count = count;
+    crew_->task = task;
+    crew_->argument = argument;
+    crew_->next = 0;
+    crew_->busy = static_cast<int32_t>(crew_->threads.size());
+    ++crew_->loop;
+  }
+  crew_->has_work.notify_all();
+  for (int64_t i; (i = crew_->next.fetch_add(1)) < count;) task(argument, i);
+  std::unique_lock<std::mutex> lock(crew_->mutex);
+  crew_->is_done.wait(lock, [&] { return crew_->busy == 0; });
+}
+
+}  // namespace lpt

@@ -1,0 +1,60 @@
+#include "src/base/profile.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace lpt {
+
+constexpr size_t kMostEvents = 100000;
+
+void Profile::set_enabled(bool is_enabled) {
+  is_enabled_ = is_enabled;
+  if (!is_enabled) return;
+  entries_.clear();
+  events_.clear();
+  start_ = std::chrono::steady_clock::now();
+}
+
+void Profile::record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
+                     double flops) {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Names are static, and there are a few dozen: compare addresses.
+  size_t i = 0;
+  while (i < entries_.size() && (entries_[i].operation != operation || entries_[i].row != row)) ++i;
+  if (i == entries_.size()) entries_.push_back({operation, row, 0, 0.0, 0.0, 0.0});
+  Entry &entry = entries_[i];
+  ++entry.calls;
+  entry.seconds += seconds;
+  entry.bytes += bytes;
+  entry.flops += flops;
+  if (events_.size() < kMostEvents) {
+    events_.push_back({static_cast<int32_t>(i), std::chrono::duration<double>(begin - start_).count(), seconds});
+  }
+}
+
+std::vector<Profile::Entry> Profile::sorted() const {
+  std::vector<Entry> result = entries_;
+  std::stable_sort(result.begin(), result.end(), [](const Entry &a, const Entry &b) { return a.seconds > b.seconds; });
+  return result;
+}
+
+Status Profile::save(const char *path) const {
+  std::FILE *file = std::fopen(path, "w");
+  if (file == nullptr) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));
+  std::fputs("[\n", file);
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const Event &event = events_[i];
+    const Entry &entry = entries_[static_cast<size_t>(event.entry)];
+    std::fprintf(file, "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":0,\"tid\":0}%s\n",
+                 entry.row, entry.operation, event.begin_seconds * 1e6, event.seconds * 1e6,
+                 i + 1 < events_.size() ? "," : "");
+  }
+  std::fputs("]\n", file);
+  const bool is_bad = std::ferror(file) != 0;
+  if (std::fclose(file) != 0 || is_bad) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,45 @@
+// What ran, how often, how long. Off until it is asked for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/base/status.hpp"
+
+namespace lpt {
+
+class Profile {
+ public:
+  struct Entry {
+    const char *operation;
+    const char *row;
+    int64_t calls;
+    double seconds, bytes, flops;
+  };
+
+  bool is_enabled() const { return is_enabled_; }
+  void set_enabled(bool is_enabled);
+  void record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
+              double flops);
+
+  // Longest time first.
+  std::vector<Entry> sorted() const;
+  const std::vector<Entry> &entries() const { return entries_; }
+
+  // Chrome's trace format. An error if the file cannot be written.
+  Status save(const char *path) const;
+
+ private:
+  struct Event {
+    int32_t entry;
+    double begin_seconds, seconds;
+  };
+  bool is_enabled_ = false;
+  std::chrono::steady_clock::time_point start_;
+  std::vector<Entry> entries_;
+  std::vector<Event> events_;
+};
+
+}  // namespace lpt

@@ -1,0 +1,64 @@
+// What a format is: one table of presets, and the bits of a format that is no preset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "lpt.h"
+#include "src/base/status.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+// A format taken apart. Extents of a block are powers of two, or LPT_WHOLE.
+struct Format {
+  lpt_format id = LPT_FORMAT_NONE;
+  lpt_format element = LPT_FORMAT_NONE;
+  lpt_format block_scale = LPT_FORMAT_NONE;
+  lpt_format tensor_scale = LPT_FORMAT_NONE;
+  int32_t block_rows = 0;
+  int32_t block_columns = 0;
+
+  bool has_block_scale() const { return block_scale != LPT_FORMAT_NONE; }
+  bool has_tensor_scale() const { return tensor_scale != LPT_FORMAT_NONE; }
+  bool is_plain() const { return !has_block_scale() && !has_tensor_scale(); }
+};
+
+// Storage bits of a plain format: f64 has 64, e2m1fn 4.
+int32_t element_bits(lpt_format plain);
+
+// The element of a plain format of at most 16 bits; f32 and f64 have none (they are not encoded).
+bool has_element(lpt_format plain);
+Element element_of(lpt_format plain);
+
+// The largest finite value of an element.
+float largest_of(lpt_format plain);
+
+// False for a number that is no format.
+bool find_format(lpt_format id, Format &out_format);
+
+// The format of its parts, as a preset if there is one. An error names the part.
+Status make_format(Format parts, lpt_format &out_format);
+
+Status format_from_name(const char *name, lpt_format &out_format);
+
+// "nvfp4"; "format 12345" for a number that is none, so that messages can always say something.
+std::string format_name(lpt_format id);
+
+Status describe_format(lpt_format id, lpt_format_description &out_description);
+Status format_from_description(const lpt_format_description &description, lpt_format &out_format);
+
+// How many blocks cover `rows` × `columns`.
+struct BlockGrid {
+  int64_t block_rows;     // extents of a block, LPT_WHOLE resolved; at least 1
+  int64_t block_columns;
+  int64_t rows;           // extents of the grid
+  int64_t columns;
+};
+BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns);
+
+// Bytes of `columns` adjacent elements of a plain format.
+constexpr int64_t row_bytes(int64_t columns, int32_t bits) { return (columns * bits + 7) / 8; }
+
+}  // namespace lpt

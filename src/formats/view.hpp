@@ -1,0 +1,26 @@
+// A matrix in memory, as operations hand it to kernels. Views own nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "lpt.h"
+#include "src/formats/format.hpp"
+
+namespace lpt {
+
+// Rows and columns of a plain element, with its scales beside it where the format has them.
+// Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes; a 4-bit element at bit
+// 4 · (r · row_stride + c), the first of a byte in its low half; row strides of 4-bit elements are even.
+struct MatrixView {
+  Format format;
+  void *data = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t row_stride = 0;     // in elements
+  int64_t column_stride = 1;  // 1 save where a kernel says that it takes others
+  void *block_scales = nullptr;   // element (r / block_rows, c / block_columns) of a matrix of block_scale_stride
+  int64_t block_scale_stride = 0;
+  float *tensor_scale = nullptr;
+};
+
+}  // namespace lpt

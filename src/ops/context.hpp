@@ -1,0 +1,61 @@
+// The worker behind every call, and the tags by which handles know each other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lpt.h"
+#include "src/base/cpu.hpp"
+#include "src/base/memory.hpp"
+#include "src/base/parallel.hpp"
+#include "src/base/profile.hpp"
+
+namespace lpt {
+
+// First member of every handle: a handle of another kind, or a destroyed one, is told from a live one.
+enum class HandleKind : uint32_t {
+  kContext = 0x4C505401,
+  kTensor = 0x4C505402,
+  kScaler = 0x4C505403,
+  kRecipe = 0x4C505404,
+  kLinear = 0x4C505405,
+  kOptimizer = 0x4C505406
+};
+
+}  // namespace lpt
+
+struct lpt_context {
+  lpt::HandleKind kind = lpt::HandleKind::kContext;
+  lpt_isa isa = LPT_ISA_AUTO;
+  lpt::CpuFeatures features = 0;
+  lpt_log_level log_level = LPT_LOG_NONE;
+  lpt_log_function log = nullptr;
+  void *log_user = nullptr;
+  lpt_parallel_for_function parallel_for = nullptr;
+  void *parallel_for_user = nullptr;
+  int32_t parallel_for_width = 1;
+  std::shared_ptr<const lpt::Allocator> allocator;
+  std::unique_ptr<lpt::ThreadPool> pool;
+  std::unique_ptr<lpt::Arena> arena;
+  lpt::Profile profile;
+  std::string error;
+  std::string explanation;
+};
+
+namespace lpt {
+
+using Context = lpt_context;
+
+Status create_context(const lpt_context_options &options, Context **out_context);
+Status set_isa(Context &context, lpt_isa isa);
+Status set_threads(Context &context, int32_t thread_count);
+void log_line(Context &context, lpt_log_level level, const std::string &line);
+
+// How many threads a loop of this context can use.
+int32_t width_of(const Context &context);
+
+// Runs body(i) for all i in [0, count) on the context's threads, or the host's.
+void parallel_for(Context &context, int64_t count, const std::function<void(int64_t)> &body);
+
+}  // namespace lpt

@@ -1,0 +1,189 @@
+#include "src/ops/operation.hpp"
+
+#include <cmath>
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+// First byte and end of what a view touches.
+struct Range {
+  uintptr_t begin, end;
+};
+
+Range payload_range(const MatrixView &view) {
+  const int32_t bits = element_bits(view.format.element);
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(view.data);
+  const int64_t last = (view.rows - 1) * view.row_stride + (view.columns - 1) * view.column_stride;
+  return {begin, begin + static_cast<uintptr_t>((last * bits + bits + 7) / 8)};
+}
+
+bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
+
+// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it.
+bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
+  const int64_t stride = row_bytes(a.row_stride, element_bits(a.format.element));
+  if (stride != row_bytes(b.row_stride, element_bits(b.format.element)) || stride == 0) return false;
+  if (a.column_stride != 1 || b.column_stride != 1) return false;
+  const int64_t a_width = row_bytes(a.columns, element_bits(a.format.element));
+  const int64_t b_width = row_bytes(b.columns, element_bits(b.format.element));
+  const int64_t apart = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data));
+  const int64_t shift = ((apart % stride) + stride) % stride;  // where b's columns begin, seen from a's
+  return a_width <= shift && shift + b_width <= stride;
+}
+
+}  // namespace
+
+Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  LPT_TRY(matrix_of(*tensor, name, out_view));
+  const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
+  if (needs_data && tensor->data == nullptr && !is_empty) {
+    return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(*tensor).c_str());
+  }
+  if (out_view.column_stride != 1 && !is_empty) {
+    return unsupported("%s has stride %lld along its rows: expected 1", name, number(out_view.column_stride));
+  }
+  return {};
+}
+
+Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
+                    void **out_data) {
+  MatrixView view;
+  LPT_TRY(check_matrix(tensor, name, needs_data, view));
+  if (view.rows != 1 || view.columns != count) {
+    return invalid("%s is %s: expected a vector of %lld", name, tensor_text(*tensor).c_str(), number(count));
+  }
+  if (view.format.id != format) {
+    return invalid("%s is %s: expected %s", name, format_name(view.format.id).c_str(), format_name(format).c_str());
+  }
+  *out_data = view.data;
+  return {};
+}
+
+Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name) {
+  if (view.rows == rows && view.columns == columns) return {};
+  return invalid("%s is %lld×%lld: expected %lld×%lld, as %s", name, number(view.rows), number(view.columns),
+                 number(rows), number(columns), like_name);
+}
+
+bool is_wide_float(lpt_format format) {
+  return format == LPT_FORMAT_F64 || format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
+}
+
+Status check_wide_float(const MatrixView &view, const char *name) {
+  if (is_wide_float(view.format.id)) return {};
+  return unsupported("%s is %s: expected f64, f32, bf16 or f16", name, format_name(view.format.id).c_str());
+}
+
+Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
+  if (a.data == nullptr || b.data == nullptr) return {};
+  if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};
+  if (!do_meet(payload_range(a), payload_range(b)) || are_columns_apart(a, b) || are_columns_apart(b, a)) return {};
+  return invalid("%s at %p overlaps %s at %p: expected memory of its own", a_name, a.data, b_name, b.data);
+}
+
+MatrixView vector_view(lpt_format format, const void *data, int64_t count) {
+  MatrixView view;
+  find_format(format, view.format);
+  view.data = const_cast<void *>(data);
+  view.rows = 1;
+  view.columns = count;
+  view.row_stride = count;
+  return view;
+}
+
+Status check_choice(const char *name, int32_t value, int32_t last) {
+  if (value >= 0 && value <= last) return {};
+  return invalid("%s is %d: expected 0 to %d", name, value, last);
+}
+
+Status check_flags(const char *name, uint64_t flags) {
+  if ((flags & ~LPT_CHECK_ONLY) == 0) return {};
+  return unsupported("%s is 0x%llx: this release knows LPT_CHECK_ONLY, 1", name, static_cast<unsigned long long>(flags));
+}
+
+Status check_finite(const char *name, double value, double least, double most) {
+  if (std::isfinite(value) && value >= least && value <= most) return {};
+  return invalid("%s is %g: expected %g to %g", name, value, least, most);
+}
+
+Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
+                   int32_t rounds, RandomSource &out_source) {
+  if (random.stream >= (1u << 24)) return invalid("random.stream is %u: expected less than 2^24", random.stream);
+  if (random.offset < 0) return invalid("random.offset is %lld: expected at least 0", number(random.offset));
+  if (random.row_stride != 0 && random.row_stride < columns) {
+    return invalid("random.row_stride is %lld: expected 0 or at least the columns, %lld", number(random.row_stride),
+                   number(columns));
+  }
+  if (bits != 16 && bits != 8) return invalid("stochastic_bits is %d: expected 16 or 8", bits);
+  if (rounds != 7 && rounds != 10) return invalid("philox_rounds is %d: expected 7 or 10", rounds);
+  out_source = RandomSource{random.seed,
+                            random.offset,
+                            random.row_stride == 0 ? columns : random.row_stride,
+                            random_stream(room, random.stream, role),
+                            random.step,
+                            rounds,
+                            bits};
+  return {};
+}
+
+void explain(Context &context, const char *operation, const char *row, const std::string &why_not) {
+  std::string line = std::string(operation) + ": " + row + '\n' + why_not;
+  log_line(context, LPT_LOG_DISPATCH, line);
+  context.explanation += line;
+}
+
+Status no_row(const char *operation, const std::string &request_text, const std::string &why_not) {
+  return Status(LPT_UNSUPPORTED, std::string(operation) + ": no kernel takes " + request_text + "\n" + why_not);
+}
+
+MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
+  MatrixView part = view;
+  part.rows = count;
+  if (view.data != nullptr) {
+    part.data = static_cast<std::byte *>(view.data) + begin * view.row_stride * element_bits(view.format.element) / 8;
+  }
+  if (view.block_scales != nullptr && view.format.block_rows != LPT_WHOLE) {
+    part.block_scales = static_cast<std::byte *>(view.block_scales) + begin / view.format.block_rows *
+                                                                          view.block_scale_stride *
+                                                                          (element_bits(view.format.block_scale) / 8);
+  }
+  return part;
+}
+
+MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count) {
+  MatrixView part = view;
+  part.columns = count;
+  if (view.data != nullptr) {
+    part.data =
+        static_cast<std::byte *>(view.data) + begin * view.column_stride * element_bits(view.format.element) / 8;
+  }
+  if (view.block_scales != nullptr && view.format.block_columns != LPT_WHOLE) {
+    part.block_scales = static_cast<std::byte *>(view.block_scales) +
+                        begin / view.format.block_columns * (element_bits(view.format.block_scale) / 8);
+  }
+  return part;
+}
+
+Parts split(const Context &context, int64_t units, int64_t work_per_unit) {
+  constexpr int64_t kLeastWork = 16384;  // below, waking a thread costs more than it saves
+  const int64_t width = width_of(context);
+  if (width <= 1 || units <= 1) return {units > 0 ? 1 : 0, units};
+  const int64_t work = work_per_unit > 0 ? work_per_unit : 1;
+  int64_t parts = units * work / kLeastWork;
+  if (parts > 4 * width) parts = 4 * width;  // a few per thread evens out
+  if (parts > units) parts = units;
+  if (parts < 1) parts = 1;
+  const int64_t length = (units + parts - 1) / parts;
+  return {(units + length - 1) / length, length};
+}
+
+double view_bytes(const MatrixView &view) {
+  return static_cast<double>(view.rows) *
+         static_cast<double>(row_bytes(view.columns, element_bits(view.format.element)));
+}
+
+}  // namespace lpt

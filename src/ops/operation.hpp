@@ -1,0 +1,105 @@
+// What every operation does around its kernels: check, pick, split, measure.
+#pragma once
+
+#include <chrono>
+
+#include "src/base/philox.hpp"
+#include "src/base/row.hpp"
+#include "src/ops/context.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+// ---- checks: an error names the argument, its value and what was expected
+
+// Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.
+Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+
+// A vector of `count` dense elements of `format`.
+Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
+                    void **out_data);
+
+// The same shape as `like`, which messages call `like_name`.
+Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name);
+
+// One of f64, f32, bf16, f16.
+bool is_wide_float(lpt_format format);
+Status check_wide_float(const MatrixView &view, const char *name);
+
+// The memory of two views must not meet. Interleaved columns of one matrix do not.
+Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
+
+// A dense vector as a view of one row.
+MatrixView vector_view(lpt_format format, const void *data, int64_t count);
+
+// Choices that a caller may get wrong.
+Status check_choice(const char *name, int32_t value, int32_t last);
+Status check_flags(const char *name, uint64_t flags);
+Status check_finite(const char *name, double value, double least, double most);
+Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
+                   int32_t rounds, RandomSource &out_source);
+
+inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0; }
+
+// ---- choice of a kernel
+
+void explain(Context &context, const char *operation, const char *row, const std::string &why_not);
+Status no_row(const char *operation, const std::string &request_text, const std::string &why_not);
+
+// The row that runs `request`, told in the context's explanation; an error lists every row's reason.
+template <typename RowType, typename Request>
+Status choose(Context &context, const char *operation, std::span<const RowType> rows, const Request &request,
+              const std::string &request_text, const RowType **out_row) {
+  std::string why_not;
+  for (const RowType &row : rows) {
+    const CpuFeatures missing = row.needs & ~context.features;
+    const char *reason = missing != 0 || row.refuses == nullptr ? nullptr : row.refuses(request);
+    if (missing == 0 && reason == nullptr) {
+      explain(context, operation, row.name, why_not);
+      *out_row = &row;
+      return {};
+    }
+    why_not += std::string("  ") + row.name + ": " + (missing != 0 ? "needs " + feature_names(missing) : reason) + '\n';
+  }
+  return no_row(operation, request_text, why_not);
+}
+
+// ---- parts
+
+// Views of some rows or columns; begins on block edges.
+MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count);
+MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count);
+
+// How a loop over `count` units is cut: into parts of whole units, enough for the context's threads, none tiny.
+struct Parts {
+  int64_t count;   // parts
+  int64_t length;  // units of each, the last one may be shorter
+};
+Parts split(const Context &context, int64_t units, int64_t work_per_unit);
+
+// ---- profile
+
+// Measures its own lifetime when a profile is taken.
+class Measure {
+ public:
+  Measure(Context &context, const char *operation, const char *row, double bytes, double flops = 0.0)
+      : context_(context), operation_(operation), row_(row), bytes_(bytes), flops_(flops) {
+    if (context.profile.is_enabled()) begin_ = std::chrono::steady_clock::now();
+  }
+  ~Measure() {
+    if (context_.profile.is_enabled()) context_.profile.record(operation_, row_, begin_, bytes_, flops_);
+  }
+  Measure(const Measure &) = delete;
+  Measure &operator=(const Measure &) = delete;
+
+ private:
+  Context &context_;
+  const char *operation_;
+  const char *row_;
+  double bytes_, flops_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+double view_bytes(const MatrixView &view);
+
+}  // namespace lpt

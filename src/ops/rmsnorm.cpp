@@ -1,0 +1,182 @@
+#include "src/ops/rmsnorm.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <vector>
+
+#include "kernels/activation/activation.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_options(const lpt_rmsnorm_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_finite("epsilon", options.epsilon, 0.0, DBL_MAX));
+  LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
+
+// Part `i` of an array of numbers, one per row.
+void *cut_vector(const void *data, bool is_f64, int64_t begin) {
+  if (data == nullptr) return nullptr;
+  return const_cast<char *>(static_cast<const char *>(data)) + begin * (is_f64 ? 8 : 4);
+}
+
+// The weight gradient is summed in blocks of rows that depend on the shape only, then over the blocks in order.
+struct Blocks {
+  int64_t count;
+  int64_t length;
+};
+Blocks weight_gradient_blocks(int64_t rows) {
+  constexpr int64_t kMost = 64;  // bounds the memory: one sum of each column per block
+  constexpr int64_t kLeastRows = 16;
+  const int64_t length = std::max(kLeastRows, (rows + kMost - 1) / kMost);
+  return {(rows + length - 1) / length, length};
+}
+
+void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks, int64_t columns, bool is_f64,
+                           bool is_accumulated, void *target) {
+  for (int64_t column = 0; column < columns; ++column) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < blocks.count; ++i) sum += sums[static_cast<size_t>(i * columns + column)];
+    if (is_f64) {
+      double &number = static_cast<double *>(target)[column];
+      number = is_accumulated ? number + sum : sum;
+    } else {
+      float &number = static_cast<float *>(target)[column];
+      number = static_cast<float>(is_accumulated ? static_cast<double>(number) + sum : sum);
+    }
+  }
+}
+
+}  // namespace
+
+Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
+                       Tensor *output, Tensor *inverse_rms) {
+  const bool needs_data = !is_check_only(options.flags);
+  RmsnormForwardRequest whole{};
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
+  LPT_TRY(check_wide_float(whole.input, "input"));
+  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_wide_float(whole.output, "output"));
+  const int64_t rows = whole.input.rows;
+  const int64_t columns = whole.input.columns;
+  LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
+  whole.epsilon = options.epsilon;
+  whole.is_f64 = is_double(whole.input) || is_double(whole.output);
+  const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  void *weight_data = nullptr;
+  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data));
+  const MatrixView weight_view = vector_view(format, weight_data, columns);
+  whole.weight = weight_data;
+  LPT_TRY(check_apart(whole.output, "output", whole.input, "input"));
+  LPT_TRY(check_apart(whole.output, "output", weight_view, "weight"));
+  if (inverse_rms != nullptr) {
+    LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms));
+    const MatrixView view = vector_view(format, whole.inverse_rms, rows);
+    LPT_TRY(check_apart(view, "inverse_rms", whole.input, "input"));
+    LPT_TRY(check_apart(view, "inverse_rms", weight_view, "weight"));
+    LPT_TRY(check_apart(view, "inverse_rms", whole.output, "output"));
+  }
+  const Row<RmsnormForwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
+                 format_name(whole.input.format.id) + " to " + format_name(whole.output.format.id), &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
+  const Parts parts = split(context, rows, columns);
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    const int64_t count = std::min(parts.length, rows - begin);
+    RmsnormForwardRequest part = whole;
+    part.input = cut_rows(whole.input, begin, count);
+    part.output = cut_rows(whole.output, begin, count);
+    part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
+    row->run(part);
+  });
+  return {};
+}
+
+Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *inverse_rms,
+                        const Tensor *output_gradient, const lpt_rmsnorm_options &options, Tensor *input_gradient,
+                        Tensor *weight_gradient) {
+  const bool needs_data = !is_check_only(options.flags);
+  RmsnormBackwardRequest whole{};
+  LPT_TRY(check_options(options));
+  if (input_gradient == nullptr && weight_gradient == nullptr) {
+    return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
+  }
+  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
+  LPT_TRY(check_wide_float(whole.input, "input"));
+  LPT_TRY(check_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
+  LPT_TRY(check_wide_float(whole.output_gradient, "output_gradient"));
+  const int64_t rows = whole.input.rows;
+  const int64_t columns = whole.input.columns;
+  LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
+  whole.is_f64 = is_double(whole.input) || is_double(whole.output_gradient);
+  if (input_gradient != nullptr) {
+    LPT_TRY(check_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
+    LPT_TRY(check_wide_float(whole.input_gradient, "input_gradient"));
+    LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
+    whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
+  }
+  const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  void *weight_data = nullptr;
+  void *inverse_data = nullptr;
+  void *weight_gradient_data = nullptr;
+  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data));
+  LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &inverse_data));
+  whole.weight = weight_data;
+  whole.inverse_rms = inverse_data;
+  if (weight_gradient != nullptr) {
+    LPT_TRY(check_vector(weight_gradient, "weight_gradient", format, columns, needs_data, &weight_gradient_data));
+  }
+  const MatrixView weight_gradient_view = vector_view(format, weight_gradient_data, columns);
+  const struct {
+    const MatrixView &view;
+    const char *name;
+  } outputs[] = {{whole.input_gradient, "input_gradient"}, {weight_gradient_view, "weight_gradient"}};
+  for (const auto &[view, name] : outputs) {
+    LPT_TRY(check_apart(view, name, whole.input, "input"));
+    LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
+    LPT_TRY(check_apart(view, name, vector_view(format, weight_data, columns), "weight"));
+    LPT_TRY(check_apart(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
+  }
+  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
+  const Row<RmsnormBackwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
+                 format_name(whole.input.format.id) + " and " + format_name(whole.output_gradient.format.id), &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "rmsnorm_backward", row->name,
+                        view_bytes(whole.input) + view_bytes(whole.output_gradient) +
+                            (input_gradient == nullptr ? 0.0 : view_bytes(whole.input_gradient)));
+  const Blocks blocks = weight_gradient_blocks(rows);
+  std::vector<double> sums(weight_gradient == nullptr ? 0 : static_cast<size_t>(blocks.count * columns), 0.0);
+  const auto run_block = [&](int64_t i) {
+    const int64_t begin = i * blocks.length;
+    const int64_t count = std::min(blocks.length, rows - begin);
+    RmsnormBackwardRequest part = whole;
+    part.input = cut_rows(whole.input, begin, count);
+    part.output_gradient = cut_rows(whole.output_gradient, begin, count);
+    if (input_gradient != nullptr) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
+    part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
+    part.weight_gradient_sum = weight_gradient == nullptr ? nullptr : sums.data() + i * columns;
+    row->run(part);
+  };
+  if (split(context, rows, columns).count > 1) {
+    parallel_for(context, blocks.count, run_block);
+  } else {
+    for (int64_t i = 0; i < blocks.count; ++i) run_block(i);
+  }
+  if (weight_gradient != nullptr) {
+    write_weight_gradient(sums, blocks, columns, whole.is_f64, options.is_accumulated != 0, weight_gradient_data);
+  }
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,101 @@
+#include "src/ops/softmax.hpp"
+
+#include <algorithm>
+#include <cfloat>
+
+#include "kernels/activation/activation.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_options(const lpt_softmax_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_finite("scale", options.scale, -static_cast<double>(FLT_MAX), static_cast<double>(FLT_MAX)));
+  LPT_TRY(check_choice("is_causal", options.is_causal, 1));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+// A causal softmax has an axis of rows.
+Status check_rank(const Tensor &tensor, const char *name, const lpt_softmax_options &options) {
+  if (options.is_causal == 0 || tensor.rank >= 2) return {};
+  return invalid("%s is %s and is_causal is 1: expected rank 2 or more", name, tensor_text(tensor).c_str());
+}
+
+}  // namespace
+
+Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_options &options, Tensor *output) {
+  const bool needs_data = !is_check_only(options.flags);
+  SoftmaxForwardRequest whole{};
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
+  LPT_TRY(check_wide_float(whole.input, "input"));
+  LPT_TRY(check_rank(*input, "input", options));
+  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_wide_float(whole.output, "output"));
+  const int64_t rows = whole.input.rows;
+  const int64_t columns = whole.input.columns;
+  LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
+  LPT_TRY(check_apart(whole.output, "output", whole.input, "input"));
+  whole.scale = options.scale;
+  whole.is_causal = options.is_causal != 0;
+  whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
+  const Row<SoftmaxForwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "softmax_forward", softmax_forward_kernels(), whole,
+                 format_name(whole.input.format.id) + " to " + format_name(whole.output.format.id), &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "softmax_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
+  const Parts parts = split(context, rows, columns);
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    const int64_t count = std::min(parts.length, rows - begin);
+    SoftmaxForwardRequest part = whole;
+    part.input = cut_rows(whole.input, begin, count);
+    part.output = cut_rows(whole.output, begin, count);
+    part.first_row = begin;
+    row->run(part);
+  });
+  return {};
+}
+
+Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,
+                        const lpt_softmax_options &options, Tensor *input_gradient) {
+  const bool needs_data = !is_check_only(options.flags);
+  SoftmaxBackwardRequest whole{};
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_wide_float(whole.output, "output"));
+  LPT_TRY(check_rank(*output, "output", options));
+  LPT_TRY(check_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
+  LPT_TRY(check_wide_float(whole.output_gradient, "output_gradient"));
+  LPT_TRY(check_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
+  LPT_TRY(check_wide_float(whole.input_gradient, "input_gradient"));
+  const int64_t rows = whole.output.rows;
+  const int64_t columns = whole.output.columns;
+  LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "output"));
+  LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "output"));
+  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output, "output"));
+  LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
+  whole.scale = options.scale;
+  const Row<SoftmaxBackwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "softmax_backward", softmax_backward_kernels(), whole,
+                 format_name(whole.output.format.id) + " and " + format_name(whole.output_gradient.format.id) + " to " +
+                     format_name(whole.input_gradient.format.id),
+                 &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "softmax_backward", row->name,
+                        view_bytes(whole.output) + view_bytes(whole.output_gradient) +
+                            view_bytes(whole.input_gradient));
+  const Parts parts = split(context, rows, columns);
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    const int64_t count = std::min(parts.length, rows - begin);
+    row->run(SoftmaxBackwardRequest{cut_rows(whole.output, begin, count), cut_rows(whole.output_gradient, begin, count),
+                                    cut_rows(whole.input_gradient, begin, count), whole.scale});
+  });
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,133 @@
+#include "src/ops/swiglu.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/activation/activation.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_options(const lpt_swiglu_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_choice("smoothing", options.smoothing, LPT_SMOOTHING_CHANNEL));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+// A matrix of wide floats in the shape of gate.
+Status check_like_gate(const Tensor *tensor, const char *name, const MatrixView &gate, bool needs_data,
+                       MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+  LPT_TRY(check_wide_float(out_view, name));
+  return check_shape(out_view, name, gate.rows, gate.columns, "gate");
+}
+
+// The smallest power of two that is at least amax, as e8m0fnu; 1 for a column of zeros.
+uint8_t smoothing_factor(float amax) {
+  if (amax == 0.0f) return 127;
+  return static_cast<uint8_t>(std::min(e8m0fnu_scale(LPT_SCALE_RULE_ROUND_UP, amax, 1.0f, 1.0f), 254u));
+}
+
+}  // namespace
+
+Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, const lpt_swiglu_options &options,
+                      Tensor *output, Tensor *smoothing) {
+  const bool needs_data = !is_check_only(options.flags);
+  SwigluForwardRequest whole{};
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_matrix(gate, "gate", needs_data, whole.gate));
+  LPT_TRY(check_wide_float(whole.gate, "gate"));
+  LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
+  LPT_TRY(check_like_gate(output, "output", whole.gate, needs_data, whole.output));
+  LPT_TRY(check_apart(whole.output, "output", whole.gate, "gate"));
+  LPT_TRY(check_apart(whole.output, "output", whole.up, "up"));
+  const int64_t rows = whole.gate.rows;
+  const int64_t columns = whole.gate.columns;
+  void *factors = nullptr;
+  const bool is_smoothed = options.smoothing == LPT_SMOOTHING_CHANNEL;
+  if (is_smoothed) {
+    LPT_TRY(check_vector(smoothing, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &factors));
+    const MatrixView view = vector_view(LPT_FORMAT_E8M0FNU, factors, columns);
+    LPT_TRY(check_apart(view, "smoothing", whole.gate, "gate"));
+    LPT_TRY(check_apart(view, "smoothing", whole.up, "up"));
+    LPT_TRY(check_apart(view, "smoothing", whole.output, "output"));
+  } else if (smoothing != nullptr) {
+    return invalid("smoothing is given and options.smoothing is %d: expected NULL, or LPT_SMOOTHING_CHANNEL",
+                   options.smoothing);
+  }
+  const Row<SwigluForwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "swiglu_forward", swiglu_forward_kernels(), whole,
+                 format_name(whole.gate.format.id) + " and " + format_name(whole.up.format.id) + " to " +
+                     format_name(whole.output.format.id),
+                 &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "swiglu_forward", row->name,
+                        view_bytes(whole.gate) + view_bytes(whole.up) + view_bytes(whole.output));
+  const Parts parts = split(context, rows, columns);
+  std::vector<float> amax(is_smoothed ? static_cast<size_t>(std::max<int64_t>(parts.count, 1) * columns) : 0, 0.0f);
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    const int64_t count = std::min(parts.length, rows - begin);
+    row->run(SwigluForwardRequest{cut_rows(whole.gate, begin, count), cut_rows(whole.up, begin, count),
+                                  cut_rows(whole.output, begin, count),
+                                  is_smoothed ? amax.data() + i * columns : nullptr});
+  });
+  if (!is_smoothed) return {};
+  for (int64_t column = 0; column < columns; ++column) {
+    float largest = 0.0f;
+    for (int64_t i = 0; i < parts.count; ++i) {
+      largest = std::max(largest, amax[static_cast<size_t>(i * columns + column)]);
+    }
+    static_cast<uint8_t *>(factors)[column] = smoothing_factor(largest);
+  }
+  return {};
+}
+
+Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, const Tensor *output_gradient,
+                       const lpt_swiglu_options &options, Tensor *gate_gradient, Tensor *up_gradient) {
+  const bool needs_data = !is_check_only(options.flags);
+  SwigluBackwardRequest whole{};
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_matrix(gate, "gate", needs_data, whole.gate));
+  LPT_TRY(check_wide_float(whole.gate, "gate"));
+  LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
+  LPT_TRY(check_like_gate(output_gradient, "output_gradient", whole.gate, needs_data, whole.output_gradient));
+  LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", whole.gate, needs_data, whole.gate_gradient));
+  LPT_TRY(check_like_gate(up_gradient, "up_gradient", whole.gate, needs_data, whole.up_gradient));
+  const struct {
+    const MatrixView &view;
+    const char *name;
+  } outputs[] = {{whole.gate_gradient, "gate_gradient"}, {whole.up_gradient, "up_gradient"}};
+  for (const auto &[view, name] : outputs) {
+    LPT_TRY(check_apart(view, name, whole.gate, "gate"));
+    LPT_TRY(check_apart(view, name, whole.up, "up"));
+    LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
+  }
+  LPT_TRY(check_apart(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
+  const Row<SwigluBackwardRequest> *row = nullptr;
+  LPT_TRY(choose(context, "swiglu_backward", swiglu_backward_kernels(), whole,
+                 format_name(whole.gate.format.id) + ", " + format_name(whole.up.format.id) + " and " +
+                     format_name(whole.output_gradient.format.id) + " to " +
+                     format_name(whole.gate_gradient.format.id) + " and " + format_name(whole.up_gradient.format.id),
+                 &row));
+  if (!needs_data) return {};
+
+  const Measure measure(context, "swiglu_backward", row->name,
+                        view_bytes(whole.gate) + view_bytes(whole.up) + view_bytes(whole.output_gradient) +
+                            view_bytes(whole.gate_gradient) + view_bytes(whole.up_gradient));
+  const Parts parts = split(context, whole.gate.rows, whole.gate.columns);
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    const int64_t count = std::min(parts.length, whole.gate.rows - begin);
+    row->run(SwigluBackwardRequest{cut_rows(whole.gate, begin, count), cut_rows(whole.up, begin, count),
+                                   cut_rows(whole.output_gradient, begin, count),
+                                   cut_rows(whole.gate_gradient, begin, count),
+                                   cut_rows(whole.up_gradient, begin, count)});
+  });
+  return {};
+}
+
+}  // namespace lpt

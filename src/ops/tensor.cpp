@@ -1,0 +1,405 @@
+#include "src/ops/tensor.hpp"
+
+#include <cstring>
+
+namespace lpt {
+namespace {
+
+size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
+  if (!format.has_block_scale()) return 0;
+  const BlockGrid grid = block_grid(format, rows, columns);
+  return grid.rows * grid.columns;
+}
+
+// Rows of 4-bit elements begin on bytes.
+int64_t dense_row_stride(lpt_format element, int64_t columns) {
+  return element_bits(element) == 4 ? (columns + 1) / 2 * 2 : columns;
+}
+
+Status check_format(lpt_format id, Format &out_format) {
+  if (!find_format(id, out_format)) {
+    return invalid("format is %lld: expected one of lpt_format_values or what lpt_format_from_description() gives",
+                   static_cast<long long>(id));
+  }
+  return {};
+}
+
+Status check_extents(int32_t rank, const int64_t *extents) {
+  if (rank < 0 || rank > kMostAxes) return invalid("rank is %d: expected 0 to %d", rank, kMostAxes);
+  if (rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", rank);
+  int64_t product = 1;
+  for (int32_t i = 0; i < rank; ++i) {
+    if (extents[i] < 0) return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
+    // Bounded so that bit counts fit as well.
+    if (!multiply(product, extents[i] == 0 ? 1 : extents[i], product) || product > (int64_t{1} << 56)) {
+      return invalid("extents[%d] is %lld: the product of the extents does not fit", i,
+                     static_cast<long long>(extents[i]));
+    }
+  }
+  return {};
+}
+
+void set_dense_strides(Tensor &tensor) {
+  int64_t stride = 1;
+  for (int32_t i = tensor.rank - 1; i >= 0; --i) {
+    tensor.strides[i] = stride;
+    stride = i == tensor.rank - 1 ? dense_row_stride(tensor.format.element, tensor.extents[i])
+                                  : stride * tensor.extents[i];
+  }
+}
+
+// Fills all scales with 1.
+void set_unit_scales(const MatrixView &view) {
+  if (view.tensor_scale != nullptr) *view.tensor_scale = 1.0f;
+  const int64_t count = scale_count(view.format, view.rows, view.columns);
+  for (int64_t i = 0; i < count; ++i) {
+    switch (view.format.block_scale) {
+      case LPT_FORMAT_F32: static_cast<float *>(view.block_scales)[i] = 1.0f; break;
+      case LPT_FORMAT_E8M0FNU: static_cast<uint8_t *>(view.block_scales)[i] = 127; break;
+      default: static_cast<uint8_t *>(view.block_scales)[i] = 0x38; break;  // e4m3fn 1
+    }
+  }
+}
+
+}  // namespace
+
+Shape shape_of(const Tensor &tensor) {
+  if (tensor.rank == 0) return {1, 1};
+  Shape shape{1, tensor.extents[tensor.rank - 1]};
+  for (int32_t i = 0; i + 1 < tensor.rank; ++i) shape.rows *= tensor.extents[i];
+  return shape;
+}
+
+size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view) {
+  const int32_t bits = element_bits(format.element);
+  const int64_t row_stride = dense_row_stride(format.element, columns);
+  const size_t payload = static_cast<size_t>(rows * row_bytes(row_stride, bits));
+  const size_t scales =
+      static_cast<size_t>(scale_count(format, rows, columns) *
+                          (format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0));
+  out_view = MatrixView{format, memory, rows, columns, row_stride, 1, nullptr, 0, nullptr};
+  size_t end = align_up(payload);
+  if (format.has_block_scale()) {
+    if (memory != nullptr) out_view.block_scales = memory + end;
+    out_view.block_scale_stride = block_grid(format, rows, columns).columns;
+    end += align_up(scales);
+  }
+  if (format.has_tensor_scale()) {
+    if (memory != nullptr) out_view.tensor_scale = reinterpret_cast<float *>(memory + end);
+    end += align_up(sizeof(float));
+  }
+  return end;
+}
+
+Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_t *extents, Tensor **out_tensor) {
+  Format format;
+  LPT_TRY(check_format(id, format));
+  LPT_TRY(check_extents(rank, extents));
+  if (!format.is_plain() && rank < 2) {
+    return invalid("rank is %d: %s has scales and takes rank 2 or more", rank, format_name(id).c_str());
+  }
+  auto tensor = std::make_unique<Tensor>();
+  tensor->format = format;
+  tensor->rank = rank;
+  for (int32_t i = 0; i < rank; ++i) tensor->extents[i] = extents[i];
+  set_dense_strides(*tensor);
+  const Shape shape = shape_of(*tensor);
+  MatrixView view;
+  const size_t bytes = lay_out_matrix(format, shape.rows, shape.columns, nullptr, view);
+  std::shared_ptr<std::byte> memory;
+  LPT_TRY(allocate_bytes(context.allocator, bytes, memory));
+  lay_out_matrix(format, shape.rows, shape.columns, memory.get(), view);
+  set_unit_scales(view);
+  tensor->data = view.data;
+  tensor->block_scales = view.block_scales;
+  tensor->block_scale_stride = view.block_scale_stride;
+  tensor->tensor_scale = view.tensor_scale;
+  tensor->storage.fill(memory);
+  *out_tensor = tensor.release();
+  return {};
+}
+
+Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor) {
+  Format format;
+  LPT_TRY(check_format(description.format, format));
+  if (!format.is_plain()) {
+    return invalid("format is %s: it has scales; wrap its parts and join them with lpt_tensor_combine()",
+                   format_name(format.id).c_str());
+  }
+  LPT_TRY(check_extents(description.rank, description.extents));
+  auto tensor = std::make_unique<Tensor>();
+  tensor->format = format;
+  tensor->rank = description.rank;
+  tensor->data = description.data;
+  for (int32_t i = 0; i < description.rank; ++i) tensor->extents[i] = description.extents[i];
+  if (description.strides == nullptr) {
+    set_dense_strides(*tensor);
+  } else {
+    const bool is_packed = element_bits(format.element) < 8;
+    for (int32_t i = 0; i < description.rank; ++i) {
+      const int64_t stride = description.strides[i];
+      const bool is_last = i == description.rank - 1;
+      if (stride < 0) return invalid("strides[%d] is %lld: expected at least 0", i, static_cast<long long>(stride));
+      if (is_packed && (is_last ? stride != 1 : stride % 2 != 0)) {
+        return invalid("strides[%d] is %lld: %s is packed, so the last stride is 1 and the others are even", i,
+                       static_cast<long long>(stride), format_name(format.id).c_str());
+      }
+      int64_t reach;
+      if (!multiply(stride, tensor->extents[i], reach) || reach > (int64_t{1} << 56)) {
+        return invalid("strides[%d] is %lld: times extent %lld it does not fit", i, static_cast<long long>(stride),
+                       static_cast<long long>(tensor->extents[i]));
+      }
+      tensor->strides[i] = stride;
+    }
+  }
+  *out_tensor = tensor.release();
+  return {};
+}
+
+Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
+                   Tensor **out_tensor) {
+  if (rows < 0) return invalid("rows is %lld: expected at least 0", static_cast<long long>(rows));
+  if (columns < 0) return invalid("columns is %lld: expected at least 0", static_cast<long long>(columns));
+  if (row_stride != 0 && row_stride < columns) {
+    return invalid("row_stride is %lld: expected 0 or at least columns, %lld", static_cast<long long>(row_stride),
+                   static_cast<long long>(columns));
+  }
+  const int64_t extents[2] = {rows, columns};
+  const int64_t strides[2] = {row_stride, 1};
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = format;
+  description.data = data;
+  description.rank = 2;
+  description.extents = extents;
+  description.strides = row_stride == 0 ? nullptr : strides;
+  return wrap_tensor(description, out_tensor);
+}
+
+namespace {
+
+// Begin and extent of a view along the folded rows or columns, against the blocks of that axis.
+Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_t whole, int64_t block) {
+  if (begin % block != 0 || (begin + extent != whole && extent % block != 0)) {
+    return invalid("the view's %s %lld to %lld cut a block: expected edges at multiples of %lld", axis,
+                   static_cast<long long>(begin), static_cast<long long>(begin + extent),
+                   static_cast<long long>(block));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor) {
+  auto view = std::make_unique<Tensor>(tensor);
+  const int32_t bits = element_bits(tensor.format.element);
+  int64_t offset = 0;
+  for (int32_t i = 0; i < tensor.rank; ++i) {
+    if (begins[i] < 0 || extents[i] < 0 || extents[i] > tensor.extents[i] - begins[i]) {
+      return invalid("axis %d: begin %lld and extent %lld leave 0 to %lld", i, static_cast<long long>(begins[i]),
+                     static_cast<long long>(extents[i]), static_cast<long long>(tensor.extents[i]));
+    }
+    offset += begins[i] * tensor.strides[i];
+    view->extents[i] = extents[i];
+  }
+  if (offset * bits % 8 != 0) {
+    return invalid("begins[%d] is %lld: two elements of %s share a byte, expected an even number", tensor.rank - 1,
+                   static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str());
+  }
+  if (tensor.format.has_block_scale()) {
+    // Only the first axis may be cut when leading axes fold into rows.
+    for (int32_t i = 1; i + 1 < tensor.rank; ++i) {
+      if (extents[i] != tensor.extents[i]) {
+        return invalid("axis %d of a tensor with block scales is cut: only the first and the last may be", i);
+      }
+    }
+    const Shape shape = shape_of(tensor);
+    const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
+    const int64_t fold = tensor.rank > 1 && tensor.extents[0] > 0 ? shape.rows / tensor.extents[0] : 1;
+    const int64_t first_row = begins[0] * fold;
+    const int64_t first_column = begins[tensor.rank - 1];
+    const Shape part = shape_of(*view);
+    // A block of a whole axis serves any part of it.
+    if (tensor.format.block_rows != LPT_WHOLE) {
+      LPT_TRY(check_block_edges("rows", first_row, part.rows, shape.rows, grid.block_rows));
+    }
+    if (tensor.format.block_columns != LPT_WHOLE) {
+      LPT_TRY(check_block_edges("columns", first_column, part.columns, shape.columns, grid.block_columns));
+    }
+    const int64_t row = tensor.format.block_rows == LPT_WHOLE ? 0 : first_row / grid.block_rows;
+    const int64_t column = tensor.format.block_columns == LPT_WHOLE ? 0 : first_column / grid.block_columns;
+    if (view->block_scales != nullptr) {
+      view->block_scales = static_cast<std::byte *>(tensor.block_scales) +
+                           (row * tensor.block_scale_stride + column) * (element_bits(tensor.format.block_scale) / 8);
+    }
+  }
+  if (view->data != nullptr) view->data = static_cast<std::byte *>(tensor.data) + offset * bits / 8;
+  *out_tensor = view.release();
+  return {};
+}
+
+Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) {
+  auto result = std::make_unique<Tensor>();
+  lpt_format plain = LPT_FORMAT_NONE;
+  if (part == LPT_PART_PAYLOAD) {
+    *result = tensor;
+    result->block_scales = nullptr;
+    result->tensor_scale = nullptr;
+    plain = tensor.format.element;
+  } else if (part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) {
+    const Shape shape = shape_of(tensor);
+    const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
+    plain = tensor.format.block_scale;
+    result->rank = 2;
+    result->extents[0] = grid.rows;
+    result->extents[1] = grid.columns;
+    result->strides[0] = tensor.block_scale_stride;
+    result->strides[1] = 1;
+    result->data = tensor.block_scales;
+    result->storage.fill(tensor.storage[LPT_PART_BLOCK_SCALES]);
+  } else if (part == LPT_PART_TENSOR_SCALE && tensor.format.has_tensor_scale()) {
+    plain = tensor.format.tensor_scale;
+    result->data = tensor.tensor_scale;
+    result->storage.fill(tensor.storage[LPT_PART_TENSOR_SCALE]);
+  } else {
+    return invalid("part is %d: %s has no such part", part, format_name(tensor.format.id).c_str());
+  }
+  find_format(plain, result->format);
+  *out_tensor = result.release();
+  return {};
+}
+
+namespace {
+
+Status check_scales(const Tensor &scales, const char *name, lpt_format format, int64_t rows, int64_t columns) {
+  const Shape shape = shape_of(scales);
+  if (scales.format.id != format) {
+    return invalid("%s is %s: expected %s", name, format_name(scales.format.id).c_str(), format_name(format).c_str());
+  }
+  if (shape.rows * shape.columns != rows * columns || (shape.columns != columns && rows != 1 && columns != 1)) {
+    return invalid("%s is %lld×%lld: expected %lld×%lld", name, static_cast<long long>(shape.rows),
+                   static_cast<long long>(shape.columns), static_cast<long long>(rows),
+                   static_cast<long long>(columns));
+  }
+  MatrixView view;
+  LPT_TRY(matrix_of(scales, name, view));
+  const bool is_dense = (view.column_stride == 1 || view.columns <= 1) && (view.row_stride == view.columns || view.rows <= 1);
+  if (!is_dense) return invalid("%s is strided: expected dense scales", name);
+  return {};
+}
+
+}  // namespace
+
+Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
+                      Tensor **out_tensor) {
+  Format format;
+  LPT_TRY(check_format(id, format));
+  if (rows < 0) return invalid("rows is %lld: expected at least 0", static_cast<long long>(rows));
+  if (columns < 0) return invalid("columns is %lld: expected at least 0", static_cast<long long>(columns));
+  const int64_t extents[2] = {rows, columns};
+  LPT_TRY(check_extents(2, extents));
+  static constexpr const char *kNames[] = {"parts[0], the payload,", "parts[1], the block scales,",
+                                           "parts[2], the tensor scale,"};
+  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale()};
+  for (int32_t i = 0; i < 3; ++i) {
+    const bool is_given = i < part_count && parts[i] != nullptr;
+    if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kNames[i]);
+    if (is_given != is_wanted[i]) {
+      return invalid("%s is %s: %s %s it", kNames[i], is_given ? "given" : "missing", format_name(id).c_str(),
+                     is_wanted[i] ? "needs" : "lacks");
+    }
+  }
+  for (int32_t i = 3; i < part_count; ++i) {
+    if (parts[i] != nullptr) return invalid("parts[%d] is given: %s has no such part", i, format_name(id).c_str());
+  }
+
+  const Tensor &payload = *parts[LPT_PART_PAYLOAD];
+  MatrixView view;
+  LPT_TRY(matrix_of(payload, kNames[0], view));
+  const int32_t bits = element_bits(format.element);
+  const bool is_bytes = payload.format.id == LPT_FORMAT_UINT8 && bits <= 8;
+  if (payload.format.id != format.element && !is_bytes) {
+    return invalid("parts[0], the payload, is %s: expected %s%s", format_name(payload.format.id).c_str(),
+                   format_name(format.element).c_str(), bits <= 8 ? " or uint8" : "");
+  }
+  const int64_t per_unit = is_bytes ? 8 / bits : 1;  // elements in one unit of the payload's columns
+  if (view.rows != rows || view.columns != (columns + per_unit - 1) / per_unit) {
+    return invalid("parts[0], the payload, is %lld×%lld: expected %lld×%lld", static_cast<long long>(view.rows),
+                   static_cast<long long>(view.columns), static_cast<long long>(rows),
+                   static_cast<long long>((columns + per_unit - 1) / per_unit));
+  }
+  if (view.column_stride != 1) return invalid("parts[0], the payload, has stride %lld along its rows: expected 1",
+                                              static_cast<long long>(view.column_stride));
+  auto tensor = std::make_unique<Tensor>();
+  tensor->format = format;
+  tensor->rank = 2;
+  tensor->extents[0] = rows;
+  tensor->extents[1] = columns;
+  tensor->strides[0] = view.row_stride * per_unit;
+  tensor->strides[1] = 1;
+  tensor->data = view.data;
+  tensor->storage[0] = payload.storage[0];
+  if (format.has_block_scale()) {
+    const BlockGrid grid = block_grid(format, rows, columns);
+    const Tensor &scales = *parts[LPT_PART_BLOCK_SCALES];
+    LPT_TRY(check_scales(scales, kNames[1], format.block_scale, grid.rows, grid.columns));
+    tensor->block_scales = scales.data;
+    tensor->block_scale_stride = grid.columns;
+    tensor->storage[1] = scales.storage[0];
+  }
+  if (format.has_tensor_scale()) {
+    const Tensor &scale = *parts[LPT_PART_TENSOR_SCALE];
+    LPT_TRY(check_scales(scale, kNames[2], format.tensor_scale, 1, 1));
+    tensor->tensor_scale = static_cast<float *>(scale.data);
+    tensor->storage[2] = scale.storage[0];
+  }
+  *out_tensor = tensor.release();
+  return {};
+}
+
+size_t tensor_bytes(const Tensor &tensor) {
+  const Shape shape = shape_of(tensor);
+  const int64_t payload = shape.rows * row_bytes(shape.columns, element_bits(tensor.format.element));
+  const int64_t scales = tensor.format.has_block_scale() ? scale_count(tensor.format, shape.rows, shape.columns) *
+                                                               (element_bits(tensor.format.block_scale) / 8)
+                                                         : 0;
+  return static_cast<size_t>(payload + scales) + (tensor.format.has_tensor_scale() ? sizeof(float) : 0);
+}
+
+Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
+  const Shape shape = shape_of(tensor);
+  out_view = MatrixView{tensor.format,       tensor.data, shape.rows, shape.columns, shape.columns, 1,
+                        tensor.block_scales, tensor.block_scale_stride, tensor.tensor_scale};
+  if (tensor.rank >= 1) out_view.column_stride = tensor.strides[tensor.rank - 1];
+  if (tensor.rank >= 2) out_view.row_stride = tensor.strides[tensor.rank - 2];
+  if (shape.rows == 0 || shape.columns == 0) return {};
+  // Axis i folds into the one after it if it steps over exactly that one's extent; axes of extent 1 never step.
+  int64_t inner = tensor.rank - 2;
+  for (int32_t i = tensor.rank - 3; i >= 0; --i) {
+    if (tensor.extents[i] == 1) continue;
+    if (tensor.extents[inner] == 1) {
+      // What lies inside has one row: this axis' stride is the row stride.
+      out_view.row_stride = tensor.strides[i];
+    } else if (tensor.strides[i] != tensor.strides[inner] * tensor.extents[inner]) {
+      return unsupported("%s: axis %d with stride %lld does not fold into axis %d with stride %lld and extent %lld", name,
+                         i, static_cast<long long>(tensor.strides[i]), static_cast<int>(inner),
+                         static_cast<long long>(tensor.strides[inner]),
+                         static_cast<long long>(tensor.extents[inner]));
+    }
+    inner = i;
+  }
+  if (shape.columns == 1) out_view.column_stride = 1;
+  return {};
+}
+
+std::string tensor_text(const Tensor &tensor) {
+  std::string result;
+  for (int32_t i = 0; i < tensor.rank; ++i) {
+    result += text(i == 0 ? "%lld" : "×%lld", static_cast<long long>(tensor.extents[i]));
+  }
+  if (tensor.rank == 0) result = "scalar";
+  return result + " " + format_name(tensor.format.id);
+}
+
+}  // namespace lpt

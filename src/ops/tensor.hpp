@@ -1,0 +1,59 @@
+// Numbers in memory: a format, extents, and where its parts lie.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "src/formats/view.hpp"
+#include "src/ops/context.hpp"
+
+namespace lpt {
+constexpr int32_t kMostAxes = 8;
+}
+
+struct lpt_tensor {
+  lpt::HandleKind kind = lpt::HandleKind::kTensor;
+  lpt::Format format;
+  int32_t rank = 0;
+  int64_t extents[lpt::kMostAxes] = {};
+  int64_t strides[lpt::kMostAxes] = {};
+  void *data = nullptr;
+  void *block_scales = nullptr;
+  int64_t block_scale_stride = 0;
+  float *tensor_scale = nullptr;
+  std::array<std::shared_ptr<std::byte>, 3> storage;  // by lpt_part; empty where the caller's memory is borrowed
+};
+
+namespace lpt {
+
+using Tensor = lpt_tensor;
+
+Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
+Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor);
+Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
+                   Tensor **out_tensor);
+Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor);
+Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor);
+Status combine_tensor(lpt_format format, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
+                      Tensor **out_tensor);
+
+// Rows and columns: the leading axes folded into rows.
+struct Shape {
+  int64_t rows, columns;
+};
+Shape shape_of(const Tensor &tensor);
+
+// Bytes of payload and scales, without gaps.
+size_t tensor_bytes(const Tensor &tensor);
+
+// The tensor as rows and columns. An error names it by `name` if its leading axes do not fold.
+Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
+
+// "128×64 e4m3fn_row"
+std::string tensor_text(const Tensor &tensor);
+
+// Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
+// With memory NULL it only tells the size.
+size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view);
+
+}  // namespace lpt
