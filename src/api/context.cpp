@@ -35,7 +35,13 @@ const char *lpt_context_error(const lpt_context *context) {
 
 const char *lpt_context_explanation(const lpt_context *context) {
   if (context == nullptr || context->kind != HandleKind::kContext) return "";
-  return context->explanation.c_str();
+  // A cache of the choices: asking for it changes nothing that a caller can see.
+  auto *self = const_cast<lpt_context *>(context);
+  const lpt_status status = guard_without_context([&]() -> Status {
+    self->explanation = choices_text(*context);
+    return {};
+  });
+  return status == LPT_OK ? self->explanation.c_str() : "";
 }
 
 lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_count) {

@@ -15,7 +15,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
   if (context == nullptr || context->kind != HandleKind::kContext) return LPT_INVALID_ARGUMENT;
   try {
     context->error.clear();
-    context->explanation.clear();
+    context->choices.clear();
     context->arena->reset();
     const Status status = body(*context);
     context->error = status.message();
@@ -51,14 +51,14 @@ Status read_options(const Options *given, const char *name, Options &known) {
     return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
                    sizeof(Options));
   }
+  std::memcpy(static_cast<void *>(&known), given, std::min(size, sizeof(Options)));
+  known.struct_size = sizeof(Options);
   if (size > sizeof(Options)) {
     const auto *tail = reinterpret_cast<const unsigned char *>(given) + sizeof(Options);
     if (std::any_of(tail, tail + (size - sizeof(Options)), [](unsigned char byte) { return byte != 0; })) {
       return unsupported("%s sets a member that this release of the library does not know", name);
     }
   }
-  std::memcpy(static_cast<void *>(&known), given, std::min(size, sizeof(Options)));
-  known.struct_size = sizeof(Options);
   return {};
 }
 

@@ -17,10 +17,10 @@ namespace lpt {
 
 // Plain numbers, so that a kernel can take it by value. Magnitude codes leave out the sign.
 struct Element {
-  int32_t bits;           // storage
-  int32_t mantissa_bits;  // stored
-  int32_t min_exponent;   // of the smallest normal; integers: 0
-  uint32_t max_code;      // magnitude code of the largest finite value
+  int32_t bits;            // storage
+  int32_t mantissa_bits;   // stored
+  int32_t min_exponent;    // of the smallest normal; integers: 0
+  uint32_t max_code;       // magnitude code of the largest finite value
   uint32_t infinity_code;  // what overflow to infinity gives: infinity, else NaN, else max_code
   uint32_t nan_code;       // magnitude code of NaN; 0: the element has none
   bool is_signed;
@@ -64,7 +64,7 @@ LPT_HOST_DEVICE static inline uint32_t with_sign(const Element &element, uint32_
 // Up to s = b bits the probability is exactly the fraction; beyond, it is the fraction rounded to b bits, halves up.
 // An unsigned element has no code for a negative value: it gives NaN.
 LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float value, lpt_rounding rounding,
-                                       lpt_overflow overflow, uint32_t random, int32_t random_bits) {
+                                              lpt_overflow overflow, uint32_t random, int32_t random_bits) {
   const uint32_t bits = float_bits(value);
   const bool is_negative = (bits >> 31) != 0;
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
@@ -82,7 +82,6 @@ LPT_HOST_DEVICE static inline uint32_t encode(const Element &element, float valu
   // A float drops 23 - 10 bits at least. An integer drops none from 2^23 on: no integer element reaches that far.
   if (dropped < 1) return with_sign(element, beyond, is_negative);
   if (dropped > 60) dropped = 60;
-  if (dropped < 1) return with_sign(element, beyond, is_negative);  // far beyond an integer's range
 
   uint64_t quotient = significand >> dropped;
   const uint64_t rest = significand & ((uint64_t{1} << dropped) - 1);

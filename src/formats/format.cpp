@@ -145,8 +145,7 @@ lpt_format described_id(const Format &parts) {
 }
 
 Format described_parts(lpt_format id) {
-  Format parts = {
-      .id = id, .element = id & 0xFF, .block_scale = (id >> 8) & 0xFF, .tensor_scale = (id >> 16) & 0xFF};
+  Format parts = {.id = id, .element = id & 0xFF, .block_scale = (id >> 8) & 0xFF, .tensor_scale = (id >> 16) & 0xFF};
   if (parts.has_block_scale()) {
     parts.block_rows = extent_from_bits(id >> 24);
     parts.block_columns = extent_from_bits(id >> 29);

@@ -73,6 +73,25 @@ void log_line(Context &context, lpt_log_level level, const std::string &line) {
   if (context.log != nullptr && level <= context.log_level) context.log(context.log_user, level, line.c_str());
 }
 
+std::string choice_text(const Choice &choice) {
+  return std::string(choice.row) + ": " +
+         (choice.missing != 0 ? "needs " + feature_names(choice.missing) : std::string(choice.reason));
+}
+
+std::string choices_text(const Context &context) {
+  std::string result;
+  std::string passed;
+  for (const Choice &choice : context.choices) {
+    if (choice.operation != nullptr) {
+      result += std::string(choice.operation) + ": " + choice.row + '\n' + passed;
+      passed.clear();
+      continue;
+    }
+    passed += "  " + choice_text(choice) + '\n';
+  }
+  return result + passed;
+}
+
 int32_t width_of(const Context &context) {
   return context.parallel_for != nullptr ? context.parallel_for_width : context.pool->thread_count();
 }

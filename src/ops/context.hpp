@@ -23,6 +23,14 @@ enum class HandleKind : uint32_t {
   kOptimizer = 0x4C505406
 };
 
+// One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
+struct Choice {
+  const char *operation;  // NULL: passed over
+  const char *row;
+  CpuFeatures missing;
+  const char *reason;
+};
+
 }  // namespace lpt
 
 struct lpt_context {
@@ -40,7 +48,8 @@ struct lpt_context {
   std::unique_ptr<lpt::Arena> arena;
   lpt::Profile profile;
   std::string error;
-  std::string explanation;
+  std::vector<lpt::Choice> choices;  // of the call at hand or the last one
+  std::string explanation;           // their text, made when it is asked for
 };
 
 namespace lpt {
@@ -51,6 +60,12 @@ Status create_context(const lpt_context_options &options, Context **out_context)
 Status set_isa(Context &context, lpt_isa isa);
 Status set_threads(Context &context, int32_t thread_count);
 void log_line(Context &context, lpt_log_level level, const std::string &line);
+
+// "row: why it was passed over".
+std::string choice_text(const Choice &choice);
+
+// What was chosen, one line per row; rows that were passed over stand indented below the one that was taken.
+std::string choices_text(const Context &context);
 
 // How many threads a loop of this context can use.
 int32_t width_of(const Context &context);

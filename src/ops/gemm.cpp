@@ -89,8 +89,7 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   whole.is_f64 = is_f64_product(product);
   const GemmRow *row = nullptr;
   LPT_TRY(choose(context, "gemm", gemm_kernels(), whole,
-                 format_name(product.a.format.id) + " times " + format_name(product.b.format.id) + " to " +
-                     format_name(product.c.format.id),
+                 {product.a.format.id, product.b.format.id, product.c.format.id},
                  &row));
   if (is_check_only || whole.m == 0 || whole.n == 0) return {};
   const double flops = 2.0 * static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);

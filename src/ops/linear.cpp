@@ -53,8 +53,9 @@ Format saved_format(const Linear &linear) {
   return is_tensor_scaled(format) ? with_column_factors(format) : format;
 }
 
-// Payload and scales of the saved input inside the caller's vector.
-MatrixView saved_view(const Linear &linear, int64_t rows, std::byte *memory, size_t *out_bytes) {
+// Payload and scales of the saved input inside the caller's vector. The column factors have their place in any case, since
+// its size follows from the layer and the rows alone.
+MatrixView saved_view(const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory, size_t *out_bytes) {
   const Format format = saved_format(linear);
   const bool is_transposed = is_stored_transposed(LPT_CAST_WGRAD_INPUT, format_of(linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format));
   MatrixView view;
@@ -62,6 +63,11 @@ MatrixView saved_view(const Linear &linear, int64_t rows, std::byte *memory, siz
                                       is_transposed ? rows : linear.input_columns,
                                       memory == nullptr ? nullptr : memory + kSavedHeaderBytes, view);
   if (out_bytes != nullptr) *out_bytes = kSavedHeaderBytes + bytes;
+  const lpt_format id = linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format;
+  if (id != LPT_FORMAT_NONE && !is_smoothed) {
+    view.format = format_of(id);
+    if (!view.format.has_block_scale()) view.block_scales = nullptr;
+  }
   return view;
 }
 
@@ -127,8 +133,8 @@ Status check_call(const Linear &linear, const lpt_linear_options &options, bool 
   }
   RandomSource unused;
   LPT_TRY(make_random(options.random, RandomRoom::kLinear, 0, 0, 16, 7, unused));
-  if (options.first_row < 0) {
-    return invalid("first_row is %lld: expected at least 0", static_cast<long long>(options.first_row));
+  if (options.first_row < 0 || options.first_row > (int64_t{1} << 32)) {
+    return invalid("first_row is %lld: expected 0 to 2^32", static_cast<long long>(options.first_row));
   }
   if (needs_prepared && !linear.is_prepared) {
     return invalid("linear has no weight yet: expected a call of lpt_linear_prepare() before");
@@ -163,13 +169,7 @@ Status store_weight(Context &context, const MatrixView &weight, MatrixView &out_
   const size_t bytes = lay_out_matrix(weight.format, weight.rows, weight.columns, nullptr, out_view);
   if (out_storage == nullptr) LPT_TRY(allocate_bytes(context.allocator, bytes, out_storage));
   lay_out_matrix(weight.format, weight.rows, weight.columns, out_storage.get(), out_view);
-  const int64_t row = row_bytes(weight.columns, element_bits(weight.format.element));
-  const int64_t from = row_bytes(weight.row_stride, element_bits(weight.format.element));
-  const int64_t to = row_bytes(out_view.row_stride, element_bits(weight.format.element));
-  for (int64_t r = 0; r < weight.rows; ++r) {
-    std::memcpy(static_cast<std::byte *>(out_view.data) + r * to, static_cast<const std::byte *>(weight.data) + r * from,
-                static_cast<size_t>(row));
-  }
+  copy_matrix(weight, out_view);
   return {};
 }
 
@@ -253,7 +253,7 @@ Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear
 
 size_t linear_saved_bytes(const Linear &linear, int64_t rows) {
   size_t bytes = 0;
-  saved_view(linear, rows, nullptr, &bytes);
+  saved_view(linear, rows, false, nullptr, &bytes);
   return bytes;
 }
 
@@ -360,12 +360,11 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
 
   LPT_TRY(make_operand(call, LPT_CAST_FORWARD_INPUT, x, factors_for(forward_rule), product.a));
   if (saved != nullptr) {
-    MatrixView target = saved_view(linear, x.rows, memory, nullptr);
     const uint8_t *factors = factors_for(saved_rule);
+    const MatrixView target = saved_view(linear, x.rows, factors != nullptr, memory, nullptr);
     if (saved_rule.format == LPT_FORMAT_NONE) {
-      LPT_TRY(dequantize_matrix(context, x, target, call.is_check_only));
+      LPT_TRY(widen_matrix(context, x, target, call.is_check_only));
     } else {
-      if (factors == nullptr) target.format = format_of(saved_rule.format);
       LPT_TRY(cast_operand(call, LPT_CAST_WGRAD_INPUT, x, target, factors));
     }
     if (needs_data) {
@@ -440,11 +439,8 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
       return id != LPT_FORMAT_NONE && is_stored_transposed(which, format_of(id));
     };
     wgrad.is_a_transposed = !is_transposed(LPT_CAST_WGRAD_GRADIENT);
-    wgrad.b = saved_view(linear, dy.rows, memory, nullptr);
+    wgrad.b = saved_view(linear, dy.rows, header.is_smoothed != 0, memory, nullptr);
     wgrad.is_b_transposed = is_transposed(LPT_CAST_WGRAD_INPUT);
-    if (header.is_smoothed == 0 && linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format != LPT_FORMAT_NONE) {
-      wgrad.b.format = format_of(linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format);
-    }
     wgrad.beta = options.is_accumulated != 0 ? 1.0 : 0.0;
     LPT_TRY(multiply_matrices(context, wgrad, call.is_check_only));
   }

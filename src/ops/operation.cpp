@@ -1,6 +1,7 @@
 #include "src/ops/operation.hpp"
 
 #include <cmath>
+#include <cstring>
 
 namespace lpt {
 namespace {
@@ -40,7 +41,10 @@ Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, Mat
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
   LPT_TRY(matrix_of(*tensor, name, out_view));
   const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
-  if (needs_data && tensor->data == nullptr && !is_empty) {
+  const bool lacks_data = tensor->data == nullptr ||
+                          (tensor->format.has_block_scale() && tensor->block_scales == nullptr) ||
+                          (tensor->format.has_tensor_scale() && tensor->tensor_scale == nullptr);
+  if (needs_data && lacks_data && !is_empty) {
     return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(*tensor).c_str());
   }
   if (out_view.column_stride != 1 && !is_empty) {
@@ -130,14 +134,26 @@ Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int
   return {};
 }
 
-void explain(Context &context, const char *operation, const char *row, const std::string &why_not) {
-  std::string line = std::string(operation) + ": " + row + '\n' + why_not;
-  log_line(context, LPT_LOG_DISPATCH, line);
-  context.explanation += line;
+void explain_passed(Context &context, const char *row, CpuFeatures missing, const char *reason) {
+  context.choices.push_back({nullptr, row, missing, reason});
 }
 
-Status no_row(const char *operation, const std::string &request_text, const std::string &why_not) {
-  return Status(LPT_UNSUPPORTED, std::string(operation) + ": no kernel takes " + request_text + "\n" + why_not);
+void explain_taken(Context &context, const char *operation, const char *row) {
+  context.choices.push_back({operation, row, 0, nullptr});
+  if (context.log == nullptr || context.log_level < LPT_LOG_DISPATCH) return;
+  std::string line = std::string(operation) + ": " + row;
+  const std::vector<Choice> &choices = context.choices;
+  for (size_t i = choices.size() - 1; i > 0 && choices[i - 1].operation == nullptr; --i) {
+    line += "; not " + choice_text(choices[i - 1]);
+  }
+  log_line(context, LPT_LOG_DISPATCH, line);
+}
+
+Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
+  std::string names;
+  for (const lpt_format format : formats) names += (names.empty() ? "" : ", ") + format_name(format);
+  return Status(LPT_UNSUPPORTED,
+                std::string(operation) + ": no kernel takes " + names + "\n" + choices_text(context));
 }
 
 MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
@@ -166,6 +182,17 @@ MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count) {
                         begin / view.format.block_columns * (element_bits(view.format.block_scale) / 8);
   }
   return part;
+}
+
+void copy_matrix(const MatrixView &source, const MatrixView &target) {
+  const int32_t bits = element_bits(source.format.element);
+  const int64_t bytes = row_bytes(source.columns, bits);
+  const int64_t from = row_bytes(source.row_stride, bits);
+  const int64_t to = row_bytes(target.row_stride, bits);
+  for (int64_t r = 0; r < source.rows; ++r) {
+    std::memcpy(static_cast<std::byte *>(target.data) + r * to, static_cast<const std::byte *>(source.data) + r * from,
+                static_cast<size_t>(bytes));
+  }
 }
 
 Parts split(const Context &context, int64_t units, int64_t work_per_unit) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
+#include <span>
 
 #include "src/base/philox.hpp"
 #include "src/base/row.hpp"
@@ -43,25 +45,27 @@ inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0
 
 // ---- choice of a kernel
 
-void explain(Context &context, const char *operation, const char *row, const std::string &why_not);
-Status no_row(const char *operation, const std::string &request_text, const std::string &why_not);
+// Why one row was passed over: it needs features, or it refused with a static phrase.
+void explain_passed(Context &context, const char *row, CpuFeatures missing, const char *reason);
+void explain_taken(Context &context, const char *operation, const char *row);
+Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats);
 
-// The row that runs `request`, told in the context's explanation; an error lists every row's reason.
+// The row that runs `request`, told in the context's explanation; an error lists every row's reason. Nothing is formatted
+// on the way: small products are called by the thousand.
 template <typename RowType, typename Request>
 Status choose(Context &context, const char *operation, std::span<const RowType> rows, const Request &request,
-              const std::string &request_text, const RowType **out_row) {
-  std::string why_not;
+              std::initializer_list<lpt_format> formats, const RowType **out_row) {
   for (const RowType &row : rows) {
     const CpuFeatures missing = row.needs & ~context.features;
     const char *reason = missing != 0 || row.refuses == nullptr ? nullptr : row.refuses(request);
     if (missing == 0 && reason == nullptr) {
-      explain(context, operation, row.name, why_not);
+      explain_taken(context, operation, row.name);
       *out_row = &row;
       return {};
     }
-    why_not += std::string("  ") + row.name + ": " + (missing != 0 ? "needs " + feature_names(missing) : reason) + '\n';
+    explain_passed(context, row.name, missing, reason);
   }
-  return no_row(operation, request_text, why_not);
+  return no_row(context, operation, formats);
 }
 
 // ---- parts
@@ -69,6 +73,9 @@ Status choose(Context &context, const char *operation, std::span<const RowType> 
 // Views of some rows or columns; begins on block edges.
 MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count);
 MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count);
+
+// Copies the rows of a plain matrix to one of the same format and shape.
+void copy_matrix(const MatrixView &source, const MatrixView &target);
 
 // How a loop over `count` units is cut: into parts of whole units, enough for the context's threads, none tiny.
 struct Parts {

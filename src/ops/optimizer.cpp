@@ -209,10 +209,7 @@ Status choose_rows(Context &context, std::vector<Work> &works) {
       continue;
     }
     LPT_TRY(choose(context, "adamw", adamw_kernels(), work.request,
-                   format_name(work.gradient.format.id) + " gradient, " +
-                       format_name(work.parameter->first.format.id) + " and " +
-                       format_name(work.parameter->second.format.id) + " moments, " +
-                       format_name(work.value.format.id) + " parameter",
+                   {work.gradient.format.id, work.parameter->first.format.id, work.parameter->second.format.id, work.value.format.id},
                    &work.row));
     chosen.push_back(&work);
   }

@@ -39,7 +39,7 @@ Status measure(Context &context, const MatrixView &source, bool is_check_only, E
   Extremes result;
   AmaxRequest whole{source, &result.amax, &result.has_nan};
   const Row<AmaxRequest> *row = nullptr;
-  LPT_TRY(choose(context, "amax", amax_kernels(), whole, format_name(source.format.id), &row));
+  LPT_TRY(choose(context, "amax", amax_kernels(), whole, {source.format.id}, &row));
   if (is_check_only) return {};
   const Measure measure(context, "amax", row->name, view_bytes(source));
   const Parts parts = split(context, source.rows, source.columns);
@@ -172,8 +172,9 @@ Status smooth_columns(Context &context, const MatrixView &source, const uint8_t 
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(lay_out_matrix(out_view.format, source.rows, source.columns, nullptr, out_view), &memory));
   lay_out_matrix(out_view.format, source.rows, source.columns, memory, out_view);
-  LPT_TRY(dequantize_matrix(context, source, out_view, is_check_only));
+  LPT_TRY(widen_matrix(context, source, out_view, is_check_only));
   if (is_check_only) return {};
+  const Measure measure(context, "smooth", "smooth_columns", 2 * view_bytes(out_view));
   std::vector<float> inverse(static_cast<size_t>(source.columns));
   for (int64_t c = 0; c < source.columns; ++c) {
     inverse[static_cast<size_t>(c)] = 1.0f / decode(kElementE8m0fnu, factors[c]);
@@ -236,7 +237,7 @@ Status cast_matrix(Context &context, const MatrixView &given_source, const Matri
   if (cast.scaler != nullptr && !must_look) request.amax = &running_amax;
   const Row<QuantizeRequest> *row = nullptr;
   LPT_TRY(choose(context, "quantize", quantize_kernels(), request,
-                 format_name(source.format.id) + " to " + format_name(format.id), &row));
+                 {source.format.id, format.id}, &row));
   if (is_check_only) return {};
   if (hides_nan && extremes.has_nan && !format.has_tensor_scale()) {
     return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(format.id).c_str());
@@ -312,7 +313,7 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
   const DequantizeRequest whole{source, target};
   const Row<DequantizeRequest> *row = nullptr;
   LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole,
-                 format_name(source.format.id) + " to " + format_name(target.format.id), &row));
+                 {source.format.id, target.format.id}, &row));
   if (is_check_only) return {};
   const Measure measure(context, "dequantize", row->name, view_bytes(source) + view_bytes(target));
   const int32_t block_rows = source.format.has_block_scale() ? source.format.block_rows : 1;
@@ -323,6 +324,14 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
     const int64_t count = std::min(parts.length * unit, source.rows - begin);
     row->run(DequantizeRequest{cut_rows(source, begin, count), cut_rows(target, begin, count)});
   });
+  return {};
+}
+
+Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
+  if (source.format.id != target.format.id) return dequantize_matrix(context, source, target, is_check_only);
+  if (is_check_only) return {};
+  const Measure measure(context, "copy", "copy_any", 2 * view_bytes(source));
+  copy_matrix(source, target);
   return {};
 }
 

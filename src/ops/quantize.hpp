@@ -27,6 +27,9 @@ Status cast_matrix(Context &context, const MatrixView &source, const MatrixView 
 
 Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
 
+// The same numbers in another wide format; a copy where the formats agree.
+Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
+
 Status quantize(Context &context, const Tensor *source, const lpt_quantize_options &options, Tensor *quantized,
                 Tensor *transposed);
 Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_options &options, Tensor *output);

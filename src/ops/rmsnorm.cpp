@@ -84,7 +84,7 @@ Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weig
   }
   const Row<RmsnormForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
-                 format_name(whole.input.format.id) + " to " + format_name(whole.output.format.id), &row));
+                 {whole.input.format.id, whole.output.format.id}, &row));
   if (!needs_data) return {};
 
   const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
@@ -149,7 +149,7 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
   LPT_TRY(check_apart(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
   const Row<RmsnormBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
-                 format_name(whole.input.format.id) + " and " + format_name(whole.output_gradient.format.id), &row));
+                 {whole.input.format.id, whole.output_gradient.format.id}, &row));
   if (!needs_data) return {};
 
   const Measure measure(context, "rmsnorm_backward", row->name,

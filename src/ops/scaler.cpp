@@ -15,6 +15,7 @@ Status check_scaler_options(const lpt_scaler_options &options) {
   if (options.margin < -64 || options.margin > 64) {
     return invalid("margin is %d: expected -64 to 64", options.margin);
   }
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
 }
 

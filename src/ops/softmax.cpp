@@ -42,7 +42,7 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
   const Row<SoftmaxForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_forward", softmax_forward_kernels(), whole,
-                 format_name(whole.input.format.id) + " to " + format_name(whole.output.format.id), &row));
+                 {whole.input.format.id, whole.output.format.id}, &row));
   if (!needs_data) return {};
 
   const Measure measure(context, "softmax_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
@@ -80,8 +80,7 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   whole.scale = options.scale;
   const Row<SoftmaxBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_backward", softmax_backward_kernels(), whole,
-                 format_name(whole.output.format.id) + " and " + format_name(whole.output_gradient.format.id) + " to " +
-                     format_name(whole.input_gradient.format.id),
+                 {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id},
                  &row));
   if (!needs_data) return {};
 

@@ -129,6 +129,7 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
                    format_name(format.id).c_str());
   }
   LPT_TRY(check_extents(description.rank, description.extents));
+  if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = description.rank;
