@@ -1,0 +1,65 @@
+// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax. Views are f32, bf16, f16 or f64; with f64
+// in any place a row computes in f64, else in f32. Forward and backward stand side by side.
+#pragma once
+
+#include <span>
+
+#include "lpt.h"
+#include "src/base/row.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// output = silu(gate) · up,  silu(x) = x / (1 + exp(-x)) by the shared exp of src/formats/functions.hpp. Exact: every row
+// gives the same bits. column_amax, if not NULL, is raised per column to the largest finite |up|.
+struct SwigluForwardRequest {
+  MatrixView gate, up, output;
+  float *column_amax;
+};
+
+// gate_gradient = dy · up · silu'(gate),  up_gradient = dy · silu(gate). Exact.
+struct SwigluBackwardRequest {
+  MatrixView gate, up, output_gradient, gate_gradient, up_gradient;
+};
+
+// r = 1 / sqrt(mean(x²) + epsilon);  output = x · r · weight. Bounded: the mean is summed in f64 or pairwise.
+struct RmsnormForwardRequest {
+  MatrixView input;
+  const void *weight;   // columns numbers: f32, or f64 with is_f64
+  MatrixView output;
+  void *inverse_rms;    // NULL, or rows numbers
+  double epsilon;
+  bool is_f64;
+};
+
+// dx = r · (w · dy) - x · r³ · mean(w · dy · x);  dw(c) = sum over rows of dy · x · r, added to weight_gradient_sum.
+struct RmsnormBackwardRequest {
+  MatrixView input, output_gradient, input_gradient;  // input_gradient.data NULL: not wanted
+  const void *weight;
+  const void *inverse_rms;
+  double *weight_gradient_sum;  // NULL, or columns sums, added to: the operation adds up its parts in a fixed order
+  bool is_f64;
+};
+
+// y = exp(scale · x - max) / sum. Row r of the view is row (first_row + r) mod period of a matrix of `period` rows.
+struct SoftmaxForwardRequest {
+  MatrixView input, output;
+  double scale;
+  bool is_causal;
+  int64_t first_row, period;
+};
+
+// dx = scale · y · (dy - sum(y · dy)).
+struct SoftmaxBackwardRequest {
+  MatrixView output, output_gradient, input_gradient;
+  double scale;
+};
+
+std::span<const Row<SwigluForwardRequest>> swiglu_forward_kernels();
+std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels();
+std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels();
+std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
+std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels();
+std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels();
+
+}  // namespace lpt

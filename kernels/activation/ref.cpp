@@ -1,0 +1,251 @@
+// The plain layers: any mix of f64, f32, f16, bf16. They decide the bits of SwiGLU, and what the others may differ from.
+//
+// T is the type that computes: double when f64 is in any place, else float. A result in f16 or bf16 is rounded to f32
+// first. A NaN is written as the positive quiet one, since machines differ in which they make. Operation order (SwiGLU, exact), with s = sigmoid(g), t = sigmoid(-g):
+//   output        = (g · s) · up
+//   gate_gradient = (dy · up) · (s · fma(g, t, 1)),  up_gradient = dy · (g · s)
+#include <cmath>
+#include <limits>
+
+#include "kernels/activation/rows.hpp"
+#include "src/formats/element.hpp"
+#include "src/formats/functions.hpp"
+
+namespace lpt {
+namespace {
+
+// ---- numbers in memory
+
+template <typename T>
+T load_number(lpt_format format, const void *data, int64_t index) {
+  if (format == LPT_FORMAT_F64) return static_cast<T>(static_cast<const double *>(data)[index]);
+  if (format == LPT_FORMAT_F32) return static_cast<T>(static_cast<const float *>(data)[index]);
+  return static_cast<T>(decode(element_of(format), static_cast<const uint16_t *>(data)[index]));
+}
+
+template <typename T>
+void store_number(lpt_format format, void *data, int64_t index, T value) {
+  if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
+  if (format == LPT_FORMAT_F64) {
+    static_cast<double *>(data)[index] = static_cast<double>(value);
+  } else if (format == LPT_FORMAT_F32) {
+    static_cast<float *>(data)[index] = static_cast<float>(value);
+  } else {
+    static_cast<uint16_t *>(data)[index] = static_cast<uint16_t>(
+        encode(element_of(format), static_cast<float>(value), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
+  }
+}
+
+int64_t place(const MatrixView &view, int64_t row, int64_t column) {
+  return row * view.row_stride + column * view.column_stride;
+}
+
+template <typename T>
+T load(const MatrixView &view, int64_t row, int64_t column) {
+  return load_number<T>(view.format.id, view.data, place(view, row, column));
+}
+
+template <typename T>
+void store(const MatrixView &view, int64_t row, int64_t column, T value) {
+  store_number<T>(view.format.id, view.data, place(view, row, column), value);
+}
+
+bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
+
+lpt_format vector_format(bool is_f64) { return is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32; }
+
+// ---- functions of both types
+
+float exponential(float x) { return exp_f32(x); }
+double exponential(double x) { return std::exp(x); }
+
+float multiply_add(float a, float b, float c) { return fused_multiply_add(a, b, c); }
+double multiply_add(double a, double b, double c) { return std::fma(a, b, c); }
+
+template <typename T>
+struct Logistic {
+  T value, complement;
+};
+
+Logistic<float> logistic(float x) {
+  const Sigmoid sigmoid = sigmoid_f32(x);
+  return {sigmoid.value, sigmoid.complement};
+}
+
+Logistic<double> logistic(double x) {
+  const double e = std::exp(-std::fabs(x));
+  const double larger = 1.0 / (1.0 + e);
+  const double smaller = e * larger;
+  return x < 0.0 ? Logistic<double>{smaller, larger} : Logistic<double>{larger, smaller};
+}
+
+// ---- SwiGLU
+
+template <typename T>
+void swiglu_forward(const SwigluForwardRequest &request) {
+  for (int64_t row = 0; row < request.gate.rows; ++row) {
+    for (int64_t column = 0; column < request.gate.columns; ++column) {
+      const T gate = load<T>(request.gate, row, column);
+      const T up = load<T>(request.up, row, column);
+      store<T>(request.output, row, column, (gate * logistic(gate).value) * up);
+      if (request.column_amax != nullptr) {
+        const float magnitude = std::fabs(static_cast<float>(up));
+        if (std::isfinite(magnitude) && magnitude > request.column_amax[column]) {
+          request.column_amax[column] = magnitude;
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void swiglu_backward(const SwigluBackwardRequest &request) {
+  for (int64_t row = 0; row < request.gate.rows; ++row) {
+    for (int64_t column = 0; column < request.gate.columns; ++column) {
+      const T gate = load<T>(request.gate, row, column);
+      const T up = load<T>(request.up, row, column);
+      const T dy = load<T>(request.output_gradient, row, column);
+      const Logistic<T> s = logistic(gate);
+      const T derivative = s.value * multiply_add(gate, s.complement, T{1});
+      store<T>(request.gate_gradient, row, column, (dy * up) * derivative);
+      store<T>(request.up_gradient, row, column, dy * (gate * s.value));
+    }
+  }
+}
+
+// ---- RMSNorm
+
+template <typename T>
+void rmsnorm_forward(const RmsnormForwardRequest &request) {
+  const lpt_format vector = vector_format(request.is_f64);
+  const int64_t columns = request.input.columns;
+  for (int64_t row = 0; row < request.input.rows; ++row) {
+    double sum = 0.0;
+    for (int64_t column = 0; column < columns; ++column) {
+      const double x = load<double>(request.input, row, column);
+      sum += x * x;
+    }
+    const double square = (columns == 0 ? 0.0 : sum / static_cast<double>(columns)) + request.epsilon;
+    const T inverse = static_cast<T>(square == 0.0 ? 0.0 : 1.0 / std::sqrt(square));
+    for (int64_t column = 0; column < columns; ++column) {
+      const T weight = load_number<T>(vector, request.weight, column);
+      store<T>(request.output, row, column, (load<T>(request.input, row, column) * inverse) * weight);
+    }
+    if (request.inverse_rms != nullptr) store_number<T>(vector, request.inverse_rms, row, inverse);
+  }
+}
+
+// With n = x · r:  dx = r · (w · dy - n · mean(w · dy · n)),  dw = sum of dy · n. No intermediate is far from one.
+template <typename T>
+void rmsnorm_backward(const RmsnormBackwardRequest &request) {
+  const lpt_format vector = vector_format(request.is_f64);
+  const int64_t columns = request.input.columns;
+  for (int64_t row = 0; row < request.input.rows; ++row) {
+    const T inverse = load_number<T>(vector, request.inverse_rms, row);
+    double sum = 0.0;
+    for (int64_t column = 0; column < columns; ++column) {
+      const double normal = load<double>(request.input, row, column) * static_cast<double>(inverse);
+      const double dy = load<double>(request.output_gradient, row, column);
+      sum += load_number<double>(vector, request.weight, column) * dy * normal;
+      if (request.weight_gradient_sum != nullptr) request.weight_gradient_sum[column] += dy * normal;
+    }
+    if (request.input_gradient.data == nullptr) continue;
+    const T mean = static_cast<T>(sum / static_cast<double>(columns));
+    for (int64_t column = 0; column < columns; ++column) {
+      const T normal = load<T>(request.input, row, column) * inverse;
+      const T weighted = load_number<T>(vector, request.weight, column) * load<T>(request.output_gradient, row, column);
+      store<T>(request.input_gradient, row, column, inverse * (weighted - normal * mean));
+    }
+  }
+}
+
+// ---- softmax
+
+// Columns that a row sees: all, or up to t + S - T.
+int64_t seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
+  const int64_t columns = request.input.columns;
+  if (!request.is_causal) return columns;
+  const int64_t seen = (request.first_row + row) % request.period + columns - request.period + 1;
+  return seen < 0 ? 0 : seen > columns ? columns : seen;
+}
+
+// The largest scaled value is taken off before scaling: scale · (x - peak) cannot overflow upward. Minus infinity
+// everywhere is a row that sees nothing.
+template <typename T>
+void softmax_forward(const SoftmaxForwardRequest &request) {
+  const T scale = static_cast<T>(request.scale);
+  for (int64_t row = 0; row < request.input.rows; ++row) {
+    const int64_t seen = seen_columns(request, row);
+    T peak = 0;
+    bool has_nan = false;
+    for (int64_t column = 0; column < seen; ++column) {
+      const T x = load<T>(request.input, row, column);
+      has_nan = has_nan || std::isnan(x);
+      if (column == 0 || (scale < 0 ? x < peak : x > peak) || std::isnan(peak)) peak = x;
+    }
+    const bool is_empty = seen == 0 || (!has_nan && std::isinf(peak) && (scale < 0) == (peak > 0));
+    double sum = 0.0;
+    for (int64_t column = 0; column < seen && !is_empty; ++column) {
+      sum += static_cast<double>(exponential(scale * (load<T>(request.input, row, column) - peak)));
+    }
+    const T inverse = static_cast<T>(1.0 / sum);
+    for (int64_t column = 0; column < request.input.columns; ++column) {
+      const bool is_zero = is_empty || column >= seen;
+      store<T>(request.output, row, column,
+               is_zero ? T{0} : exponential(scale * (load<T>(request.input, row, column) - peak)) * inverse);
+    }
+  }
+}
+
+template <typename T>
+void softmax_backward(const SoftmaxBackwardRequest &request) {
+  const T scale = static_cast<T>(request.scale);
+  for (int64_t row = 0; row < request.output.rows; ++row) {
+    double sum = 0.0;
+    for (int64_t column = 0; column < request.output.columns; ++column) {
+      sum += load<double>(request.output, row, column) * load<double>(request.output_gradient, row, column);
+    }
+    for (int64_t column = 0; column < request.output.columns; ++column) {
+      const T y = load<T>(request.output, row, column);
+      const T dy = load<T>(request.output_gradient, row, column);
+      store<T>(request.input_gradient, row, column, scale * y * (dy - static_cast<T>(sum)));
+    }
+  }
+}
+
+}  // namespace
+
+void swiglu_forward_any_ref(const SwigluForwardRequest &request) {
+  const bool is_f64 = is_double(request.gate) || is_double(request.up) || is_double(request.output);
+  is_f64 ? swiglu_forward<double>(request) : swiglu_forward<float>(request);
+}
+
+void swiglu_backward_any_ref(const SwigluBackwardRequest &request) {
+  const bool is_f64 = is_double(request.gate) || is_double(request.up) || is_double(request.output_gradient) ||
+                      is_double(request.gate_gradient) || is_double(request.up_gradient);
+  is_f64 ? swiglu_backward<double>(request) : swiglu_backward<float>(request);
+}
+
+void rmsnorm_forward_any_ref(const RmsnormForwardRequest &request) {
+  const bool is_f64 = request.is_f64 || is_double(request.input) || is_double(request.output);
+  is_f64 ? rmsnorm_forward<double>(request) : rmsnorm_forward<float>(request);
+}
+
+void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request) {
+  const bool is_f64 = request.is_f64 || is_double(request.input) || is_double(request.output_gradient) ||
+                      (request.input_gradient.data != nullptr && is_double(request.input_gradient));
+  is_f64 ? rmsnorm_backward<double>(request) : rmsnorm_backward<float>(request);
+}
+
+void softmax_forward_any_ref(const SoftmaxForwardRequest &request) {
+  is_double(request.input) || is_double(request.output) ? softmax_forward<double>(request)
+                                                         : softmax_forward<float>(request);
+}
+
+void softmax_backward_any_ref(const SoftmaxBackwardRequest &request) {
+  const bool is_f64 = is_double(request.output) || is_double(request.output_gradient) ||
+                      is_double(request.input_gradient);
+  is_f64 ? softmax_backward<double>(request) : softmax_backward<float>(request);
+}
+
+}  // namespace lpt

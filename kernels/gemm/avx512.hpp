@@ -1,0 +1,147 @@
+// What the two AVX-512 rows share. Included by ISA files: everything here has internal linkage.
+#pragma once
+
+#include "kernels/common/intrinsics.hpp"
+
+#include "kernels/gemm/operand.hpp"
+
+namespace lpt {
+namespace {
+
+inline __mmask16 first16(int64_t count) {
+  return count >= 16 ? static_cast<__mmask16>(0xFFFF) : static_cast<__mmask16>((1u << count) - 1);
+}
+
+// Bytes that hold e2m1fn codes as floats of 8 bits: the sign moves to the top.
+inline __m128i spread_nibbles(__m128i nibbles) {
+  const __m128i codes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -128, -127, -126, -125, -124, -123, -122, -121);
+  return _mm_shuffle_epi8(codes, nibbles);
+}
+
+// Eight packed pairs → 16 codes.
+inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
+  const __m128i packed = _mm_maskz_loadu_epi8(static_cast<__mmask16>(first16((count + 1) / 2) & 0xFF), data);
+  const __m128i words = _mm_cvtepu8_epi16(packed);
+  const __m128i nibbles = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
+  return _mm_maskz_mov_epi8(first16(count), spread_nibbles(nibbles));
+}
+
+// 16 floats of 8 bits → f32. The upper bytes of an f32 are its bf16: one look-up each, and the sign over them.
+inline __m512 decode_bytes_f32(__m128i codes, const ByteTable &table) {
+  const __m512i wide = _mm512_cvtepu8_epi32(codes);
+  const __m512i index = _mm512_or_si512(_mm512_slli_epi32(wide, 24), _mm512_slli_epi32(wide, 16));
+  const __m512i low = _mm512_maskz_permutex2var_epi8(0x4444444444444444, _mm512_load_si512(table.low), index,
+                                                     _mm512_load_si512(table.low + 64));
+  const __m512i high = _mm512_maskz_permutex2var_epi8(0x8888888888888888, _mm512_load_si512(table.high), index,
+                                                      _mm512_load_si512(table.high + 64));
+  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i magnitude = _mm512_or_si512(low, high);
+  return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitude, index, sign, 0xF8));  // magnitude | (index & sign)
+}
+
+// e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
+inline __m512 decode_e8m0fnu(__m128i codes) {
+  const __m512i wide = _mm512_cvtepu8_epi32(codes);
+  __m512i bits = _mm512_slli_epi32(wide, 23);
+  bits = _mm512_mask_mov_epi32(bits, _mm512_testn_epi32_mask(wide, wide), _mm512_set1_epi32(0x00400000));
+  const __mmask16 is_nan = _mm512_cmpeq_epi32_mask(wide, _mm512_set1_epi32(0xFF));
+  return _mm512_castsi512_ps(_mm512_mask_mov_epi32(bits, is_nan, _mm512_set1_epi32(0x7FC00000)));
+}
+
+// The block scales of 16 adjacent elements, the first at a multiple of 16.
+inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int32_t shift = operand.column_shift < 4 ? operand.column_shift : 4;
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+  const __mmask16 mask = first16(((count < 16 ? count : 16) + (1 << shift) - 1) >> shift);
+  __m512 scales;
+  if (operand.scale_format == LPT_FORMAT_F32) {
+    scales = _mm512_maskz_loadu_ps(mask, operand.scales + 4 * index);
+  } else {
+    const __m128i codes = _mm_maskz_loadu_epi8(mask, operand.scales + index);
+    scales = operand.scale_format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_bytes_f32(codes, kTableE4m3fn);
+  }
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return _mm512_permutexvar_ps(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(shift)), scales);
+}
+
+// To nearest, ties to even, subnormals kept (vcvtneps2bf16 flushes them); NaN stays NaN.
+inline __m256i round_to_bf16(__m512 value) {
+  const __m512i bits = _mm512_castps_si512(value);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
+  const __mmask16 is_nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x00400000));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, is_nan, quiet), 16));
+}
+
+inline __m512 widen_bf16(__m256i halves) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+// Sizes and moves of both rows: a tile of 8 × 32 has 16 sums, enough for a latency of 6 cycles at two products a cycle.
+struct Avx512 {
+  using Dwords = __m512i;
+  using Floats = __m512;
+  static constexpr int64_t kVector = 16;
+  static constexpr int64_t kTileRows = 8;
+  static constexpr int64_t kTileVectors = 2;
+
+  static Dwords no_dwords() { return _mm512_setzero_si512(); }
+  static Floats all(float value) { return _mm512_set1_ps(value); }
+  static Dwords load(const uint32_t *from) { return _mm512_loadu_si512(from); }
+  static Floats load_floats(const float *from) { return _mm512_loadu_ps(from); }
+  static Dwords repeat(const uint32_t *from) { return _mm512_set1_epi32(static_cast<int32_t>(*from)); }
+  static void store(Dwords lanes, uint32_t *to) { _mm512_storeu_si512(to, lanes); }
+  static void store_floats(Floats value, float *to) { _mm512_storeu_ps(to, value); }
+
+  static void store_halves(Dwords lanes, uint32_t *low, uint32_t *high) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(low), _mm512_castsi512_si256(lanes));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(high), _mm512_extracti64x4_epi64(lanes, 1));
+  }
+
+  // 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
+  static void transpose(Dwords (&rows)[16]) {
+    __m512i pairs[16], quads[16];
+#pragma GCC unroll 8
+    for (int i = 0; i < 16; i += 2) {
+      pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+      pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 16; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4, c + 8, c + 12
+      quads[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+      quads[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      const __m512i even_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0x88);       // columns c, c + 8
+      const __m512i odd_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0xDD);        // columns c + 4, c + 12
+      const __m512i even_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0x88);
+      const __m512i odd_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0xDD);
+      rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+      rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+      rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
+      rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
+    }
+  }
+
+  static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
+    const __mmask16 mask = first16(count);
+    if (format == LPT_FORMAT_F32) return _mm512_maskz_loadu_ps(mask, from);
+    const __m256i halves = _mm256_maskz_loadu_epi16(mask, from);
+    return format == LPT_FORMAT_BF16 ? widen_bf16(halves) : _mm512_cvtph_ps(halves);
+  }
+
+  static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {
+    const __mmask16 mask = first16(count);
+    if (format == LPT_FORMAT_F32) return _mm512_mask_storeu_ps(to, mask, value);
+    const __m256i halves = format == LPT_FORMAT_BF16 ? round_to_bf16(value)
+                                                     : _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+    _mm256_mask_storeu_epi16(to, mask, halves);
+  }
+};
+
+}  // namespace
+}  // namespace lpt

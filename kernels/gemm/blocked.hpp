@@ -1,0 +1,306 @@
+// The fast matrix product, once for all instruction sets. Included by ISA files: everything here has internal linkage.
+//
+// Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, or
+// two bf16. A panel of a holds kTileRows lanes, a panel of b kTileVectors vectors of lanes, each for all of k:
+//
+//   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
+//
+// A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
+// every sum depends on k alone, whatever part of c is asked for. What is packed at once is bounded: rows of a to half of
+// a usual L2, so that a panel of b (read from L3 once) meets all of them; columns of b to kStripBytes.
+//
+// An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
+#pragma once
+
+#include "kernels/gemm/gemm.hpp"
+#include "kernels/gemm/operand.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kBlockBytes = 512 << 10;
+constexpr int64_t kStripBytes = 2 << 20;
+constexpr int64_t kStepsAtOnce = 16;  // of k, when lanes are adjacent: short runs of both reading and writing
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// What is packed at once, and where it lies in the scratch.
+struct Blocking {
+  int64_t steps;    // dwords along k
+  int64_t rows;     // of a, a multiple of kRowUnit
+  int64_t columns;  // of b, a multiple of kColumnUnit
+  size_t a_offset, row_factor_offset, column_factor_offset, total_bytes;
+};
+
+template <typename Isa>
+Blocking blocking_of(const GemmRequest &request) {
+  constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
+  constexpr int64_t kColumnUnit = 2 * Isa::kVector * Isa::kTileVectors;
+  Blocking blocking = {};
+  blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
+  const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
+  const int64_t rows = greater(kBlockBytes / lane_bytes / kRowUnit, 1) * kRowUnit;
+  const int64_t columns = greater(kStripBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
+  blocking.rows = smaller(rows, round_up(request.m, kRowUnit));
+  blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
+  blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
+  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(blocking.rows * lane_bytes);
+  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(blocking.rows, 16)) * 4;
+  blocking.total_bytes = blocking.column_factor_offset + static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
+  return blocking;
+}
+
+// Half vectors of lanes: where number `half` lies in panels of kHalves of them.
+template <typename Isa, int kHalves>
+uint32_t *half_at(uint32_t *panels, int64_t steps, int64_t half) {
+  constexpr int64_t kHalf = Isa::kVector / 2;
+  return panels + (half / kHalves) * steps * kHalves * kHalf + (half % kHalves) * kHalf;
+}
+
+// Stores kVector lanes of one step. A panel of b holds both halves side by side; a panel of a is half a vector wide.
+template <typename Isa, int kHalves>
+void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int64_t step) {
+  constexpr int64_t kWidth = kHalves * (Isa::kVector / 2);
+  if constexpr (kHalves == 1) {
+    Isa::store_halves(lanes, low + step * kWidth, high + step * kWidth);
+  } else {
+    Isa::store(lanes, low + step * kWidth);
+  }
+}
+
+// Lanes × k in memory: kVector lanes are read along k, transposed as dwords, and stored step by step.
+template <typename Isa, int kHalves, Decoder kDecoder>
+void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  constexpr int64_t kVector = Isa::kVector;
+  constexpr int64_t kElements = kVector * Isa::kPerDword;
+  const int64_t steps = (operand.k + Isa::kPerDword - 1) / Isa::kPerDword;
+  for (int64_t lane = 0; lane < lanes; lane += kVector) {
+    const int64_t present = smaller(lanes - lane, kVector);
+    uint32_t *const low = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector));
+    uint32_t *const high = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
+    for (int64_t step = 0; step < steps; step += kVector) {
+      const int64_t column = step * Isa::kPerDword;
+      const int64_t count = smaller(operand.k - column, kElements);
+      typename Isa::Dwords tile[kVector];
+#pragma GCC unroll 16
+      for (int64_t l = 0; l < kVector; ++l) {
+        tile[l] = l < present
+                      ? Isa::template decode<kDecoder>(operand, operand.first_lane + first + lane + l, column, count)
+                      : Isa::no_dwords();
+      }
+      Isa::transpose(tile);
+      const int64_t stored = smaller(steps - step, kVector);
+      if (stored == kVector) {
+#pragma GCC unroll 16
+        for (int64_t s = 0; s < kVector; ++s) store_lanes<Isa, kHalves>(tile[s], low, high, step + s);
+      } else {
+        for (int64_t s = 0; s < stored; ++s) store_lanes<Isa, kHalves>(tile[s], low, high, step + s);
+      }
+    }
+  }
+}
+
+// k × lanes in memory: lanes are adjacent already; bf16 pairs are woven from two rows.
+template <typename Isa, int kHalves, Decoder kDecoder>
+void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  constexpr int64_t kVector = Isa::kVector;
+  constexpr int64_t kElements = kVector * Isa::kPerDword;
+  const int64_t steps = (operand.k + Isa::kPerDword - 1) / Isa::kPerDword;
+  const int64_t first_column = operand.first_lane + first;
+  for (int64_t step = 0; step < steps; step += kStepsAtOnce) {
+    const int64_t end = smaller(steps, step + kStepsAtOnce);
+    for (int64_t lane = 0; lane < lanes; lane += kElements) {
+      const int64_t count = smaller(lanes - lane, kElements);
+      const int64_t half = 2 * (lane / kVector);
+      uint32_t *const low = half_at<Isa, kHalves>(panels, steps, half);
+      uint32_t *const high = half_at<Isa, kHalves>(panels, steps, half + 1);
+      if constexpr (Isa::kPerDword == 1) {
+        for (int64_t s = step; s < end; ++s) {
+          const auto row = Isa::template decode<kDecoder>(operand, s, first_column + lane, count);
+          store_lanes<Isa, kHalves>(row, low, high, s);
+        }
+      } else {
+        uint32_t *const next_low = half_at<Isa, kHalves>(panels, steps, half + 2);
+        uint32_t *const next_high = half_at<Isa, kHalves>(panels, steps, half + 3);
+        for (int64_t s = step; s < end; ++s) {
+          const auto even = Isa::template decode<kDecoder>(operand, 2 * s, first_column + lane, count);
+          const auto odd = 2 * s + 1 < operand.k
+                               ? Isa::template decode<kDecoder>(operand, 2 * s + 1, first_column + lane, count)
+                               : Isa::no_dwords();
+          store_lanes<Isa, kHalves>(Isa::weave_low(even, odd), low, high, s);
+          if (count > kVector) store_lanes<Isa, kHalves>(Isa::weave_high(even, odd), next_low, next_high, s);
+        }
+      }
+    }
+  }
+}
+
+template <typename Isa, int kHalves, Decoder kDecoder>
+void pack_as(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  operand.is_k_adjacent ? pack_along_k<Isa, kHalves, kDecoder>(operand, first, lanes, panels)
+                        : pack_along_lanes<Isa, kHalves, kDecoder>(operand, first, lanes, panels);
+}
+
+template <typename Isa, int kHalves>
+void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  switch (operand.decoder) {
+    case Decoder::kEightBits: return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
+    case Decoder::kFourBits: return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
+    case Decoder::kInt8: return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
+    case Decoder::kBf16: return pack_as<Isa, kHalves, Decoder::kBf16>(operand, first, lanes, panels);
+    case Decoder::kF16:
+      if constexpr (Isa::kPerDword == 1) pack_as<Isa, kHalves, Decoder::kF16>(operand, first, lanes, panels);
+      return;
+    case Decoder::kF32:
+      if constexpr (Isa::kPerDword == 1) pack_as<Isa, kHalves, Decoder::kF32>(operand, first, lanes, panels);
+      return;
+  }
+}
+
+// Where a tile goes, and what is done to its sums on the way.
+struct Place {
+  uint8_t *c;
+  int64_t row_bytes;
+  int64_t element_bytes;
+  lpt_format format;
+  int64_t columns;
+  const float *row_factors;
+  const float *column_factors;  // times alpha; kTileVectors vectors of them may be read
+  const float *bias;            // NULL: none
+  float beta;
+};
+
+// Scales, beta, bias, the rounding of c, and its edge.
+template <typename Isa>
+void finish(typename Isa::Floats value, const Place &place, int64_t column, uint8_t *c) {
+  const int64_t count = smaller(place.columns - column, Isa::kVector);
+  value = value * Isa::load_floats(place.column_factors + column);
+  if (place.beta != 0) value = value + Isa::all(place.beta) * Isa::read(place.format, c, count);
+  if (place.bias != nullptr) {
+    value = value + Isa::read(LPT_FORMAT_F32, reinterpret_cast<const uint8_t *>(place.bias + column), count);
+  }
+  Isa::write(place.format, c, value, count);
+}
+
+template <typename Isa, int kRows, int kVectors>
+void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place) {
+  typename Isa::Floats sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    __builtin_prefetch(place.c + i * place.row_bytes, 1);
+    __builtin_prefetch(place.c + i * place.row_bytes + place.element_bytes * (kVectors * Isa::kVector - 1), 1);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::all(0.0f);
+  }
+  for (int64_t step = 0; step < steps; ++step) {
+    typename Isa::Dwords columns[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) columns[v] = Isa::load(b + v * Isa::kVector);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const auto row = Isa::repeat(a + i);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::add_product(sums[i][v], row, columns[v]);
+    }
+    a += Isa::kTileRows;
+    b += Isa::kTileVectors * Isa::kVector;
+  }
+  if (place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr &&
+      place.columns >= kVectors * Isa::kVector) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      auto *const c = reinterpret_cast<float *>(place.c + i * place.row_bytes);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const int64_t column = v * Isa::kVector;
+        Isa::store_floats(sums[i][v] * Isa::all(place.row_factors[i]) * Isa::load_floats(place.column_factors + column),
+                          c + column);
+      }
+    }
+    return;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t column = v * Isa::kVector;
+      uint8_t *const c = place.c + i * place.row_bytes + column * place.element_bytes;
+      finish<Isa>(sums[i][v] * Isa::all(place.row_factors[i]), place, column, c);
+    }
+  }
+}
+
+using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place);
+
+template <typename Isa, int kVectors>
+TileFunction tile_of(int64_t rows) {
+  static constexpr TileFunction tiles[] = {
+      multiply_tile<Isa, 1, kVectors>, multiply_tile<Isa, 2, kVectors>, multiply_tile<Isa, 3, kVectors>,
+      multiply_tile<Isa, 4, kVectors>, multiply_tile<Isa, 5, kVectors>, multiply_tile<Isa, 6, kVectors>,
+      multiply_tile<Isa, 7, kVectors>, multiply_tile<Isa, 8, kVectors>,
+  };
+  static_assert(Isa::kTileRows <= 8);
+  return tiles[rows - 1];
+}
+
+template <typename Isa>
+TileFunction tile_of(int64_t rows, int64_t columns) {
+  if (columns <= Isa::kVector) return tile_of<Isa, 1>(rows);
+  if (columns <= 2 * Isa::kVector || Isa::kTileVectors == 2) return tile_of<Isa, 2>(rows);
+  return tile_of<Isa, Isa::kTileVectors>(rows);
+}
+
+template <typename Isa>
+void multiply(const GemmRequest &request) {
+  constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
+  const Blocking blocking = blocking_of<Isa>(request);
+  const int64_t steps = blocking.steps;
+  const Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k);
+  const Operand b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k);
+  auto *const b_panels = reinterpret_cast<uint32_t *>(request.scratch);
+  auto *const a_panels = reinterpret_cast<uint32_t *>(request.scratch + blocking.a_offset);
+  auto *const row_factors = reinterpret_cast<float *>(request.scratch + blocking.row_factor_offset);
+  auto *const column_factors = reinterpret_cast<float *>(request.scratch + blocking.column_factor_offset);
+  const auto alpha = static_cast<float>(request.alpha);
+  const auto *const bias = static_cast<const float *>(request.bias);
+  const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
+  auto *const c = static_cast<uint8_t *>(request.c.data);
+
+  for (int64_t column = 0; column < request.n; column += blocking.columns) {
+    const int64_t columns = smaller(request.n - column, blocking.columns);
+    pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, b_panels);
+    for (int64_t j = 0; j < columns; ++j) column_factors[j] = lane_factor(b, column + j) * alpha;
+    for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
+
+    for (int64_t row = 0; row < request.m; row += blocking.rows) {
+      const int64_t rows = smaller(request.m - row, blocking.rows);
+      if (column == 0 || request.m > blocking.rows) {  // a block that is alone stays packed
+        pack<Isa, 1>(a, row, rows, a_panels);
+        for (int64_t i = 0; i < rows; ++i) row_factors[i] = lane_factor(a, row + i);
+      }
+      for (int64_t j = 0; j < columns; j += kPanelColumns) {
+        const int64_t first_column = request.first_column + column + j;
+        Place place = {.c = nullptr,
+                       .row_bytes = request.c.row_stride * element_bytes,
+                       .element_bytes = element_bytes,
+                       .format = request.c.format.element,
+                       .columns = smaller(columns - j, kPanelColumns),
+                       .row_factors = nullptr,
+                       .column_factors = column_factors + j,
+                       .bias = bias == nullptr ? nullptr : bias + first_column,
+                       .beta = static_cast<float>(request.beta)};
+        for (int64_t i = 0; i < rows; i += Isa::kTileRows) {
+          place.c = c + (request.first_row + row + i) * place.row_bytes + first_column * element_bytes;
+          place.row_factors = row_factors + i;
+          const TileFunction tile = tile_of<Isa>(smaller(rows - i, Isa::kTileRows), place.columns);
+          tile(a_panels + i * steps, b_panels + j * steps, steps, place);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt

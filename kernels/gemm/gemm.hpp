@@ -1,0 +1,42 @@
+// The family of matrix products.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "lpt.h"
+#include "src/base/row.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// c(i, j) = alpha · sum over p of a(i, p) · b(p, j) + beta · c(i, j) + bias(j),   i < m, j < n, p < k.
+//
+// a and b may be any format, scales are applied exactly once. Either may be stored transposed: then the view is k × m, or
+// n × k. beta 0 does not read c. The sum over p is in one order for a given row and k, whatever part of c is asked for:
+// an operation may cut m and n among threads, at multiples of kGemmRowUnit and kGemmColumnUnit, and the bits stay.
+struct GemmRequest {
+  MatrixView a;
+  MatrixView b;
+  MatrixView c;      // f32, bf16, f16, f64
+  bool is_a_transposed;
+  bool is_b_transposed;
+  int64_t m, n, k;   // of this part
+  int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole product
+  double alpha, beta;
+  const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
+  bool is_f64;       // compute in f64: some view is f64
+  std::byte *scratch;      // aligned to 64 bytes
+};
+
+constexpr int64_t kGemmRowUnit = 64;
+constexpr int64_t kGemmColumnUnit = 64;
+
+// A row of this family also tells the scratch that one call wants.
+struct GemmRow : Row<GemmRequest> {
+  size_t (*scratch_bytes)(const GemmRequest &);
+};
+
+std::span<const GemmRow> gemm_kernels();
+
+}  // namespace lpt

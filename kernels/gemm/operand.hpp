@@ -1,0 +1,137 @@
+// An operand as the packing loops see it. Included by ISA files: everything here has internal linkage.
+//
+// A *lane* is a row of a or a column of b: what is not summed over. A lane's scale is applied once, to the finished sum;
+// scales that vary along k are multiplied in while the elements are decoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "src/formats/element.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+namespace {
+
+enum class Decoder { kEightBits, kFourBits, kInt8, kBf16, kF16, kF32 };
+
+// The bf16 of every magnitude of a float of at most 8 bits, low and high bytes apart: two byte look-ups decode.
+struct ByteTable {
+  alignas(64) uint8_t low[128];
+  alignas(64) uint8_t high[128];
+};
+
+constexpr uint32_t bf16_of(const Element &element, uint32_t code) {
+  if (code > element.max_code) {
+    return code == element.infinity_code && element.infinity_code != element.nan_code ? 0x7F80 : 0x7FC0;
+  }
+  const int32_t mantissa = element.mantissa_bits;
+  const int32_t biased = static_cast<int32_t>(code >> mantissa);
+  uint32_t fraction = code & ((1u << mantissa) - 1);
+  if (biased != 0) {
+    return (static_cast<uint32_t>(biased - 1 + element.min_exponent + 127) << 7) | (fraction << (7 - mantissa));
+  }
+  if (fraction == 0) return 0;
+  int32_t exponent = element.min_exponent;
+  for (; (fraction >> mantissa) == 0; fraction <<= 1) --exponent;
+  return (static_cast<uint32_t>(exponent + 127) << 7) | ((fraction << (7 - mantissa)) & 0x7F);
+}
+
+constexpr ByteTable byte_table(const Element &element) {
+  ByteTable table = {};
+  for (uint32_t code = 0; code < 128; ++code) {
+    const uint32_t bits = bf16_of(element, code);
+    table.low[code] = static_cast<uint8_t>(bits & 0xFF);
+    table.high[code] = static_cast<uint8_t>(bits >> 8);
+  }
+  return table;
+}
+
+constexpr ByteTable kTableE4m3fn = byte_table(kElementE4m3fn);
+constexpr ByteTable kTableE4m3 = byte_table(kElementE4m3);
+constexpr ByteTable kTableE5m2 = byte_table(kElementE5m2);
+constexpr ByteTable kTableE2m1fn = byte_table(kElementE2m1fn);
+
+struct Operand {
+  const uint8_t *data;
+  int64_t row_stride;   // in elements
+  bool is_k_adjacent;   // stored lanes × k; else k × lanes
+  int64_t first_lane;   // of this part
+  int64_t k;
+  Decoder decoder;
+  int32_t bits;
+  Element element;         // where the decoder is kEightBits or kFourBits
+  const ByteTable *table;  // as element
+  const uint8_t *scales;   // NULL: no block scales
+  lpt_format scale_format;
+  int64_t scale_stride;
+  int32_t row_shift;  // block of storage row r: r >> row_shift
+  int32_t column_shift;
+  bool is_scaled_along_k;
+  float tensor_scale;
+};
+
+inline int32_t shift_of(int32_t extent) { return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent)); }
+
+inline void set_decoder(lpt_format element, Operand &operand) {
+  operand.decoder = Decoder::kEightBits;
+  operand.bits = 8;
+  switch (element) {
+    case LPT_FORMAT_F32: operand.decoder = Decoder::kF32; operand.bits = 32; break;
+    case LPT_FORMAT_F16: operand.decoder = Decoder::kF16; operand.bits = 16; break;
+    case LPT_FORMAT_BF16: operand.decoder = Decoder::kBf16; operand.bits = 16; break;
+    case LPT_FORMAT_INT8: operand.decoder = Decoder::kInt8; break;
+    case LPT_FORMAT_E4M3FN: operand.element = kElementE4m3fn; operand.table = &kTableE4m3fn; break;
+    case LPT_FORMAT_E4M3: operand.element = kElementE4m3; operand.table = &kTableE4m3; break;
+    case LPT_FORMAT_E5M2: operand.element = kElementE5m2; operand.table = &kTableE5m2; break;
+    case LPT_FORMAT_E2M1FN:
+      operand.decoder = Decoder::kFourBits;
+      operand.bits = 4;
+      operand.element = kElementE2m1fn;
+      operand.table = &kTableE2m1fn;
+      break;
+    default: break;
+  }
+}
+
+inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t first_lane, int64_t k) {
+  Operand operand = {};
+  operand.data = static_cast<const uint8_t *>(view.data);
+  operand.row_stride = view.row_stride;
+  operand.is_k_adjacent = is_k_adjacent;
+  operand.first_lane = first_lane;
+  operand.k = k;
+  set_decoder(view.format.element, operand);
+  operand.tensor_scale = view.format.tensor_scale != LPT_FORMAT_NONE ? *view.tensor_scale : 1.0f;
+  if (view.format.block_scale != LPT_FORMAT_NONE) {
+    operand.scales = static_cast<const uint8_t *>(view.block_scales);
+    operand.scale_format = view.format.block_scale;
+    operand.scale_stride = view.block_scale_stride;
+    operand.row_shift = shift_of(view.format.block_rows);
+    operand.column_shift = shift_of(view.format.block_columns);
+    operand.is_scaled_along_k = ((k - 1) >> (is_k_adjacent ? operand.column_shift : operand.row_shift)) > 0;
+  }
+  return operand;
+}
+
+inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+  if (operand.scale_format == LPT_FORMAT_F32) {
+    float scale;
+    memcpy(&scale, operand.scales + 4 * index, sizeof scale);
+    return scale;
+  }
+  return decode(operand.scale_format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, operand.scales[index]);
+}
+
+// What a finished sum of this lane is multiplied by.
+inline float lane_factor(const Operand &operand, int64_t lane) {
+  if (operand.scales == nullptr || operand.is_scaled_along_k) return operand.tensor_scale;
+  const float scale = operand.is_k_adjacent ? scale_at(operand, operand.first_lane + lane, 0)
+                                            : scale_at(operand, 0, operand.first_lane + lane);
+  return scale * operand.tensor_scale;
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,17 @@
+// What the files of this family offer to its table.
+#pragma once
+
+#include "kernels/gemm/gemm.hpp"
+
+namespace lpt {
+
+void gemm_any_ref(const GemmRequest &request);
+size_t gemm_scratch_ref(const GemmRequest &request);
+void gemm_any_x86_avx2(const GemmRequest &request);
+size_t gemm_scratch_x86_avx2(const GemmRequest &request);
+void gemm_any_x86_avx512(const GemmRequest &request);
+size_t gemm_scratch_x86_avx512(const GemmRequest &request);
+void gemm_any_x86_avx512_bf16(const GemmRequest &request);
+size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request);
+
+}  // namespace lpt

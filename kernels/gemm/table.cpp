@@ -1,0 +1,79 @@
+// The rows of the matrix product, fastest first, and what the fast ones refuse.
+#include "kernels/gemm/rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_element_of_operands(const MatrixView &view) {
+  return has_element(view.format.element) && view.format.element != LPT_FORMAT_E8M0FNU;
+}
+
+bool is_f32_or_element(const MatrixView &view) {
+  return view.format.element == LPT_FORMAT_F32 || is_element_of_operands(view);
+}
+
+const char *refuses_f32(const GemmRequest &request) {
+  if (request.is_f64) return "f64 is computed by the reference row";
+  if (request.k == 0) return "without k there is nothing to multiply";
+  if (!is_f32_or_element(request.a)) return "a is not f32 nor a float or integer of at most 16 bits";
+  if (!is_f32_or_element(request.b)) return "b is not f32 nor a float or integer of at most 16 bits";
+  if (request.a.column_stride != 1) return "columns of a are not adjacent";
+  if (request.b.column_stride != 1) return "columns of b are not adjacent";
+  if (request.c.column_stride != 1) return "columns of c are not adjacent";
+  return nullptr;
+}
+
+// Significant bits of an element; a product has at most the sum of its factors', and a power of two counts none.
+int32_t significant_bits(lpt_format format) {
+  if (format == LPT_FORMAT_E8M0FNU) return 0;
+  return format == LPT_FORMAT_INT8 ? 7 : element_of(format).mantissa_bits + 1;  // -128 is a power of two
+}
+
+// Why an operand is not exact in bf16, which has 8 significant bits.
+const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  const Format &format = view.format;
+  if (format.element == LPT_FORMAT_F32) return "f32 elements are not exact in bf16";
+  if (format.element == LPT_FORMAT_F16) return "f16 elements are not exact in bf16";
+  const int32_t extent = is_k_adjacent ? format.block_columns : format.block_rows;
+  if (!format.has_block_scale() || extent == LPT_WHOLE || k <= extent) return nullptr;
+  if (format.block_scale == LPT_FORMAT_F32) return "f32 scales along k are not exact in bf16";
+  if (significant_bits(format.element) + significant_bits(format.block_scale) > 8) {
+    return "elements times their scales along k are not exact in bf16";
+  }
+  return nullptr;
+}
+
+const char *refuses_bf16(const GemmRequest &request) {
+  if (const char *reason = refuses_f32(request)) return reason;
+  if (const char *reason = refuses_operand(request.a, !request.is_a_transposed, request.k)) return reason;
+  return refuses_operand(request.b, request.is_b_transposed, request.k);
+}
+
+}  // namespace
+
+std::span<const GemmRow> gemm_kernels() {
+  static constexpr GemmRow rows[] = {
+#if defined(LPT_HAVE_X86_AVX512_BF16)
+      {{.name = "gemm_any_x86_avx512_bf16",
+        .needs = kCpuAvx512 | kCpuAvx512Bf16,
+        .refuses = refuses_bf16,
+        .run = gemm_any_x86_avx512_bf16},
+       gemm_scratch_x86_avx512_bf16},
+#endif
+#if defined(LPT_HAVE_X86_AVX512)
+      {{.name = "gemm_any_x86_avx512",
+        .needs = kCpuAvx512,
+        .refuses = refuses_f32,
+        .run = gemm_any_x86_avx512},
+       gemm_scratch_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+      {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32, .run = gemm_any_x86_avx2},
+       gemm_scratch_x86_avx2},
+#endif
+      {{.name = "gemm_any_ref", .needs = 0, .refuses = nullptr, .run = gemm_any_ref}, gemm_scratch_ref},
+  };
+  return rows;
+}
+
+}  // namespace lpt

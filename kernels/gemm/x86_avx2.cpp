@@ -1,0 +1,192 @@
+// Matrix product in f32 for processors without AVX-512.
+#include "kernels/common/intrinsics.hpp"
+#include "kernels/gemm/blocked.hpp"
+#include "kernels/gemm/rows.hpp"
+
+namespace lpt {
+namespace {
+
+// All ones in the first `count` of eight dwords.
+inline __m256i first8(int64_t count) {
+  alignas(32) static constexpr int32_t kOnes[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(kOnes + 8 - (count < 8 ? count : 8)));
+}
+
+// At most 16 bytes, zero past `bytes`.
+inline __m128i load_bytes(const uint8_t *from, int64_t bytes) {
+  if (bytes == 16) return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+  if (bytes == 8) return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from));
+  uint8_t staged[16] = {};
+  memcpy(staged, from, static_cast<size_t>(bytes));
+  return _mm_loadu_si128(reinterpret_cast<const __m128i *>(staged));
+}
+
+inline __m256 widen_bf16(__m128i halves) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+
+// Eight floats of at most 8 bits, one per dword: the formula of decode() in element.hpp, without its branches.
+inline __m256 decode_floats(__m256i codes, const Element &element) {
+  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32((1 << (element.bits - 1)) - 1));
+  const __m256i sign = _mm256_and_si256(_mm256_sll_epi32(codes, _mm_cvtsi32_si128(32 - element.bits)),
+                                        _mm256_set1_epi32(INT32_MIN));
+  const __m256i rebias = _mm256_set1_epi32((element.min_exponent - 1 + 127) << 23);
+  const __m256i normal =
+      _mm256_add_epi32(_mm256_sll_epi32(magnitude, _mm_cvtsi32_si128(23 - element.mantissa_bits)), rebias);
+  const float unit = bits_float(static_cast<uint32_t>(element.min_exponent - element.mantissa_bits + 127) << 23);
+  const __m256 subnormal = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(unit));
+  const __m256i is_subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << element.mantissa_bits), magnitude);
+  const __m256i is_special =
+      _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.max_code)));
+  const __m256i is_infinity =
+      element.infinity_code == element.nan_code
+          ? _mm256_setzero_si256()
+          : _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.infinity_code)));
+  const __m256i special =
+      _mm256_blendv_epi8(_mm256_set1_epi32(0x7FC00000), _mm256_set1_epi32(0x7F800000), is_infinity);
+  __m256i bits = _mm256_blendv_epi8(normal, _mm256_castps_si256(subnormal), is_subnormal);
+  bits = _mm256_blendv_epi8(bits, special, is_special);
+  return _mm256_castsi256_ps(_mm256_or_si256(bits, sign));
+}
+
+// e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
+inline __m256 decode_e8m0fnu(__m256i codes) {
+  const __m256i is_smallest = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());
+  const __m256i is_nan = _mm256_cmpeq_epi32(codes, _mm256_set1_epi32(0xFF));
+  __m256i bits = _mm256_slli_epi32(codes, 23);
+  bits = _mm256_blendv_epi8(bits, _mm256_set1_epi32(0x00400000), is_smallest);
+  return _mm256_castsi256_ps(_mm256_blendv_epi8(bits, _mm256_set1_epi32(0x7FC00000), is_nan));
+}
+
+// The block scales of eight adjacent elements, the first at a multiple of eight.
+inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int32_t shift = operand.column_shift < 3 ? operand.column_shift : 3;
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+  const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
+  __m256 scales;
+  if (operand.scale_format == LPT_FORMAT_F32) {
+    scales = _mm256_maskload_ps(reinterpret_cast<const float *>(operand.scales + 4 * index), first8(needed));
+  } else {
+    const __m256i codes = _mm256_cvtepu8_epi32(load_bytes(operand.scales + index, needed));
+    scales = operand.scale_format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_floats(codes, kElementE4m3fn);
+  }
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
+}
+
+// To nearest, ties to even; NaN stays NaN.
+inline __m128i round_to_bf16(__m256 value) {
+  const __m256i bits = _mm256_castps_si256(value);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
+  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+  const __m256i halves = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
+  const __m256i packed = _mm256_packus_epi32(halves, halves);  // each 128-bit half by itself
+  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
+}
+
+// A tile of 4 × 24 has 12 sums, enough for a latency of 4 to 5 cycles at two products a cycle; with three vectors of b and
+// one of a that makes all 16 registers.
+struct Avx2 {
+  using Dwords = __m256i;
+  using Floats = __m256;
+  static constexpr int64_t kVector = 8;
+  static constexpr int64_t kPerDword = 1;
+  static constexpr int64_t kTileRows = 4;
+  static constexpr int64_t kTileVectors = 3;
+
+  static Dwords no_dwords() { return _mm256_setzero_si256(); }
+  static Floats all(float value) { return _mm256_set1_ps(value); }
+  static Dwords load(const uint32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
+  static Floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
+  static Dwords repeat(const uint32_t *from) { return _mm256_set1_epi32(static_cast<int32_t>(*from)); }
+  static void store(Dwords lanes, uint32_t *to) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), lanes); }
+  static void store_floats(Floats value, float *to) { _mm256_storeu_ps(to, value); }
+
+  static void store_halves(Dwords lanes, uint32_t *low, uint32_t *high) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(low), _mm256_castsi256_si128(lanes));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(high), _mm256_extracti128_si256(lanes, 1));
+  }
+
+  static Floats add_product(Floats sum, Dwords row, Dwords columns) {
+    return _mm256_fmadd_ps(_mm256_castsi256_ps(row), _mm256_castsi256_ps(columns), sum);
+  }
+
+  // 8 × 8 dwords: within 2 × 2, 4 × 4, then whole 128-bit halves.
+  static void transpose(Dwords (&rows)[8]) {
+    __m256i pairs[8], quads[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) {
+      pairs[i] = _mm256_unpacklo_epi32(rows[i], rows[i + 1]);
+      pairs[i + 1] = _mm256_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 8; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4
+      quads[i] = _mm256_unpacklo_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 1] = _mm256_unpackhi_epi64(pairs[i], pairs[i + 2]);
+      quads[i + 2] = _mm256_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+      quads[i + 3] = _mm256_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      rows[c] = _mm256_permute2x128_si256(quads[c], quads[4 + c], 0x20);
+      rows[4 + c] = _mm256_permute2x128_si256(quads[c], quads[4 + c], 0x31);
+    }
+  }
+
+  // Eight adjacent elements, zero past `count`.
+  template <Decoder kDecoder>
+  static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+    const int64_t index = row * operand.row_stride + column;
+    const int64_t present = count < 8 ? count : 8;
+    __m256 value;
+    if constexpr (kDecoder == Decoder::kF32) {
+      value = _mm256_maskload_ps(reinterpret_cast<const float *>(operand.data) + index, first8(present));
+    } else if constexpr (kDecoder == Decoder::kBf16) {
+      value = widen_bf16(load_bytes(operand.data + 2 * index, 2 * present));
+    } else if constexpr (kDecoder == Decoder::kF16) {
+      value = _mm256_cvtph_ps(load_bytes(operand.data + 2 * index, 2 * present));
+    } else if constexpr (kDecoder == Decoder::kInt8) {
+      value = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_bytes(operand.data + index, present)));
+    } else if constexpr (kDecoder == Decoder::kFourBits) {
+      const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
+      const __m128i codes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
+      value = decode_floats(_mm256_and_si256(_mm256_cvtepu8_epi32(codes), first8(present)), operand.element);
+    } else {
+      value = decode_floats(_mm256_cvtepu8_epi32(load_bytes(operand.data + index, present)), operand.element);
+    }
+    if (operand.is_scaled_along_k) {
+      const __m256 scaled = _mm256_mul_ps(value, load_scales(operand, row, column, count));
+      value = _mm256_and_ps(scaled, _mm256_castsi256_ps(first8(present)));
+    }
+    return _mm256_castps_si256(value);
+  }
+
+  static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
+    if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
+    const __m128i halves = load_bytes(from, 2 * count);
+    return format == LPT_FORMAT_BF16 ? widen_bf16(halves) : _mm256_cvtph_ps(halves);
+  }
+
+  static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {
+    if (format == LPT_FORMAT_F32) {
+      if (count == 8) return _mm256_storeu_ps(reinterpret_cast<float *>(to), value);
+      return _mm256_maskstore_ps(reinterpret_cast<float *>(to), first8(count), value);
+    }
+    const __m128i halves = format == LPT_FORMAT_BF16 ? round_to_bf16(value)
+                                                     : _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+    if (count == 8) return _mm_storeu_si128(reinterpret_cast<__m128i *>(to), halves);
+    uint8_t staged[16];
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(staged), halves);
+    memcpy(to, staged, static_cast<size_t>(2 * count));
+  }
+};
+
+}  // namespace
+
+void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
+
+size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
+
+}  // namespace lpt

@@ -1,0 +1,48 @@
+// Matrix product in f32: operands are decoded to f32, sums are fused multiply-adds.
+#include "kernels/gemm/avx512.hpp"
+#include "kernels/gemm/blocked.hpp"
+#include "kernels/gemm/rows.hpp"
+
+namespace lpt {
+namespace {
+
+struct F32 : Avx512 {
+  static constexpr int64_t kPerDword = 1;
+
+  static Floats add_product(Floats sum, Dwords row, Dwords columns) {
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);
+  }
+
+  // 16 adjacent elements, zero past `count`.
+  template <Decoder kDecoder>
+  static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+    const int64_t index = row * operand.row_stride + column;
+    const __mmask16 mask = first16(count);
+    __m512 value;
+    if constexpr (kDecoder == Decoder::kF32) {
+      value = _mm512_maskz_loadu_ps(mask, operand.data + 4 * index);
+    } else if constexpr (kDecoder == Decoder::kBf16) {
+      value = widen_bf16(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
+    } else if constexpr (kDecoder == Decoder::kF16) {
+      value = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
+    } else if constexpr (kDecoder == Decoder::kInt8) {
+      value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
+    } else if constexpr (kDecoder == Decoder::kFourBits) {
+      value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
+    } else {
+      value = decode_bytes_f32(_mm_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
+    }
+    if (operand.is_scaled_along_k) {
+      value = _mm512_maskz_mul_ps(mask, value, load_scales(operand, row, column, count));
+    }
+    return _mm512_castps_si512(value);
+  }
+};
+
+}  // namespace
+
+void gemm_any_x86_avx512(const GemmRequest &request) { multiply<F32>(request); }
+
+size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<F32>(request).total_bytes; }
+
+}  // namespace lpt

@@ -1,0 +1,76 @@
+// One layer of the decoder: attention and a gated unit, each behind an RMS norm and beside the residual stream.
+#pragma once
+
+#include <vector>
+
+#include "attention.hpp"
+#include "linear.hpp"
+
+namespace lm {
+
+// What one block keeps from forward to backward.
+template <typename T>
+struct BlockActivations {
+  Matrix<T> qkv;            // turned by the rotary positions
+  Matrix<T> probabilities;  // of all sequences and heads
+  Matrix<T> middle;         // the stream between attention and gated unit
+  Matrix<T> gate_up;        // gate columns, then up columns
+  Matrix<T> attention_rms;  // 1 × rows
+  Matrix<T> gated_rms;      // 1 × rows
+  Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
+};
+
+// What all blocks share, as nothing of it outlives a block's forward or backward.
+template <typename T>
+struct BlockScratch {
+  BlockScratch(lpt_context *context, const ModelShape &shape, int64_t rows);
+
+  Matrix<T> normed;     // rows × width; in backward its gradient
+  Matrix<T> attended;   // rows × width; in backward its gradient
+  Matrix<T> projected;  // rows × width: what joins the stream; in backward the part of its gradient
+  Matrix<T> gated;      // rows × hidden; in backward its gradient
+  Matrix<T> qkv_gradient;
+  Matrix<T> gate_up_gradient;
+  Tensor smoothing;  // 1 × hidden
+};
+
+template <typename T>
+class Block {
+ public:
+  // Adds the block's parameters to `parameters`, which outlives the block.
+  Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
+        int64_t index, ParameterList &parameters);
+
+  BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
+
+  // Reads the stream's `input` and writes its `output`.
+  void forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
+               BlockScratch<T> &scratch, const Matrix<T> &output);
+
+  // `gradient` comes as the gradient of the block's output and leaves as that of its input.
+  void backward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
+                BlockScratch<T> &scratch, const Matrix<T> &gradient);
+
+  std::vector<Linear *> linears() { return {&qkv_, &output_, &gate_up_, &down_}; }
+
+ private:
+  void norm_backward(lpt_context *context, const Matrix<T> &input, const Parameter &weight, const Matrix<T> &rms,
+                     const Pass &pass, BlockScratch<T> &scratch, const Matrix<T> &gradient);
+
+  ModelShape shape_;
+  lpt_smoothing smoothing_;
+  Parameter *attention_norm_;
+  Parameter *gated_norm_;
+  Linear qkv_, output_, gate_up_, down_;
+  Rotary<T> rotary_;
+  Attention<T> attention_;
+};
+
+// sum = a + b, element by element; sum may be a or b.
+template <typename T>
+void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum);
+
+extern template class Block<float>;
+extern template class Block<double>;
+
+}  // namespace lm

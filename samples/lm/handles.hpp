@@ -1,0 +1,95 @@
+// LPT handles as C++ values: they end by themselves, and a status that is not LPT_OK becomes an exception.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "lpt.h"
+
+namespace lm {
+
+// What a user can cause: a bad number, a missing file, a damaged checkpoint. The text is one line.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <auto destroy>
+struct Destroy {
+  template <typename Handle>
+  void operator()(Handle *handle) const {
+    destroy(handle);
+  }
+};
+
+using Context = std::unique_ptr<lpt_context, Destroy<lpt_context_destroy>>;
+using Tensor = std::unique_ptr<lpt_tensor, Destroy<lpt_tensor_destroy>>;
+using Recipe = std::unique_ptr<lpt_recipe, Destroy<lpt_recipe_destroy>>;
+using LinearHandle = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
+using Optimizer = std::unique_ptr<lpt_optimizer, Destroy<lpt_optimizer_destroy>>;
+
+// Throws Error with the context's text unless status is LPT_OK.
+void check(const lpt_context *context, lpt_status status);
+
+Context make_context(int32_t thread_count);
+Recipe make_recipe(lpt_context *context, const char *name);
+
+// A tensor in memory of its own.
+Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_t columns);
+
+// A vector of bytes, as lpt_linear_forward() saves its input in.
+Tensor make_bytes(lpt_context *context, size_t bytes);
+
+// One part of a tensor, sharing its memory.
+Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part);
+
+// The payload's first byte, and the bytes of the whole tensor.
+void *tensor_data(lpt_context *context, const lpt_tensor *tensor);
+size_t tensor_bytes(lpt_context *context, const lpt_tensor *tensor);
+
+template <typename T>
+inline constexpr lpt_format kFormatOf = LPT_FORMAT_NONE;
+template <>
+inline constexpr lpt_format kFormatOf<float> = LPT_FORMAT_F32;
+template <>
+inline constexpr lpt_format kFormatOf<double> = LPT_FORMAT_F64;
+
+// A dense matrix of floats or doubles that LPT and plain loops both work on.
+template <typename T>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(lpt_context *context, int64_t rows, int64_t columns)
+      : rows_(rows), columns_(columns), tensor_(make_tensor(context, kFormatOf<T>, rows, columns)),
+        data_(static_cast<T *>(tensor_data(context, tensor_.get()))) {}
+
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  T *row(int64_t index) const { return data_ + index * columns_; }
+  std::span<T> values() const { return {data_, static_cast<size_t>(rows_ * columns_)}; }
+  lpt_tensor *tensor() const { return tensor_.get(); }
+
+  // A part of the matrix as a tensor of its own; it shares the memory.
+  Tensor view(lpt_context *context, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
+    const int64_t begins[] = {row, column};
+    const int64_t extents[] = {rows, columns};
+    lpt_tensor *tensor = nullptr;
+    check(context, lpt_tensor_view(context, tensor_.get(), begins, extents, &tensor));
+    return Tensor(tensor);
+  }
+
+  Tensor columns_view(lpt_context *context, int64_t column, int64_t columns) const {
+    return view(context, 0, column, rows_, columns);
+  }
+
+ private:
+  int64_t rows_ = 0;
+  int64_t columns_ = 0;
+  Tensor tensor_;
+  T *data_ = nullptr;
+};
+
+}  // namespace lm

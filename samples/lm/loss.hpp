@@ -1,0 +1,21 @@
+// Cross entropy of the next byte.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "handles.hpp"
+
+namespace lm {
+
+inline constexpr double kNatsPerBit = 0.6931471805599453;
+
+// The mean over rows of -log softmax(logits)[target], in nats; rows are summed in f64.
+template <typename T>
+double cross_entropy(const Matrix<T> &logits, std::span<const uint8_t> targets);
+
+// The same; afterwards `logits` holds the mean's gradient: (softmax - [column is target]) / rows.
+template <typename T>
+double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_t> targets);
+
+}  // namespace lm

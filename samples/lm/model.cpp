@@ -1,0 +1,156 @@
+#include "model.hpp"
+
+#include <algorithm>
+
+namespace lm {
+
+namespace {
+
+constexpr double kEmbeddingGain = 4.0;
+constexpr double kHeadGain = 0.5;
+
+template <typename T>
+std::deque<Block<T>> make_blocks(lpt_context *context, const ModelShape &shape, const Precision &precision,
+                                 ParameterList &parameters) {
+  const Recipe recipe = make_recipe(context, precision.recipe.c_str());
+  std::deque<Block<T>> blocks;
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters);
+  }
+  return blocks;
+}
+
+template <typename T>
+Matrix<T> make_table(lpt_context *context, const Parameter &embedding, lpt_format format) {
+  return format == kFormatOf<T> ? Matrix<T>() : Matrix<T>(context, embedding.rows, embedding.columns);
+}
+
+}  // namespace
+
+template <typename T>
+Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &precision, uint64_t seed,
+                Parallel parallel)
+    : shape_(shape), seed_(seed), parallel_(parallel), parameters_(precision, kFormatOf<T>, seed),
+      embedding_(parameters_.matrix(context, "embedding", kVocabulary, shape.width, kEmbeddingGain)),
+      blocks_(make_blocks<T>(context, shape, precision, parameters_)),
+      norm_(parameters_.norm(context, "norm", shape.width)),
+      head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
+            parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain)),
+      table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.weight : kFormatOf<T>)) {
+  prepare(context, 0);
+}
+
+template <typename T>
+Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequences) const {
+  const int64_t rows = sequences * shape_.sequence;
+  Activations<T> made{.stream = {},
+                      .blocks = {},
+                      .scratch = BlockScratch<T>(context, shape_, rows),
+                      .rms = Matrix<T>(context, 1, rows),
+                      .logits = Matrix<T>(context, rows, kVocabulary),
+                      .gradient = Matrix<T>(context, rows, shape_.width),
+                      .head_saved = head_.make_saved(context, rows)};
+  made.stream.emplace_back(context, rows, shape_.width);
+  for (const Block<T> &block : blocks_) {
+    made.blocks.push_back(block.make_activations(context, rows));
+    made.stream.emplace_back(context, rows, shape_.width);
+  }
+  return made;
+}
+
+template <typename T>
+std::vector<Linear *> Model<T>::linears() {
+  std::vector<Linear *> all;
+  for (Block<T> &block : blocks_) {
+    for (Linear *linear : block.linears()) {
+      all.push_back(linear);
+    }
+  }
+  all.push_back(&head_);
+  return all;
+}
+
+template <typename T>
+void Model<T>::prepare(lpt_context *context, uint32_t step) {
+  for (Linear *linear : linears()) {
+    linear->prepare(context, seed_, step);
+  }
+  if (table_.rows() > 0) {
+    check(context, lpt_dequantize(context, embedding_->value.get(), nullptr, table_.tensor()));
+  }
+}
+
+template <typename T>
+size_t Model<T>::cast_bytes(lpt_context *context) {
+  size_t bytes = table_.values().size_bytes();
+  for (const Linear *linear : linears()) {
+    bytes += linear->cast_bytes(context);
+  }
+  return bytes;
+}
+
+// Tells a pass where this rank's rows stand in the batch of all ranks.
+template <typename T>
+Pass Model<T>::located(const Pass &pass, int64_t rows) const {
+  Pass here = pass;
+  here.first_row = parallel_.rank * rows;
+  return here;
+}
+
+template <typename T>
+void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept) {
+  const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
+  embed(context, inputs, kept.stream[0]);
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    blocks_[i].forward(context, kept.stream[i], here, kept.blocks[i], kept.scratch, kept.stream[i + 1]);
+  }
+  check(context, lpt_rmsnorm_forward(context, kept.stream.back().tensor(), norm_->value.get(), nullptr,
+                                     kept.scratch.normed.tensor(), kept.rms.tensor()));
+  head_.forward(context, kept.scratch.normed.tensor(), nullptr, here, kept.head_saved.get(), kept.logits.tensor());
+}
+
+template <typename T>
+void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,
+                        Activations<T> &kept) {
+  const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
+  lpt_rmsnorm_options norm = LPT_RMSNORM_OPTIONS_INIT;
+  norm.is_accumulated = pass.is_accumulated ? 1 : 0;
+  head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.tensor());
+  check(context, lpt_rmsnorm_backward(context, kept.stream.back().tensor(), norm_->value.get(), kept.rms.tensor(),
+                                      kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(),
+                                      norm_->gradient.get()));
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    blocks_[i].backward(context, kept.stream[i], here, kept.blocks[i], kept.scratch, kept.gradient);
+  }
+  embed_backward(context, inputs, pass, kept.gradient);
+}
+
+template <typename T>
+void Model<T>::embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const {
+  const auto *table = table_.rows() > 0 ? table_.row(0)
+                                        : static_cast<const T *>(tensor_data(context, embedding_->value.get()));
+  for (size_t r = 0; r < inputs.size(); ++r) {
+    std::copy_n(table + inputs[r] * shape_.width, shape_.width, stream.row(static_cast<int64_t>(r)));
+  }
+}
+
+template <typename T>
+void Model<T>::embed_backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,
+                              const Matrix<T> &gradient) {
+  auto *table = static_cast<T *>(tensor_data(context, embedding_->gradient.get()));
+  if (!pass.is_accumulated) {
+    std::fill_n(table, embedding_->elements(), T(0));
+  }
+  for (size_t r = 0; r < inputs.size(); ++r) {
+    const T *from = gradient.row(static_cast<int64_t>(r));
+    T *to = table + inputs[r] * shape_.width;
+    for (int64_t c = 0; c < shape_.width; ++c) {
+      to[c] += from[c];
+    }
+  }
+}
+
+template class Model<float>;
+template class Model<double>;
+
+}  // namespace lm

@@ -1,0 +1,49 @@
+#include "shape.hpp"
+
+#include <fmt/format.h>
+
+#include "handles.hpp"
+
+namespace lm {
+
+namespace {
+
+void check_positive(const char *name, int64_t value) {
+  if (value < 1) {
+    throw Error(fmt::format("{} is {}, expected at least 1", name, value));
+  }
+}
+
+}  // namespace
+
+void check_shape(const ModelShape &shape) {
+  check_positive("width", shape.width);
+  check_positive("layers", shape.layers);
+  check_positive("heads", shape.heads);
+  check_positive("hidden", shape.hidden);
+  check_positive("sequence", shape.sequence);
+  if (shape.width % (2 * shape.heads) != 0) {
+    throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions turn pairs", shape.width,
+                            2 * shape.heads));
+  }
+}
+
+Precision precision_of(const std::string &recipe) {
+  if (recipe == "f32") {
+    return {};
+  }
+  if (recipe == "bf16") {
+    return {.recipe = "bf16", .head_recipe = "bf16"};
+  }
+  if (recipe == "fp8_trillion") {
+    return {.recipe = "fp8_trillion",
+            .head_recipe = "bf16",
+            .weight = LPT_FORMAT_F16_TENSOR,
+            .first_moment = LPT_FORMAT_E4M3FN_TENSOR,
+            .second_moment = LPT_FORMAT_E5M2_TENSOR,
+            .smoothing = LPT_SMOOTHING_CHANNEL};
+  }
+  throw Error(fmt::format("recipe is \"{}\", expected f32, bf16 or fp8_trillion", recipe));
+}
+
+}  // namespace lm

@@ -1,0 +1,130 @@
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "loss.hpp"
+
+namespace lm {
+
+namespace {
+
+constexpr double kWarmUpShare = 0.05;
+constexpr double kFinalShare = 0.1;
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+BatchPlan plan_of(const TrainSettings &settings) {
+  return {.sequence = settings.shape.sequence,
+          .sequences = settings.batch,
+          .micro_batches = settings.micro_batches,
+          .seed = settings.seed};
+}
+
+std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
+  std::vector<lpt_linear *> handles;
+  for (const Linear *linear : linears) {
+    handles.push_back(linear->handle());
+  }
+  return handles;
+}
+
+}  // namespace
+
+double learning_rate_at(const TrainSettings &settings, int64_t step) {
+  const auto now = static_cast<double>(step);
+  const double warm_up = std::ceil(kWarmUpShare * static_cast<double>(settings.steps));
+  if (now < warm_up) {
+    return settings.learning_rate * (now + 1.0) / warm_up;
+  }
+  const double way = (now - warm_up) / std::max(1.0, static_cast<double>(settings.steps) - warm_up);
+  const double cosine = 0.5 * (1.0 + std::cos(std::numbers::pi * way));
+  return settings.learning_rate * (kFinalShare + (1.0 - kFinalShare) * cosine);
+}
+
+Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
+                 Parallel parallel)
+    : settings_(settings), parallel_(parallel), context_(make_context(threads)),
+      batches_(text, plan_of(settings), parallel), validation_(batches_.validation(settings.validation_windows)),
+      model_(context_.get(), settings.shape, precision, settings.seed, parallel),
+      activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
+      optimizer_(context_.get(), model_.parameters(), precision, {.weight_decay = settings.weight_decay},
+                 settings.seed) {
+  check(context_.get(), lpt_context_set_profile(context_.get(), 1));
+}
+
+void Trainer::train_until(int64_t step_count) {
+  const Stopwatch busy;
+  while (steps_done() < step_count) {
+    const Stopwatch one;
+    measured_.training.push_back(step() / kNatsPerBit);
+    measured_.training_seconds += one.seconds();
+    if (steps_done() % settings_.validate_every == 0 || steps_done() == settings_.steps) {
+      measured_.validation_steps.push_back(steps_done());
+      measured_.validation.push_back(validate() / kNatsPerBit);
+    }
+  }
+  busy_seconds_ += busy.seconds();
+}
+
+// Rounding draws new bits in every pass: steps and micro-batches are counted together.
+Pass Trainer::pass_of(int64_t micro_batch, bool is_training) const {
+  return {.is_training = is_training,
+          .is_accumulated = micro_batch > 0,
+          .seed = settings_.seed,
+          .step = static_cast<uint32_t>(steps_done() * settings_.micro_batches + micro_batch)};
+}
+
+// Forward and backward over one micro-batch; gradients add up to the sum of the passes' means.
+double Trainer::pass(int64_t micro_batch) {
+  const Batch batch = batches_.training(steps_done(), micro_batch);
+  const Pass pass = pass_of(micro_batch, true);
+  model_.forward(context_.get(), batch.inputs, pass, activations_);
+  const double loss = cross_entropy_to_gradient(activations_.logits, batch.targets);
+  if (!std::isfinite(loss)) {
+    throw Error(fmt::format("the loss of step {} is not a number: try a smaller learning rate", steps_done() + 1));
+  }
+  model_.backward(context_.get(), batch.inputs, pass, activations_);
+  return loss;
+}
+
+double Trainer::step() {
+  lpt_context *context = context_.get();
+  const auto passes = static_cast<double>(settings_.micro_batches);
+  double loss = 0.0;
+  for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
+    loss += pass(micro_batch) / passes;
+  }
+  const double norm = optimizer_.gradient_norm(context) / passes;
+  const double clipped = norm > settings_.largest_norm ? settings_.largest_norm / norm : 1.0;
+  const auto number = static_cast<uint32_t>(steps_done());
+  optimizer_.step(context, learning_rate_at(settings_, steps_done()), clipped / passes, number);
+  const std::vector<lpt_linear *> linears = handles_of(model_.linears());
+  check(context, lpt_linear_update(context, linears.data(), static_cast<int64_t>(linears.size())));
+  model_.prepare(context, number + 1);
+  return loss;
+}
+
+double Trainer::validate() {
+  double sum = 0.0;
+  for (const Batch &batch : validation_) {
+    model_.forward(context_.get(), batch.inputs, pass_of(0, false), activations_);
+    sum += cross_entropy(activations_.logits, batch.targets);
+  }
+  return sum / static_cast<double>(validation_.size());
+}
+
+}  // namespace lm

@@ -1,0 +1,96 @@
+// Trains one model under one precision: passes, clipping, optimizer, validation, and what it measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "adamw.hpp"
+#include "archive.hpp"
+#include "data.hpp"
+#include "model.hpp"
+
+namespace lm {
+
+struct TrainSettings {
+  ModelShape shape;
+  int64_t steps = 420;
+  int64_t batch = 16;  // windows per optimizer step
+  int64_t micro_batches = 1;
+  double learning_rate = 2e-3;  // at the peak
+  double weight_decay = 0.1;
+  double largest_norm = 1.0;  // gradients are clipped to it
+  uint64_t seed = 1;
+  int64_t validate_every = 40;
+  int64_t validation_windows = 128;
+};
+
+// Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak.
+double learning_rate_at(const TrainSettings &settings, int64_t step);
+
+struct Measured {
+  std::vector<double> training;               // bits per byte of every step
+  std::vector<int64_t> validation_steps;      // steps done when validation was measured
+  std::vector<double> validation;             // bits per byte
+  double training_seconds = 0.0;              // in steps, all told
+};
+
+struct Bytes {
+  size_t weights = 0;  // masters
+  size_t casts = 0;    // what the products read
+  size_t gradients = 0;
+  size_t moments = 0;
+};
+
+// What one kernel did: an entry of LPT's profile.
+struct ProfileLine {
+  std::string operation;
+  std::string row;
+  int64_t calls = 0;
+  double share = 0.0;  // of the time that the trainer was at work
+};
+
+class Trainer {
+ public:
+  // `text` is borrowed. Uses the context's threads of its own; no two trainers share anything that is written.
+  Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
+          Parallel parallel = {});
+
+  // Trains until `step` steps are done, measuring validation where the settings say. Throws Error on a loss that is no
+  // number.
+  void train_until(int64_t step);
+
+  int64_t steps_done() const { return static_cast<int64_t>(measured_.training.size()); }
+  const Measured &measured() const { return measured_; }
+  int64_t bytes_per_step() const { return settings_.batch * settings_.shape.sequence; }
+  Bytes bytes();
+  int64_t parameter_count() const;
+
+  // Where this process's time went inside LPT, longest first.
+  std::vector<ProfileLine> profile();
+
+  // Continues `prompt`, exactly one sequence of bytes.
+  std::string sample(std::string prompt, int64_t count, double temperature);
+
+  void save(ArchiveWriter &archive, const std::string &prefix);
+  void load(const ArchiveReader &archive, const std::string &prefix);
+
+ private:
+  double step();
+  double pass(int64_t micro_batch);
+  double validate();
+  Pass pass_of(int64_t micro_batch, bool is_training) const;
+
+  TrainSettings settings_;
+  Parallel parallel_;
+  Context context_;
+  BatchSource batches_;
+  std::vector<Batch> validation_;
+  Model<float> model_;
+  Activations<float> activations_;
+  AdamW optimizer_;
+  Measured measured_;
+  double busy_seconds_ = 0.0;  // since the profile began
+};
+
+}  // namespace lm

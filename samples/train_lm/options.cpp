@@ -1,0 +1,156 @@
+#include "options.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace train_lm {
+
+namespace {
+
+// Shows every setting that a checkpoint keeps to `visit`: its name, its place, what it is.
+template <typename Visit>
+void visit_settings(Options &options, Visit &&visit) {
+  lm::TrainSettings &train = options.train;
+  visit("--recipe", options.recipe, "Numbers of the low-precision model: f32, bf16 or fp8_trillion");
+  visit("--no-twin", options.has_no_twin, "Train without the f32 twin beside it");
+  visit("--steps", train.steps, "Optimizer steps");
+  visit("--batch", train.batch, "Windows per optimizer step");
+  visit("--micro-batches", train.micro_batches, "Passes that share one optimizer step");
+  visit("--sequence", train.shape.sequence, "Bytes per window");
+  visit("--width", train.shape.width, "Columns of the residual stream");
+  visit("--layers", train.shape.layers, "Blocks");
+  visit("--heads", train.shape.heads, "Attention heads per block");
+  visit("--hidden", train.shape.hidden, "Columns of the gated unit");
+  visit("--learning-rate", train.learning_rate, "Peak learning rate");
+  visit("--weight-decay", train.weight_decay, "Decoupled decay of matrices");
+  visit("--seed", train.seed, "Of weights, batches, rounding and the sample");
+  visit("--validate-every", train.validate_every, "Steps between two looks at the held-out text");
+  visit("--validation-windows", train.validation_windows, "Windows of held-out text");
+}
+
+// Declares a setting to CLI11; flags have no value.
+struct Declare {
+  CLI::App &app;
+
+  template <typename T>
+  void operator()(const char *name, T &place, const char *help) const {
+    app.add_option(name, place, help)->capture_default_str();
+  }
+  void operator()(const char *name, bool &place, const char *help) const { app.add_flag(name, place, help); }
+};
+
+template <typename T>
+void assign(T &place, const std::string &text) {
+  std::istringstream(text) >> place;
+}
+
+void assign(bool &place, const std::string &text) { place = text == "true"; }
+
+// Takes a setting from the checkpoint, unless the user gave it: then both must agree.
+struct Restore {
+  const CLI::App &app;
+  const std::map<std::string, std::string> &saved;
+
+  template <typename T>
+  void operator()(const char *name, T &place, const char *) const {
+    const auto found = saved.find(name);
+    if (found == saved.end()) {
+      throw lm::Error(fmt::format("the checkpoint says nothing about {}", name));
+    }
+    const std::string given = fmt::format("{}", place);
+    if (app.count(name) > 0 && given != found->second) {
+      throw lm::Error(fmt::format("{} is {}, but the checkpoint was made with {}", name, given, found->second));
+    }
+    assign(place, found->second);
+  }
+};
+
+std::map<std::string, std::string> parse_settings(const std::string &text) {
+  std::map<std::string, std::string> settings;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t sign = line.find('=');
+    settings[line.substr(0, sign)] = sign == std::string::npos ? "" : line.substr(sign + 1);
+  }
+  return settings;
+}
+
+void declare_rest(CLI::App &app, Options &options) {
+  app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();
+  app.add_option("--out", options.out, "Folder for curves, losses, metrics and the checkpoint")->capture_default_str();
+  app.add_option("--resume", options.resume, "Continue from this checkpoint");
+  app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between two checkpoints")
+      ->capture_default_str();
+  app.add_option("--stop-after", options.stop_after, "Stop after this step as if interrupted; 0: run to the end");
+  app.add_option("--threads", options.threads, "Threads of each twin")->capture_default_str();
+  app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")
+      ->capture_default_str();
+  app.add_option("--temperature", options.temperature, "Of the sample")->capture_default_str();
+  app.add_flag("--quiet", options.is_quiet, "No progress");
+  app.add_flag("--json", options.is_json, "Print metrics.json instead of the table");
+}
+
+void check_at_least(const char *name, int64_t value, int64_t least) {
+  if (value < least) {
+    throw lm::Error(fmt::format("{} is {}, expected at least {}", name, value, least));
+  }
+}
+
+void check_above_zero(const char *name, double value) {
+  if (!std::isfinite(value) || value <= 0.0) {
+    throw lm::Error(fmt::format("{} is {}, expected a number above 0", name, value));
+  }
+}
+
+void check_options(const Options &options) {
+  lm::check_shape(options.train.shape);
+  lm::precision_of(options.recipe);
+  check_at_least("--steps", options.train.steps, 1);
+  check_at_least("--batch", options.train.batch, 1);
+  check_at_least("--micro-batches", options.train.micro_batches, 1);
+  check_at_least("--validate-every", options.train.validate_every, 1);
+  check_at_least("--validation-windows", options.train.validation_windows, 1);
+  check_at_least("--checkpoint-every", options.checkpoint_every, 1);
+  check_at_least("--stop-after", options.stop_after, 0);
+  check_at_least("--threads", options.threads, 0);
+  check_at_least("--sample-bytes", options.sample_bytes, 0);
+  check_above_zero("--learning-rate", options.train.learning_rate);
+  check_above_zero("--temperature", options.temperature);
+}
+
+}  // namespace
+
+Options parse_options(int argument_count, char **arguments) {
+  Options options;
+  CLI::App app("Trains a byte-level language model in low precision, and the same model in f32 beside it.");
+  visit_settings(options, Declare{app});
+  declare_rest(app, options);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::CallForHelp &help) {
+    std::exit(app.exit(help));
+  } catch (const CLI::ParseError &problem) {
+    throw lm::Error(problem.what());
+  }
+  if (!options.resume.empty()) {
+    const auto saved = parse_settings(lm::ArchiveReader(options.resume).get_text("settings"));
+    visit_settings(options, Restore{app, saved});
+  }
+  check_options(options);
+  return options;
+}
+
+std::string settings_text(Options options) {
+  std::string text;
+  visit_settings(options, [&](const char *name, const auto &value, const char *) {
+    text += fmt::format("{}={}\n", name, value);
+  });
+  return text;
+}
+
+}  // namespace train_lm

@@ -1,0 +1,36 @@
+// What the user asks of train_lm.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../lm/archive.hpp"
+#include "../lm/trainer.hpp"
+
+namespace train_lm {
+
+struct Options {
+  // These make the losses what they are. A checkpoint keeps them, and a resumed run takes them from it.
+  lm::TrainSettings train;
+  std::string recipe = "fp8_trillion";
+  bool has_no_twin = false;
+
+  std::string data;
+  std::string out = "train_lm_out";
+  std::string resume;
+  int64_t checkpoint_every = 100;
+  int64_t stop_after = 0;  // 0: run to the end
+  int32_t threads = 1;     // per twin
+  int64_t sample_bytes = 320;
+  double temperature = 0.8;
+  bool is_quiet = false;
+  bool is_json = false;
+};
+
+// Ends the program after --help. Throws lm::Error for anything that is wrong.
+Options parse_options(int argument_count, char **arguments);
+
+// The settings that a checkpoint keeps, one "name=value" per line.
+std::string settings_text(Options options);
+
+}  // namespace train_lm

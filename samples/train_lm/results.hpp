@@ -1,0 +1,50 @@
+// What a run came to, on the screen and in files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../lm/trainer.hpp"
+#include "options.hpp"
+
+namespace train_lm {
+
+// One of the twins.
+struct TwinResult {
+  std::string recipe;
+  lm::Measured measured;
+  lm::Bytes bytes;
+  double training_loss = 0.0;    // bits per byte, mean of the last twentieth of the steps
+  double validation_loss = 0.0;  // bits per byte, the last one measured
+  double bytes_per_second = 0.0;
+  std::vector<lm::ProfileLine> profile;
+
+  double gemm_share() const;  // of the time at work
+};
+
+struct Results {
+  std::vector<TwinResult> twins;  // the chosen recipe first, then f32
+  int64_t parameter_count = 0;
+  int64_t steps = 0;
+  double seconds = 0.0;         // of this process, from start to end of training
+  double gzip_loss = -1.0;      // bits per byte of gzip -9; negative: not known
+  std::string sample;
+
+  bool has_twin() const { return twins.size() > 1; }
+  double gap_percent() const;    // how much higher the first twin's validation loss is
+  double moment_ratio() const;   // bytes of moments, first twin over f32
+  double state_ratio() const;    // bytes of moments and master weights, first twin over f32
+};
+
+TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe);
+
+// Lines for a person.
+std::string results_table(const Options &options, const Results &results);
+
+std::string metrics_json(const Options &options, const Results &results);
+
+// Writes loss_curves.svg, losses.csv and metrics.json into the folder.
+void write_results(const Options &options, const Results &results);
+
+}  // namespace train_lm

@@ -1,0 +1,131 @@
+// Trains a small model on a made-up text: it learns, stays near its twin, and goes on after a stop as if nothing was.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../../lm/random.hpp"
+#include "../../lm/tests/expect.hpp"
+#include "../run.hpp"
+
+namespace {
+
+constexpr double kLargestLoss = 2.2;  // bits per byte; the text has about 1.2, and eight bits are where it starts
+constexpr double kLargestGap = 3.0;   // percent
+
+// Words of a small vocabulary in any order: easy to learn, impossible to guess.
+std::string made_up_text() {
+  static const char *const kWords[] = {"river", "stone", "and", "the", "a", "walks", "under", "light", "old", "sings"};
+  std::string text;
+  for (uint64_t i = 0; text.size() < 60000; ++i) {
+    text += kWords[lm::random_bits(1, 1, i) % std::size(kWords)];
+    text += i % 9 == 8 ? ".\n" : " ";
+  }
+  return text;
+}
+
+void write(const std::string &path, const std::string &text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string read(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+train_lm::Options small_options(const std::string &folder, const std::string &name) {
+  train_lm::Options options;
+  options.train.shape = {.width = 32, .layers = 2, .heads = 2, .hidden = 48, .sequence = 32};
+  options.train.steps = 20;
+  options.train.batch = 8;
+  options.train.learning_rate = 1e-2;
+  options.train.validate_every = 5;
+  options.train.validation_windows = 16;
+  options.data = folder + "/text.txt";
+  options.out = folder + "/" + name;
+  options.sample_bytes = 20;
+  options.is_quiet = true;
+  return options;
+}
+
+train_lm::Results run(const train_lm::Options &options) {
+  train_lm::Run one(options);
+  one.train();
+  const train_lm::Results results = one.results();
+  train_lm::write_results(options, results);
+  return results;
+}
+
+void learns_and_stays_near_its_twin(const std::string &folder, lm::Expect &expect) {
+  for (const char *recipe : {"bf16", "fp8_trillion"}) {
+    train_lm::Options options = small_options(folder, recipe);
+    options.recipe = recipe;
+    options.train.steps = 150;
+    options.train.batch = 16;
+    const train_lm::Results results = run(options);
+    const double loss = results.twins[0].validation_loss;
+    fmt::print("{}: {:.4f} bits per byte, f32 {:.4f}, gap {:+.2f} %\n", recipe, loss, results.twins[1].validation_loss,
+               results.gap_percent());
+    expect.that(loss < kLargestLoss, fmt::format("{} ends at {:.3f} bits per byte", recipe, loss));
+    expect.that(results.gap_percent() < kLargestGap, fmt::format("{} ends {:.2f} % above f32", recipe,
+                                                                 results.gap_percent()));
+  }
+}
+
+void goes_on_bit_for_bit(const std::string &folder, int64_t micro_batches, lm::Expect &expect) {
+  const auto options_of = [&](const char *name) {
+    train_lm::Options options = small_options(folder, fmt::format("{}_{}", name, micro_batches));
+    options.train.micro_batches = micro_batches;
+    return options;
+  };
+  run(options_of("whole"));
+  train_lm::Options first = options_of("first");
+  first.stop_after = 9;
+  run(first);
+  train_lm::Options second = options_of("second");
+  second.resume = first.out + "/checkpoint.bin";
+  run(second);
+  const std::string whole = read(options_of("whole").out + "/losses.csv");
+  expect.that(!whole.empty() && read(second.out + "/losses.csv") == whole,
+              fmt::format("a resumed run repeats the losses, {} micro-batches", micro_batches));
+}
+
+void refuses_what_is_wrong(const std::string &folder, lm::Expect &expect) {
+  train_lm::Options options = small_options(folder, "wrong");
+  const std::string good = read(folder + "/first_1/checkpoint.bin");
+  options.resume = folder + "/damaged.bin";
+  write(options.resume, good.substr(0, good.size() / 2));
+  expect.refuses([&] { train_lm::Run{options}; }, "truncated or damaged");
+  std::string flipped = good;
+  flipped[good.size() / 3] = static_cast<char>(flipped[good.size() / 3] ^ 4);
+  write(options.resume, flipped);
+  expect.refuses([&] { train_lm::Run{options}; }, "truncated or damaged");
+  write(options.resume, "something else altogether");
+  expect.refuses([&] { train_lm::Run{options}; }, "is not a checkpoint");
+  options.resume.clear();
+  options.data = folder + "/short.txt";
+  write(options.data, "too short");
+  expect.refuses([&] { train_lm::Run{options}; }, "expected at least");
+  options.data = folder + "/missing.txt";
+  expect.refuses([&] { train_lm::Run{options}; }, "cannot be opened");
+}
+
+}  // namespace
+
+int main(int argument_count, char **arguments) {
+  if (argument_count != 2) {
+    fmt::print(stderr, "usage: {} FOLDER\n", arguments[0]);
+    return 2;
+  }
+  const std::string folder = arguments[1];
+  std::filesystem::create_directories(folder);
+  write(folder + "/text.txt", made_up_text());
+  lm::Expect expect;
+  learns_and_stays_near_its_twin(folder, expect);
+  goes_on_bit_for_bit(folder, 1, expect);
+  goes_on_bit_for_bit(folder, 2, expect);
+  refuses_what_is_wrong(folder, expect);
+  return expect.exit_code();
+}

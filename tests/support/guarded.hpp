@@ -1,0 +1,170 @@
+// Memory between canaries, and matrices in it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "src/formats/format.hpp"
+#include "src/formats/view.hpp"
+#include "tests/support/random.hpp"
+
+namespace lpt::test {
+
+// Bytes with canaries on both sides; the data starts `shift` bytes past a 64-byte boundary.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes, std::size_t shift = 0) : bytes_(bytes), memory_(bytes + 4 * kZone, kCanary) {
+    const std::size_t misfit = reinterpret_cast<uintptr_t>(memory_.data()) % kZone;
+    start_ = kZone + (kZone - misfit) + shift % kZone;
+    if (bytes_ > 0) std::memset(data(), kFill, bytes_);
+  }
+
+  uint8_t *data() { return memory_.data() + start_; }
+  const uint8_t *data() const { return memory_.data() + start_; }
+  std::size_t bytes() const { return bytes_; }
+
+  bool is_intact() const {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const bool is_inside = i >= start_ && i < start_ + bytes_;
+      if (!is_inside && memory_[i] != kCanary) return false;
+    }
+    return true;
+  }
+  bool equals(const Guarded &other) const {
+    return bytes_ == other.bytes_ && (bytes_ == 0 || std::memcmp(data(), other.data(), bytes_) == 0);
+  }
+
+  static constexpr uint8_t kFill = 0x5A;
+
+ private:
+  static constexpr std::size_t kZone = 64;
+  static constexpr uint8_t kCanary = 0xC7;
+  std::size_t bytes_;
+  std::size_t start_ = 0;
+  std::vector<uint8_t> memory_;
+};
+
+// A matrix with its scales. Rows are `padding` elements apart; column_stride is 1, or a transposed one's.
+class Matrix {
+ public:
+  Matrix(lpt_format id, int64_t rows, int64_t columns, int64_t padding = 0, std::size_t shift = 0,
+         bool is_transposed = false)
+      : format_(format_of(id)), rows_(rows), columns_(columns),
+        stride_(even((is_transposed ? rows : columns) + padding)), is_transposed_(is_transposed),
+        data(data_bytes(), shift), scales(scale_bytes(), shift) {}
+  Matrix(const Matrix &) = delete;
+  Matrix &operator=(const Matrix &) = delete;
+
+  MatrixView view() {
+    MatrixView view;
+    view.format = format_;
+    view.data = data.data();
+    view.rows = rows_;
+    view.columns = columns_;
+    view.row_stride = is_transposed_ ? 1 : stride_;
+    view.column_stride = is_transposed_ ? stride_ : 1;
+    if (format_.has_block_scale()) {
+      view.block_scales = scales.data();
+      view.block_scale_stride = scale_stride();
+    }
+    if (format_.has_tensor_scale()) view.tensor_scale = &tensor_scale;
+    return view;
+  }
+
+  // Index of element (row, column) in `data`, counted in elements.
+  int64_t index(int64_t row, int64_t column) const {
+    return is_transposed_ ? column * stride_ + row : row * stride_ + column;
+  }
+  const Format &format() const { return format_; }
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  BlockGrid grid() const { return block_grid(format_, rows_, columns_); }
+  int64_t scale_stride() const { return format_.has_block_scale() ? grid().columns + 1 : 0; }
+
+  uint32_t code(int64_t row, int64_t column) const {
+    const int64_t at = index(row, column);
+    if (bits() == 4) return (data.data()[at / 2] >> (at % 2 == 0 ? 0 : 4)) & 0xFu;
+    if (bits() == 8) return data.data()[at];
+    uint32_t code = 0;
+    std::memcpy(&code, data.data() + at * bits() / 8, static_cast<std::size_t>(bits() / 8));
+    return code;
+  }
+  void set_code(int64_t row, int64_t column, uint32_t code) {
+    const int64_t at = index(row, column);
+    if (bits() == 4) {
+      uint8_t &byte = data.data()[at / 2];
+      byte = static_cast<uint8_t>(at % 2 == 0 ? (byte & 0xF0u) | code : (byte & 0x0Fu) | (code << 4));
+    } else {
+      std::memcpy(data.data() + at * bits() / 8, &code, static_cast<std::size_t>(bits() / 8));
+    }
+  }
+  uint32_t scale_code(int64_t block_row, int64_t block_column) const {
+    const int64_t at = block_row * scale_stride() + block_column;
+    if (format_.block_scale != LPT_FORMAT_F32) return scales.data()[at];
+    uint32_t code;
+    std::memcpy(&code, scales.data() + 4 * at, sizeof code);
+    return code;
+  }
+
+  // Rounds the numbers to the format of this matrix: f32, f64, bf16 or f16.
+  void set(int64_t row, int64_t column, float value) {
+    const int64_t at = index(row, column);
+    if (format_.element == LPT_FORMAT_F64) {
+      reinterpret_cast<double *>(data.data())[at] = static_cast<double>(value);
+    } else if (format_.element == LPT_FORMAT_F32) {
+      reinterpret_cast<float *>(data.data())[at] = value;
+    } else {
+      set_code(row, column, encode(element_of(format_.element), value, LPT_ROUNDING_NEAREST_EVEN,
+                                   LPT_OVERFLOW_INFINITE, 0, 0));
+    }
+  }
+  float get(int64_t row, int64_t column) const {
+    const int64_t at = index(row, column);
+    if (format_.element == LPT_FORMAT_F64) {
+      return static_cast<float>(reinterpret_cast<const double *>(data.data())[at]);
+    }
+    if (format_.element == LPT_FORMAT_F32) return reinterpret_cast<const float *>(data.data())[at];
+    return decode(element_of(format_.element), code(row, column));
+  }
+  void fill(Random &random, Values values) {
+    const std::vector<float> numbers = draw(random, values, rows_ * columns_);
+    for (int64_t row = 0; row < rows_; ++row) {
+      for (int64_t column = 0; column < columns_; ++column) {
+        set(row, column, numbers[static_cast<std::size_t>(row * columns_ + column)]);
+      }
+    }
+  }
+
+  bool is_intact() const { return data.is_intact() && scales.is_intact(); }
+  bool equals(const Matrix &other) const {
+    return data.equals(other.data) && scales.equals(other.scales) &&
+           std::memcmp(&tensor_scale, &other.tensor_scale, sizeof tensor_scale) == 0;
+  }
+
+ private:
+  static Format format_of(lpt_format id) {
+    Format format;
+    find_format(id, format);
+    return format;
+  }
+  static int64_t even(int64_t number) { return number + number % 2; }
+  int32_t bits() const { return element_bits(format_.element); }
+  std::size_t data_bytes() const {
+    return static_cast<std::size_t>(row_bytes((is_transposed_ ? columns_ : rows_) * stride_, bits()));
+  }
+  std::size_t scale_bytes() const {
+    if (!format_.has_block_scale()) return 0;
+    return static_cast<std::size_t>(grid().rows * scale_stride() * element_bits(format_.block_scale) / 8);
+  }
+
+  Format format_;
+  int64_t rows_, columns_, stride_;
+  bool is_transposed_;
+
+ public:
+  Guarded data, scales;
+  float tensor_scale = 1.0f;
+};
+
+}  // namespace lpt::test

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Checks the public header.
+
+Usage: check_header.py compile HEADER                   alone, as C99, C11, C++11, C++20, with gcc and clang
+       check_header.py swig    HEADER                   SWIG reads it without a warning
+       check_header.py link    HEADER LIBLPT_SO         every declared function can be linked and is not NULL
+       check_header.py exports HEADER EXPORTS_MAP       declared functions are the exported ones, both ways
+       check_header.py docs    HEADER                   every function is documented, every parameter too
+
+One line per offence, exit status 1.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from check_exports import read_map
+
+WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wpadded"]
+LANGUAGES = [("c", "c99"), ("c", "c11"), ("c++", "c++11"), ("c++", "c++20")]
+COMPILERS = {"c": ["gcc", "clang-14"], "c++": ["g++", "clang++-14"]}
+
+# Texts that the library hands out in structs: bindings read them and never set them (a setter would leak).
+RESULT_TEXTS = ["lpt_profile_entry::operation", "lpt_profile_entry::row"]
+
+Function = collections.namedtuple("Function", "name returns parameters comment")
+
+
+def run(command, **options):
+    """Runs a command; gives (succeeded, its output)."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    except FileNotFoundError:
+        return False, f"{command[0]} is missing; scripts/bootstrap installs it\n"
+    return done.returncode == 0, done.stdout
+
+
+def comment_before(text, offset):
+    """The documentation comment right before the declaration whose name stands at `offset`; "" without one."""
+    end = text.rfind(b"*/", 0, offset)
+    # A ';' or '}' in between ends another declaration, to which the comment belongs.
+    if end < 0 or re.search(rb"[;}]", text[end:offset]):
+        return ""
+    begin = text.rfind(b"/*", 0, end)
+    return text[begin:end].decode() if text.startswith(b"/**", begin) else ""
+
+
+def declared_functions(header):
+    """The lpt_ functions of the header, as clang reads it."""
+    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", str(header)]
+    good, output = run(command)
+    if not good:
+        raise ValueError(output)
+    text = pathlib.Path(header).read_bytes()
+    functions = []
+    for node in json.loads(output)["inner"]:
+        if node["kind"] == "FunctionDecl" and node["name"].startswith("lpt_"):
+            parameters = [inner.get("name", "") for inner in node.get("inner", []) if inner["kind"] == "ParmVarDecl"]
+            returns = node["type"]["qualType"].split("(")[0].strip()
+            functions.append(Function(node["name"], returns, parameters, comment_before(text, node["loc"]["offset"])))
+    if not functions:
+        raise ValueError(f"{header} declares no lpt_ function")
+    return functions
+
+
+def initializer_uses(header):
+    """C functions that use every LPT_X_INIT for an lpt_x: a macro is only seen by a compiler where it is used."""
+    macros = re.findall(r"^#define LPT_(\w+)_INIT\b", pathlib.Path(header).read_text(encoding="utf-8"), flags=re.M)
+    pattern = "void use_{1}({1} *x);\nvoid use_{1}({1} *x) {{\n  static const {1} init = {0};\n  *x = init;\n}}\n"
+    return "".join(pattern.format(f"LPT_{name}_INIT", f"lpt_{name.lower()}") for name in macros)
+
+
+def check_compile(header):
+    # Twice, for the include guard.
+    source = '#include "lpt.h"\n#include "lpt.h"\n' + initializer_uses(header)
+    offences = []
+    for language, standard in LANGUAGES:
+        flags = WARNINGS + (["-Wc++-compat"] if language == "c" else [])
+        for compiler in COMPILERS[language]:
+            command = [compiler, "-x", language, f"-std={standard}", *flags, f"-I{header.parent}", "-fsyntax-only", "-"]
+            good, output = run(command, input=source)
+            if not good:
+                offences.append(f"{compiler} -std={standard}: not clean\n{output}")
+    return offences, f"{sum(len(COMPILERS[language]) for language, _ in LANGUAGES)} compilations"
+
+
+def check_swig(header):
+    immutable = "".join(f"%immutable {member};\n" for member in RESULT_TEXTS)
+    interface = f'%module lpt\n%{{\n#include "lpt.h"\n%}}\n%include "stdint.i"\n{immutable}%include "lpt.h"\n'
+    with tempfile.TemporaryDirectory() as place:
+        pathlib.Path(place, "lpt.i").write_text(interface)
+        # LPT_STATIC empties LPT_API, whose attribute SWIG cannot read.
+        command = ["swig", "-python", "-Wall", "-Werror", "-DLPT_STATIC", f"-I{header.parent.resolve()}", "lpt.i"]
+        good, output = run(command, cwd=place)
+    # Some warnings leave SWIG's exit status at 0.
+    return ([] if good and not output.strip() else [f"swig: not clean\n{output}"]), "1 run"
+
+
+def check_link(header, library):
+    functions = declared_functions(header)
+    library = pathlib.Path(library).resolve()
+    addresses = "".join(f"  (any_function){function.name},\n" for function in functions)
+    source = ('#include "lpt.h"\ntypedef void (*any_function)(void);\n'
+              f"static const any_function all[] = {{\n{addresses}}};\n"
+              "int main(void) {\n  int missing = 0;\n  size_t i;\n"
+              "  for (i = 0; i < sizeof all / sizeof *all; ++i) missing += all[i] == NULL;\n  return missing;\n}\n")
+    with tempfile.TemporaryDirectory() as place:
+        program = os.path.join(place, "all")
+        good, output = run(["gcc", "-x", "c", "-std=c99", *WARNINGS, f"-I{header.parent}", "-", "-x", "none",
+                            str(library), f"-Wl,-rpath,{library.parent}", "-o", program], input=source)
+        if not good:
+            return [f"a program that takes every address does not link\n{output}"], f"{len(functions)} functions"
+        good, output = run([program])
+    offences = [] if good else [f"a program that takes every address does not run\n{output}"]
+    return offences, f"{len(functions)} functions"
+
+
+def check_exports(header, exports_map):
+    declared = {function.name for function in declared_functions(header)}
+    listed = read_map(exports_map).keys()
+    offences = [f"{name} is declared but not in {exports_map}" for name in sorted(declared - listed)]
+    offences += [f"{name} is in {exports_map} but not declared" for name in sorted(listed - declared)]
+    return offences, f"{len(declared)} functions"
+
+
+def doc_offences(function):
+    """What the comment of one function lacks, or says of a parameter that is not there."""
+    lines = re.sub(r"^\s*/?\*+/?", "", function.comment, flags=re.M)
+    if not lines.strip():
+        return ["has no documentation comment"]
+    # "@param a, b  text" speaks of both.
+    lists = re.findall(r"@param(?:\[[a-z,]+\])?\s+(\w+(?:\s*,\s*\w+)*)[ \t]+\S", lines)
+    named = [name for names in lists for name in re.split(r"\s*,\s*", names)]
+    offences = [f"has no @param for {name}" for name in function.parameters if name not in named]
+    offences += [f"has a @param for {name}, which is no parameter" for name in named if name not in function.parameters]
+    offences += [f"has two @param for {name}" for name, count in collections.Counter(named).items() if count > 1]
+    if not re.sub(r"@brief\s+", "", lines).strip().partition("@")[0]:
+        offences.append("does not say what it does")
+    if (function.returns != "void") != ("@return" in lines):
+        offences.append("has a @return but gives nothing" if function.returns == "void" else "has no @return")
+    return offences
+
+
+def check_docs(header):
+    functions = declared_functions(header)
+    return [f"{function.name} {offence}" for function in functions for offence in doc_offences(function)], \
+        f"{len(functions)} functions"
+
+
+CHECKS = {
+    "compile": check_compile,
+    "swig": check_swig,
+    "link": check_link,
+    "exports": check_exports,
+    "docs": check_docs,
+}
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] not in CHECKS:
+        sys.exit(__doc__)
+    try:
+        offences, size = CHECKS[arguments[0]](pathlib.Path(arguments[1]), *arguments[2:])
+    except (OSError, ValueError) as problem:
+        sys.exit(f"check_header: {problem}")
+    for offence in offences:
+        print(offence)
+    print(f"check_header {arguments[0]}: {size}, {len(offences)} offences")
+    return 1 if offences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
