@@ -444,7 +444,7 @@ enum lpt_part_values {
 typedef struct lpt_tensor_description {
   size_t struct_size;     /**< sizeof(lpt_tensor_description) of the caller. */
   lpt_format format;      /**< What the payload means. */
-  void *data;             /**< The payload's first element; NULL: a tensor without data, for LPT_CHECK_ONLY. */
+  void *data;             /**< First element, aligned to its size; NULL: without data, for LPT_CHECK_ONLY. */
   int32_t rank;           /**< Number of axes, 0 to 8. */
   int32_t reserved;       /**< 0. */
   const int64_t *extents; /**< `rank` extents. */
@@ -488,7 +488,7 @@ LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_descri
  * @brief Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
  * @param context the context.
  * @param format a plain format.
- * @param data first element; NULL: a tensor without data, for LPT_CHECK_ONLY.
+ * @param data first element, aligned to its size; NULL: a tensor without data, for LPT_CHECK_ONLY.
  * @param rows at least 0.
  * @param columns at least 0.
  * @param row_stride elements from one row to the next; 0: `columns`.
@@ -579,7 +579,7 @@ typedef int32_t lpt_overflow;
 /** @brief Values of lpt_overflow. */
 enum lpt_overflow_values {
   LPT_OVERFLOW_SATURATE = 0, /**< The largest finite code with its sign; infinities too. */
-  LPT_OVERFLOW_INFINITE = 1  /**< Infinity where the element has it, else NaN, else the largest finite code. */
+  LPT_OVERFLOW_INFINITE = 1  /**< Infinity where the element has it, else NaN, else as a NaN: see lpt_quantize(). */
 };
 
 /** @brief How scales follow from the largest magnitude (amax); one of lpt_scale_rule_values. */

@@ -24,7 +24,8 @@ static double relative_error(const float *values, const float *restored) {
 }
 
 int main(void) {
-  static const char *const names[] = {"bf16", "e4m3fn_tensor", "e4m3fn_row", "mxfp8_e4m3", "mxfp4", "nvfp4", "int8_row"};
+  static const char *const names[] = {"bf16",  "e4m3fn_tensor", "e4m3fn_row", "mxfp8_e4m3",
+                                      "mxfp4", "nvfp4",         "int8_row"};
   const int64_t extents[] = {kRows, kColumns};
   static float values[kRows * kColumns], restored[kRows * kColumns];
   lpt_context *context = NULL;

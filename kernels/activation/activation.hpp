@@ -1,5 +1,6 @@
 // The family of layers without weights of their own: SwiGLU, RMSNorm, softmax. Views are f32, bf16, f16 or f64; with f64
-// in any place a row computes in f64, else in f32. Forward and backward stand side by side.
+// in any place a row computes in f64, else in f32. Forward and backward stand side by side. A NaN is written as the
+// positive quiet one, since machines differ in which they make.
 #pragma once
 
 #include <span>
@@ -10,19 +11,22 @@
 
 namespace lpt {
 
-// output = silu(gate) · up,  silu(x) = x / (1 + exp(-x)) by the shared exp of src/formats/functions.hpp. Exact: every row
-// gives the same bits. column_amax, if not NULL, is raised per column to the largest finite |up|.
+// output = silu(gate) · up,  silu(x) = x / (1 + exp(-x)). column_amax, if not NULL, is raised per column to the largest
+// finite |up|. Exact: every row gives the same bits, by the sigmoid of src/formats/functions.hpp and this order:
+//   output = (g · sigmoid(g)) · up
 struct SwigluForwardRequest {
   MatrixView gate, up, output;
   float *column_amax;
 };
 
-// gate_gradient = dy · up · silu'(gate),  up_gradient = dy · silu(gate). Exact.
+// gate_gradient = dy · up · silu'(gate),  up_gradient = dy · silu(gate). Exact, in this order:
+//   gate_gradient = (dy · up) · (sigmoid(g) · fma(g, sigmoid(-g), 1)),  up_gradient = dy · (g · sigmoid(g))
 struct SwigluBackwardRequest {
   MatrixView gate, up, output_gradient, gate_gradient, up_gradient;
 };
 
-// r = 1 / sqrt(mean(x²) + epsilon);  output = x · r · weight. Bounded: the mean is summed in f64 or pairwise.
+// r = 1 / sqrt(mean(x²) + epsilon);  output = x · r · weight. Bounded: the mean is summed in f64 or pairwise. Where the
+// root is zero, r is 0: a row of zeros without epsilon gives zeros.
 struct RmsnormForwardRequest {
   MatrixView input;
   const void *weight;   // columns numbers: f32, or f64 with is_f64
@@ -41,7 +45,8 @@ struct RmsnormBackwardRequest {
   bool is_f64;
 };
 
-// y = exp(scale · x - max) / sum. Row r of the view is row (first_row + r) mod period of a matrix of `period` rows.
+// y = exp(scale · x - max) / sum. Row r of the view is row (first_row + r) mod period of a matrix of `period` rows. A row
+// that sees nothing, or minus infinity only, gives zeros.
 struct SoftmaxForwardRequest {
   MatrixView input, output;
   double scale;

@@ -1,9 +1,8 @@
-// The plain layers: any mix of f64, f32, f16, bf16. They decide the bits of SwiGLU, and what the others may differ from.
+// The plain layers: any mix of f64, f32, f16, bf16. They decide the bits of SwiGLU, and what the others may differ
+// from.
 //
 // T is the type that computes: double when f64 is in any place, else float. A result in f16 or bf16 is rounded to f32
-// first. A NaN is written as the positive quiet one, since machines differ in which they make. Operation order (SwiGLU, exact), with s = sigmoid(g), t = sigmoid(-g):
-//   output        = (g · s) · up
-//   gate_gradient = (dy · up) · (s · fma(g, t, 1)),  up_gradient = dy · (g · s)
+// first.
 #include <cmath>
 #include <limits>
 
@@ -239,12 +238,12 @@ void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request) {
 
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request) {
   is_double(request.input) || is_double(request.output) ? softmax_forward<double>(request)
-                                                         : softmax_forward<float>(request);
+                                                        : softmax_forward<float>(request);
 }
 
 void softmax_backward_any_ref(const SoftmaxBackwardRequest &request) {
-  const bool is_f64 = is_double(request.output) || is_double(request.output_gradient) ||
-                      is_double(request.input_gradient);
+  const bool is_f64 =
+      is_double(request.output) || is_double(request.output_gradient) || is_double(request.input_gradient);
   is_f64 ? softmax_backward<double>(request) : softmax_backward<float>(request);
 }
 

@@ -12,6 +12,13 @@ void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request);
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request);
 void softmax_backward_any_ref(const SoftmaxBackwardRequest &request);
 
+void swiglu_forward_x86_avx2(const SwigluForwardRequest &request);
+void swiglu_backward_x86_avx2(const SwigluBackwardRequest &request);
+void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request);
+void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request);
+void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request);
+void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request);
+
 void swiglu_forward_x86_avx512(const SwigluForwardRequest &request);
 void swiglu_backward_x86_avx512(const SwigluBackwardRequest &request);
 void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request);

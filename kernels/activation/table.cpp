@@ -18,7 +18,7 @@ const char *refuses_any(std::initializer_list<const MatrixView *> views) {
   return nullptr;
 }
 
-#if defined(LPT_HAVE_X86_AVX512)
+#if defined(LPT_HAVE_X86_AVX2)
 const char *refuses_vectors(std::initializer_list<const MatrixView *> views) {
   for (const MatrixView *view : views) {
     if (view->format.id == LPT_FORMAT_F64 || !is_wide(*view)) return "a format is none of f32, f16, bf16";
@@ -33,8 +33,8 @@ const char *refuses_swiglu_forward_any(const SwigluForwardRequest &request) {
 }
 
 const char *refuses_swiglu_backward_any(const SwigluBackwardRequest &request) {
-  return refuses_any({&request.gate, &request.up, &request.output_gradient, &request.gate_gradient,
-                      &request.up_gradient});
+  return refuses_any(
+      {&request.gate, &request.up, &request.output_gradient, &request.gate_gradient, &request.up_gradient});
 }
 
 const char *refuses_rmsnorm_forward_any(const RmsnormForwardRequest &request) {
@@ -58,14 +58,14 @@ const char *refuses_softmax_backward_any(const SoftmaxBackwardRequest &request) 
   return refuses_any({&request.output, &request.output_gradient, &request.input_gradient});
 }
 
-#if defined(LPT_HAVE_X86_AVX512)
+#if defined(LPT_HAVE_X86_AVX2)
 const char *refuses_swiglu_forward_vectors(const SwigluForwardRequest &request) {
   return refuses_vectors({&request.gate, &request.up, &request.output});
 }
 
 const char *refuses_swiglu_backward_vectors(const SwigluBackwardRequest &request) {
-  return refuses_vectors({&request.gate, &request.up, &request.output_gradient, &request.gate_gradient,
-                          &request.up_gradient});
+  return refuses_vectors(
+      {&request.gate, &request.up, &request.output_gradient, &request.gate_gradient, &request.up_gradient});
 }
 
 const char *refuses_rmsnorm_forward_vectors(const RmsnormForwardRequest &request) {
@@ -92,15 +92,21 @@ const char *refuses_softmax_backward_vectors(const SoftmaxBackwardRequest &reque
 std::span<const Row<SwigluForwardRequest>> swiglu_forward_kernels() {
   static constexpr Row<SwigluForwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "swiglu_forward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_swiglu_forward_vectors,
-       .run = swiglu_forward_x86_avx512},
+    {.name = "swiglu_forward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_swiglu_forward_vectors,
+     .run = swiglu_forward_x86_avx512},
 #endif
-      {.name = "swiglu_forward_any_ref",
-       .needs = 0,
-       .refuses = refuses_swiglu_forward_any,
-       .run = swiglu_forward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "swiglu_forward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_swiglu_forward_vectors,
+     .run = swiglu_forward_x86_avx2},
+#endif
+    {.name = "swiglu_forward_any_ref",
+     .needs = 0,
+     .refuses = refuses_swiglu_forward_any,
+     .run = swiglu_forward_any_ref},
   };
   return rows;
 }
@@ -108,15 +114,21 @@ std::span<const Row<SwigluForwardRequest>> swiglu_forward_kernels() {
 std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels() {
   static constexpr Row<SwigluBackwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "swiglu_backward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_swiglu_backward_vectors,
-       .run = swiglu_backward_x86_avx512},
+    {.name = "swiglu_backward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_swiglu_backward_vectors,
+     .run = swiglu_backward_x86_avx512},
 #endif
-      {.name = "swiglu_backward_any_ref",
-       .needs = 0,
-       .refuses = refuses_swiglu_backward_any,
-       .run = swiglu_backward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "swiglu_backward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_swiglu_backward_vectors,
+     .run = swiglu_backward_x86_avx2},
+#endif
+    {.name = "swiglu_backward_any_ref",
+     .needs = 0,
+     .refuses = refuses_swiglu_backward_any,
+     .run = swiglu_backward_any_ref},
   };
   return rows;
 }
@@ -124,15 +136,21 @@ std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels() {
 std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels() {
   static constexpr Row<RmsnormForwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "rmsnorm_forward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_rmsnorm_forward_vectors,
-       .run = rmsnorm_forward_x86_avx512},
+    {.name = "rmsnorm_forward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_rmsnorm_forward_vectors,
+     .run = rmsnorm_forward_x86_avx512},
 #endif
-      {.name = "rmsnorm_forward_any_ref",
-       .needs = 0,
-       .refuses = refuses_rmsnorm_forward_any,
-       .run = rmsnorm_forward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "rmsnorm_forward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_rmsnorm_forward_vectors,
+     .run = rmsnorm_forward_x86_avx2},
+#endif
+    {.name = "rmsnorm_forward_any_ref",
+     .needs = 0,
+     .refuses = refuses_rmsnorm_forward_any,
+     .run = rmsnorm_forward_any_ref},
   };
   return rows;
 }
@@ -140,15 +158,21 @@ std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels() {
 std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels() {
   static constexpr Row<RmsnormBackwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "rmsnorm_backward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_rmsnorm_backward_vectors,
-       .run = rmsnorm_backward_x86_avx512},
+    {.name = "rmsnorm_backward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_rmsnorm_backward_vectors,
+     .run = rmsnorm_backward_x86_avx512},
 #endif
-      {.name = "rmsnorm_backward_any_ref",
-       .needs = 0,
-       .refuses = refuses_rmsnorm_backward_any,
-       .run = rmsnorm_backward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "rmsnorm_backward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_rmsnorm_backward_vectors,
+     .run = rmsnorm_backward_x86_avx2},
+#endif
+    {.name = "rmsnorm_backward_any_ref",
+     .needs = 0,
+     .refuses = refuses_rmsnorm_backward_any,
+     .run = rmsnorm_backward_any_ref},
   };
   return rows;
 }
@@ -156,15 +180,21 @@ std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels() {
 std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels() {
   static constexpr Row<SoftmaxForwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "softmax_forward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_softmax_forward_vectors,
-       .run = softmax_forward_x86_avx512},
+    {.name = "softmax_forward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_softmax_forward_vectors,
+     .run = softmax_forward_x86_avx512},
 #endif
-      {.name = "softmax_forward_any_ref",
-       .needs = 0,
-       .refuses = refuses_softmax_forward_any,
-       .run = softmax_forward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "softmax_forward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_softmax_forward_vectors,
+     .run = softmax_forward_x86_avx2},
+#endif
+    {.name = "softmax_forward_any_ref",
+     .needs = 0,
+     .refuses = refuses_softmax_forward_any,
+     .run = softmax_forward_any_ref},
   };
   return rows;
 }
@@ -172,15 +202,21 @@ std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels() {
 std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels() {
   static constexpr Row<SoftmaxBackwardRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "softmax_backward_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_softmax_backward_vectors,
-       .run = softmax_backward_x86_avx512},
+    {.name = "softmax_backward_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_softmax_backward_vectors,
+     .run = softmax_backward_x86_avx512},
 #endif
-      {.name = "softmax_backward_any_ref",
-       .needs = 0,
-       .refuses = refuses_softmax_backward_any,
-       .run = softmax_backward_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "softmax_backward_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_softmax_backward_vectors,
+     .run = softmax_backward_x86_avx2},
+#endif
+    {.name = "softmax_backward_any_ref",
+     .needs = 0,
+     .refuses = refuses_softmax_backward_any,
+     .run = softmax_backward_any_ref},
   };
   return rows;
 }

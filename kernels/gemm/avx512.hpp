@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/common/intrinsics.hpp"
-
 #include "kernels/gemm/operand.hpp"
 
 namespace lpt {
@@ -50,7 +49,8 @@ inline __m512 decode_e8m0fnu(__m128i codes) {
 
 // The block scales of 16 adjacent elements, the first at a multiple of 16.
 inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  const int32_t shift = operand.column_shift < 4 ? operand.column_shift : 4;
+  if (operand.column_shift >= 4) return _mm512_set1_ps(scale_at(operand, row, column));
+  const int32_t shift = operand.column_shift;
   const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
   const __mmask16 mask = first16(((count < 16 ? count : 16) + (1 << shift) - 1) >> shift);
   __m512 scales;
@@ -116,8 +116,8 @@ struct Avx512 {
     }
 #pragma GCC unroll 4
     for (int c = 0; c < 4; ++c) {
-      const __m512i even_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0x88);       // columns c, c + 8
-      const __m512i odd_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0xDD);        // columns c + 4, c + 12
+      const __m512i even_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0x88);  // columns c, c + 8
+      const __m512i odd_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0xDD);   // columns c + 4, c + 12
       const __m512i even_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0x88);
       const __m512i odd_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0xDD);
       rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
@@ -137,8 +137,8 @@ struct Avx512 {
   static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {
     const __mmask16 mask = first16(count);
     if (format == LPT_FORMAT_F32) return _mm512_mask_storeu_ps(to, mask, value);
-    const __m256i halves = format == LPT_FORMAT_BF16 ? round_to_bf16(value)
-                                                     : _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i halves =
+        format == LPT_FORMAT_BF16 ? round_to_bf16(value) : _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
     _mm256_mask_storeu_epi16(to, mask, halves);
   }
 };

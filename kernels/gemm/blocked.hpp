@@ -70,7 +70,8 @@ void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int6
   }
 }
 
-// Lanes × k in memory: kVector lanes are read along k, transposed as dwords, and stored step by step.
+// Lanes × k in memory: kVector lanes are read along k, transposed as dwords, and stored step by step. So many short runs are
+// beyond the hardware's own prefetching: the next lanes are asked for ahead.
 template <typename Isa, int kHalves, Decoder kDecoder>
 void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
@@ -80,6 +81,8 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
     const int64_t present = smaller(lanes - lane, kVector);
     uint32_t *const low = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector));
     uint32_t *const high = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
+    const uint8_t *const next =
+        operand.data + (operand.first_lane + first + lane + kVector) * operand.row_stride * operand.bits / 8;
     for (int64_t step = 0; step < steps; step += kVector) {
       const int64_t column = step * Isa::kPerDword;
       const int64_t count = smaller(operand.k - column, kElements);
@@ -90,6 +93,8 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
                       ? Isa::template decode<kDecoder>(operand, operand.first_lane + first + lane + l, column, count)
                       : Isa::no_dwords();
       }
+      for (int64_t l = 0; l < kVector; ++l)
+        __builtin_prefetch(next + (l * operand.row_stride + column) * operand.bits / 8);
       Isa::transpose(tile);
       const int64_t stored = smaller(steps - step, kVector);
       if (stored == kVector) {
@@ -146,10 +151,14 @@ void pack_as(const Operand &operand, int64_t first, int64_t lanes, uint32_t *pan
 template <typename Isa, int kHalves>
 void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
   switch (operand.decoder) {
-    case Decoder::kEightBits: return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
-    case Decoder::kFourBits: return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
-    case Decoder::kInt8: return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
-    case Decoder::kBf16: return pack_as<Isa, kHalves, Decoder::kBf16>(operand, first, lanes, panels);
+    case Decoder::kEightBits:
+      return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
+    case Decoder::kFourBits:
+      return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
+    case Decoder::kInt8:
+      return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
+    case Decoder::kBf16:
+      return pack_as<Isa, kHalves, Decoder::kBf16>(operand, first, lanes, panels);
     case Decoder::kF16:
       if constexpr (Isa::kPerDword == 1) pack_as<Isa, kHalves, Decoder::kF16>(operand, first, lanes, panels);
       return;

@@ -55,9 +55,9 @@ constexpr ByteTable kTableE2m1fn = byte_table(kElementE2m1fn);
 
 struct Operand {
   const uint8_t *data;
-  int64_t row_stride;   // in elements
-  bool is_k_adjacent;   // stored lanes × k; else k × lanes
-  int64_t first_lane;   // of this part
+  int64_t row_stride;  // in elements
+  bool is_k_adjacent;  // stored lanes × k; else k × lanes
+  int64_t first_lane;  // of this part
   int64_t k;
   Decoder decoder;
   int32_t bits;
@@ -72,26 +72,49 @@ struct Operand {
   float tensor_scale;
 };
 
-inline int32_t shift_of(int32_t extent) { return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent)); }
+inline int32_t shift_of(int32_t extent) {
+  return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent));
+}
 
 inline void set_decoder(lpt_format element, Operand &operand) {
   operand.decoder = Decoder::kEightBits;
   operand.bits = 8;
   switch (element) {
-    case LPT_FORMAT_F32: operand.decoder = Decoder::kF32; operand.bits = 32; break;
-    case LPT_FORMAT_F16: operand.decoder = Decoder::kF16; operand.bits = 16; break;
-    case LPT_FORMAT_BF16: operand.decoder = Decoder::kBf16; operand.bits = 16; break;
-    case LPT_FORMAT_INT8: operand.decoder = Decoder::kInt8; break;
-    case LPT_FORMAT_E4M3FN: operand.element = kElementE4m3fn; operand.table = &kTableE4m3fn; break;
-    case LPT_FORMAT_E4M3: operand.element = kElementE4m3; operand.table = &kTableE4m3; break;
-    case LPT_FORMAT_E5M2: operand.element = kElementE5m2; operand.table = &kTableE5m2; break;
+    case LPT_FORMAT_F32:
+      operand.decoder = Decoder::kF32;
+      operand.bits = 32;
+      break;
+    case LPT_FORMAT_F16:
+      operand.decoder = Decoder::kF16;
+      operand.bits = 16;
+      break;
+    case LPT_FORMAT_BF16:
+      operand.decoder = Decoder::kBf16;
+      operand.bits = 16;
+      break;
+    case LPT_FORMAT_INT8:
+      operand.decoder = Decoder::kInt8;
+      break;
+    case LPT_FORMAT_E4M3FN:
+      operand.element = kElementE4m3fn;
+      operand.table = &kTableE4m3fn;
+      break;
+    case LPT_FORMAT_E4M3:
+      operand.element = kElementE4m3;
+      operand.table = &kTableE4m3;
+      break;
+    case LPT_FORMAT_E5M2:
+      operand.element = kElementE5m2;
+      operand.table = &kTableE5m2;
+      break;
     case LPT_FORMAT_E2M1FN:
       operand.decoder = Decoder::kFourBits;
       operand.bits = 4;
       operand.element = kElementE2m1fn;
       operand.table = &kTableE2m1fn;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -50,8 +50,8 @@ T value_at(const MatrixView &view, int64_t row, int64_t column) {
   if (format.is_plain()) return value;
   T scale = 1;
   if (format.has_block_scale()) {
-    const int64_t block = block_of(row, format.block_rows) * view.block_scale_stride +
-                          block_of(column, format.block_columns);
+    const int64_t block =
+        block_of(row, format.block_rows) * view.block_scale_stride + block_of(column, format.block_columns);
     scale = number_at<T>(format.block_scale, view.block_scales, block);
   }
   if (format.has_tensor_scale()) scale *= static_cast<T>(*view.tensor_scale);
@@ -78,8 +78,8 @@ void store(const MatrixView &c, int64_t index, T value) {
     const float single = static_cast<float>(value);
     std::memcpy(bytes + 4 * index, &single, sizeof single);
   } else {
-    const auto half = static_cast<uint16_t>(encode(element_of(c.format.element), narrow(value),
-                                                   LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
+    const auto half = static_cast<uint16_t>(
+        encode(element_of(c.format.element), narrow(value), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
     std::memcpy(bytes + 2 * index, &half, sizeof half);
   }
 }
@@ -124,9 +124,7 @@ void multiply(const GemmRequest &request) {
 
 }  // namespace
 
-void gemm_any_ref(const GemmRequest &request) {
-  request.is_f64 ? multiply<double>(request) : multiply<float>(request);
-}
+void gemm_any_ref(const GemmRequest &request) { request.is_f64 ? multiply<double>(request) : multiply<float>(request); }
 
 size_t gemm_scratch_ref(const GemmRequest &request) {
   const size_t bytes = request.is_f64 ? sizeof(double) : sizeof(float);

@@ -54,24 +54,21 @@ const char *refuses_bf16(const GemmRequest &request) {
 std::span<const GemmRow> gemm_kernels() {
   static constexpr GemmRow rows[] = {
 #if defined(LPT_HAVE_X86_AVX512_BF16)
-      {{.name = "gemm_any_x86_avx512_bf16",
-        .needs = kCpuAvx512 | kCpuAvx512Bf16,
-        .refuses = refuses_bf16,
-        .run = gemm_any_x86_avx512_bf16},
-       gemm_scratch_x86_avx512_bf16},
+    {{.name = "gemm_any_x86_avx512_bf16",
+      .needs = kCpuAvx512 | kCpuAvx512Bf16,
+      .refuses = refuses_bf16,
+      .run = gemm_any_x86_avx512_bf16},
+     gemm_scratch_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-      {{.name = "gemm_any_x86_avx512",
-        .needs = kCpuAvx512,
-        .refuses = refuses_f32,
-        .run = gemm_any_x86_avx512},
-       gemm_scratch_x86_avx512},
+    {{.name = "gemm_any_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_f32, .run = gemm_any_x86_avx512},
+     gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-      {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32, .run = gemm_any_x86_avx2},
-       gemm_scratch_x86_avx2},
+    {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32, .run = gemm_any_x86_avx2},
+     gemm_scratch_x86_avx2},
 #endif
-      {{.name = "gemm_any_ref", .needs = 0, .refuses = nullptr, .run = gemm_any_ref}, gemm_scratch_ref},
+    {{.name = "gemm_any_ref", .needs = 0, .refuses = nullptr, .run = gemm_any_ref}, gemm_scratch_ref},
   };
   return rows;
 }

@@ -28,22 +28,20 @@ inline __m256 widen_bf16(__m128i halves) {
 // Eight floats of at most 8 bits, one per dword: the formula of decode() in element.hpp, without its branches.
 inline __m256 decode_floats(__m256i codes, const Element &element) {
   const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32((1 << (element.bits - 1)) - 1));
-  const __m256i sign = _mm256_and_si256(_mm256_sll_epi32(codes, _mm_cvtsi32_si128(32 - element.bits)),
-                                        _mm256_set1_epi32(INT32_MIN));
+  const __m256i sign =
+      _mm256_and_si256(_mm256_sll_epi32(codes, _mm_cvtsi32_si128(32 - element.bits)), _mm256_set1_epi32(INT32_MIN));
   const __m256i rebias = _mm256_set1_epi32((element.min_exponent - 1 + 127) << 23);
   const __m256i normal =
       _mm256_add_epi32(_mm256_sll_epi32(magnitude, _mm_cvtsi32_si128(23 - element.mantissa_bits)), rebias);
   const float unit = bits_float(static_cast<uint32_t>(element.min_exponent - element.mantissa_bits + 127) << 23);
   const __m256 subnormal = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(unit));
   const __m256i is_subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << element.mantissa_bits), magnitude);
-  const __m256i is_special =
-      _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.max_code)));
+  const __m256i is_special = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.max_code)));
   const __m256i is_infinity =
       element.infinity_code == element.nan_code
           ? _mm256_setzero_si256()
           : _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.infinity_code)));
-  const __m256i special =
-      _mm256_blendv_epi8(_mm256_set1_epi32(0x7FC00000), _mm256_set1_epi32(0x7F800000), is_infinity);
+  const __m256i special = _mm256_blendv_epi8(_mm256_set1_epi32(0x7FC00000), _mm256_set1_epi32(0x7F800000), is_infinity);
   __m256i bits = _mm256_blendv_epi8(normal, _mm256_castps_si256(subnormal), is_subnormal);
   bits = _mm256_blendv_epi8(bits, special, is_special);
   return _mm256_castsi256_ps(_mm256_or_si256(bits, sign));
@@ -60,7 +58,8 @@ inline __m256 decode_e8m0fnu(__m256i codes) {
 
 // The block scales of eight adjacent elements, the first at a multiple of eight.
 inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  const int32_t shift = operand.column_shift < 3 ? operand.column_shift : 3;
+  if (operand.column_shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
+  const int32_t shift = operand.column_shift;
   const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
   const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
   __m256 scales;
@@ -174,8 +173,8 @@ struct Avx2 {
       if (count == 8) return _mm256_storeu_ps(reinterpret_cast<float *>(to), value);
       return _mm256_maskstore_ps(reinterpret_cast<float *>(to), first8(count), value);
     }
-    const __m128i halves = format == LPT_FORMAT_BF16 ? round_to_bf16(value)
-                                                     : _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i halves =
+        format == LPT_FORMAT_BF16 ? round_to_bf16(value) : _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
     if (count == 8) return _mm_storeu_si128(reinterpret_cast<__m128i *>(to), halves);
     uint8_t staged[16];
     _mm_storeu_si128(reinterpret_cast<__m128i *>(staged), halves);

@@ -45,9 +45,8 @@ struct Bf16 : Avx512 {
   }
 
   static Dwords weave_high(Dwords even, Dwords odd) {
-    alignas(64) static constexpr uint16_t kHigh[32] = {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21,
-                                                       53, 22, 54, 23, 55, 24, 56, 25, 57, 26, 58,
-                                                       27, 59, 28, 60, 29, 61, 30, 62, 31, 63};
+    alignas(64) static constexpr uint16_t kHigh[32] = {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+                                                       24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63};
     return _mm512_permutex2var_epi16(even, _mm512_load_si512(kHigh), odd);
   }
 
@@ -75,9 +74,10 @@ struct Bf16 : Avx512 {
       const __m512 low = widen_bf16(_mm512_castsi512_si256(value));
       const __m512 high = widen_bf16(_mm512_extracti64x4_epi64(value, 1));
       const __m512 low_scales = load_scales(operand, row, column, count);
-      const __m512 high_scales = count > 16 ? load_scales(operand, row, column + 16, count - 16) : low_scales;
-      value = _mm512_maskz_mov_epi16(
-          mask, cut_to_bf16(_mm512_mul_ps(low, low_scales), _mm512_mul_ps(high, high_scales)));
+      const bool is_one_scale = operand.column_shift >= 5 || count <= 16;
+      const __m512 high_scales = is_one_scale ? low_scales : load_scales(operand, row, column + 16, count - 16);
+      value =
+          _mm512_maskz_mov_epi16(mask, cut_to_bf16(_mm512_mul_ps(low, low_scales), _mm512_mul_ps(high, high_scales)));
     }
     return value;
   }

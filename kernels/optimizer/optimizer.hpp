@@ -33,8 +33,17 @@ struct StateArray {
 
 // A range of one parameter, with the formula of lpt_optimizer_step. Two passes, since a new scale needs the new amax:
 //   measure: computes the new m, v, p and raises amax[0..2] to their largest finite magnitudes; writes nothing else;
-//   store:   computes them again and writes all three arrays in place. Exact: every row gives the same bits.
-// Formats without scale need no measure.
+//   store:   computes them again and writes all three arrays in place.
+// Formats without scale need no measure, and the amax of an f32 or bf16 array is left alone.
+//
+// Exact: every row gives the same bits. Per element, in f32, one rounding for each sign, nothing contracted:
+//   g  = gradient · gradient_scale
+//   m' = beta1 · m + one_minus_beta1 · g
+//   v' = beta2 · v + (one_minus_beta2 · g) · g
+//   u  = m' / (sqrt(v' · root_correction) + epsilon);  0 where m' is zero, so that 0 / 0 never happens
+//   p' = (p - decay · p) - step_size · u
+// A state is read as element · scale and written as round(value · inverse_scale), saturated; a NaN as the positive quiet
+// one.
 struct AdamwRequest {
   int64_t begin, count;    // elements of this part; arrays are those of the whole parameter
   const void *gradient;

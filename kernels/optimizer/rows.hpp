@@ -7,6 +7,7 @@ namespace lpt {
 
 void adamw_any_ref(const AdamwRequest &request);
 
+void adamw_x86_avx2(const AdamwRequest &request);
 void adamw_x86_avx512(const AdamwRequest &request);
 
 }  // namespace lpt

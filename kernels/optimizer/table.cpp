@@ -33,17 +33,28 @@ const char *refuses_adamw_vectors(const AdamwRequest &request) {
 }
 #endif
 
+#if defined(LPT_HAVE_X86_AVX2)
+const char *refuses_adamw_nearest(const AdamwRequest &request) {
+  for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
+    if (array->element != LPT_FORMAT_F32 && array->rounding != LPT_ROUNDING_NEAREST_EVEN) {
+      return "a rounding is not to nearest even";
+    }
+  }
+  return refuses_adamw_any(request);
+}
+#endif
+
 }  // namespace
 
 std::span<const Row<AdamwRequest>> adamw_kernels() {
   static constexpr Row<AdamwRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-      {.name = "adamw_x86_avx512",
-       .needs = kCpuAvx512,
-       .refuses = refuses_adamw_vectors,
-       .run = adamw_x86_avx512},
+    {.name = "adamw_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_adamw_vectors, .run = adamw_x86_avx512},
 #endif
-      {.name = "adamw_any_ref", .needs = 0, .refuses = refuses_adamw_any, .run = adamw_any_ref},
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "adamw_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_adamw_nearest, .run = adamw_x86_avx2},
+#endif
+    {.name = "adamw_any_ref", .needs = 0, .refuses = refuses_adamw_any, .run = adamw_any_ref},
   };
   return rows;
 }

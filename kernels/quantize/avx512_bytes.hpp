@@ -30,6 +30,14 @@ struct E5m2 {
   static constexpr float kLargest = 57344.0f;
   static constexpr float kNan = 98304.0f;  // 0x7E
 };
+// The sign stays on top of the byte, the three other bits at its foot; NaN must not come.
+struct E2m1fn {
+  static constexpr bool kIsInteger = false;
+  static constexpr int kMantissaBits = 1;
+  static constexpr int kMinField = 127;
+  static constexpr float kLargest = 6.0f;
+  static constexpr float kNan = 6.0f;
+};
 struct Int8 {
   static constexpr bool kIsInteger = true;
   static constexpr float kLargest = 127.0f;
@@ -216,6 +224,7 @@ inline CastSpan span_of(lpt_format element, Mode mode, bool has_amax, bool has_c
   switch (element) {
     case LPT_FORMAT_E4M3FN: return span_of<E4m3fn>(mode, has_amax, has_columns);
     case LPT_FORMAT_E4M3: return span_of<E4m3>(mode, has_amax, has_columns);
+    case LPT_FORMAT_E2M1FN: return span_of<E2m1fn>(mode, has_amax, has_columns);
     case LPT_FORMAT_E5M2: return span_of<E5m2>(mode, has_amax, has_columns);
     default: return span_of<Int8, Mode::kNearest>(has_amax, has_columns);
   }

@@ -18,7 +18,7 @@ bool is_fp8(lpt_format plain) {
 }
 
 const char *refuses_amax_f32(const AmaxRequest &request) {
-  return is_adjacent_f32(request.source) ? nullptr : kNotAdjacentF32;
+  return is_adjacent_f32(with_adjacent_columns(request.source)) ? nullptr : kNotAdjacentF32;
 }
 
 const char *refuses_to_dequantize_floats(const DequantizeRequest &request) {
@@ -48,18 +48,32 @@ const char *refuses_fp8_avx2(const QuantizeRequest &request) {
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
 
-// What all casts to bytes have in common.
-const char *refuses_bytes(const QuantizeRequest &request) {
-  const lpt_format plain = request.target.format.element;
-  if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
-  if (!is_fp8(plain) && plain != LPT_FORMAT_INT8) return "element is not e4m3fn, e4m3, e5m2 or int8";
+// What the casts to small elements have in common, wherever the source lies.
+const char *refuses_rounding(const QuantizeRequest &request) {
   if (request.overflow != LPT_OVERFLOW_SATURATE) return "overflow does not saturate";
   if (request.rounding == LPT_ROUNDING_NEAREST_EVEN) return nullptr;
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return "rounding is toward zero";
-  if (plain == LPT_FORMAT_INT8) return "int8 is rounded stochastically";
   const bool has_rounds = request.random.rounds == 7 || request.random.rounds == 10;
-  if (request.random.bits != 16 || !has_rounds) return "random bits are not 16 by 7 or 10 rounds";
-  return request.random_column_stride == 1 ? nullptr : "random bits do not run along columns";
+  return request.random.bits == 16 && has_rounds ? nullptr : "random bits are not 16 by 7 or 10 rounds";
+}
+
+const char *refuses_adjacent(const QuantizeRequest &request) {
+  if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
+  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  if (is_random && request.random_column_stride != 1) return "random bits do not run along columns";
+  return refuses_rounding(request);
+}
+
+const char *refuses_byte_element(const QuantizeRequest &request) {
+  const lpt_format plain = request.target.format.element;
+  if (!is_fp8(plain) && plain != LPT_FORMAT_INT8) return "element is not e4m3fn, e4m3, e5m2 or int8";
+  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  return plain == LPT_FORMAT_INT8 && is_random ? "int8 is rounded stochastically" : nullptr;
+}
+
+const char *refuses_bytes(const QuantizeRequest &request) {
+  const char *reason = refuses_byte_element(request);
+  return reason != nullptr ? reason : refuses_adjacent(request);
 }
 
 const char *refuses_whole_bytes(const QuantizeRequest &request) {
@@ -81,6 +95,38 @@ const char *refuses_block_bytes(const QuantizeRequest &request) {
   if (request.are_scales_given) return "block scales are given";
   if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
   return refuses_bytes(request);
+}
+
+// Elements and blocks of the rows with narrow blocks.
+const char *refuses_narrow_format(const QuantizeRequest &request) {
+  const Format &format = request.target.format;
+  const lpt_format plain = format.element;
+  const bool has_blocks = format.block_rows == 1 && (format.block_columns == 16 || format.block_columns == 32);
+  if (!has_blocks) return "blocks are not 1x16 or 1x32";
+  if (format.block_scale == LPT_FORMAT_F32) return "block scales are f32";
+  if (request.are_scales_given) return "block scales are given";
+  const bool has_element = plain == LPT_FORMAT_E2M1FN || plain == LPT_FORMAT_E4M3FN || plain == LPT_FORMAT_E5M2;
+  return has_element ? nullptr : "element is not e2m1fn, e4m3fn or e5m2";
+}
+
+const char *refuses_narrow_blocks(const QuantizeRequest &request) {
+  const char *reason = refuses_narrow_format(request);
+  if (reason != nullptr) return reason;
+  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  if (is_random && (request.random.offset % 8 != 0 || request.random.row_stride % 8 != 0)) {
+    return "rows do not begin at every eighth random index";
+  }
+  return refuses_adjacent(request);
+}
+
+const char *refuses_transposed(const QuantizeRequest &request) {
+  const MatrixView &source = request.source;
+  if (source.format.element != LPT_FORMAT_F32 || source.row_stride != 1) return "source is not f32 with adjacent rows";
+  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  if (is_random && request.random.row_stride != 1) return "random bits do not run along rows";
+  const bool has_blocks = request.target.format.has_block_scale();
+  const char *reason = has_blocks ? refuses_narrow_format(request) : refuses_byte_element(request);
+  return reason != nullptr ? reason : refuses_rounding(request);
 }
 
 const char *refuses_halves(const QuantizeRequest &request) {
@@ -107,6 +153,8 @@ constexpr Row<QuantizeRequest> kQuantizeRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"quantize_f32_bytes_x86_avx512", kCpuAvx512, refuses_whole_bytes, quantize_f32_bytes_x86_avx512},
     {"quantize_f32_bytes_columns_x86_avx512", kCpuAvx512, refuses_column_bytes, quantize_f32_bytes_columns_x86_avx512},
+    {"quantize_f32_narrow_blocks_x86_avx512", kCpuAvx512, refuses_narrow_blocks, quantize_f32_narrow_blocks_x86_avx512},
+    {"quantize_f32_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_f32_transposed_x86_avx512},
     {"quantize_f32_bytes_blocks_x86_avx512", kCpuAvx512, refuses_block_bytes, quantize_f32_bytes_blocks_x86_avx512},
     {"quantize_f32_halves_x86_avx512", kCpuAvx512, refuses_halves, quantize_f32_halves_x86_avx512},
 #endif

@@ -206,7 +206,7 @@ DecodeRow decode_row_of(lpt_format element) {
 }  // namespace
 
 void amax_f32_x86_avx2(const AmaxRequest &request) {
-  const MatrixView &source = request.source;
+  const MatrixView source = with_adjacent_columns(request.source);
   const Extent extent = folded(source, source);
   __m256i largest = _mm256_setzero_si256();
   __m256i finite = _mm256_setzero_si256();

@@ -1,6 +1,10 @@
 // Casts with AVX-512.
+#include <cstring>
+
+#include "kernels/quantize/avx512_blocks.hpp"
 #include "kernels/quantize/avx512_bytes.hpp"
 #include "kernels/quantize/avx512_halves.hpp"
+#include "kernels/quantize/avx512_transpose.hpp"
 #include "kernels/quantize/rows.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -50,7 +54,7 @@ uint32_t largest_bits(const float *from, int64_t count, bool is_finite_only) {
 }  // namespace
 
 void amax_f32_x86_avx512(const AmaxRequest &request) {
-  const MatrixView &source = request.source;
+  const MatrixView source = with_adjacent_columns(request.source);
   const Extent extent = folded(source, source, true);
   uint32_t amax = 0;
   bool has_nan = false;
@@ -93,11 +97,15 @@ ByteCast byte_cast(const QuantizeRequest &request) {
   return cast;
 }
 
+void raise_request_amax(const QuantizeRequest &request, __m512i found) {
+  if (request.amax == nullptr) return;
+  const float amax = bits_float(_mm512_reduce_max_epu32(found));
+  if (amax > *request.amax) *request.amax = amax;
+}
+
 void finish(const QuantizeRequest &request, const ByteCast &cast) {
   if (cast.is_streamed) _mm_sfence();
-  if (request.amax == nullptr) return;
-  const float amax = bits_float(_mm512_reduce_max_epu32(cast.amax));
-  if (amax > *request.amax) *request.amax = amax;
+  raise_request_amax(request, cast.amax);
 }
 
 }  // namespace
@@ -118,6 +126,7 @@ void quantize_f32_bytes_x86_avx512(const QuantizeRequest &request) {
 // Scales that are given for each column.
 void quantize_f32_bytes_columns_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
+  if (target.rows == 0) return;  // then there are no blocks, so no scales
   const float tensor_scale = tensor_scale_at(target);
   const CastSpan span = span_of(target.format.element, mode_of(request), request.amax != nullptr, true);
   ByteCast cast = byte_cast(request);
@@ -199,6 +208,95 @@ void quantize_f32_bytes_blocks_x86_avx512(const QuantizeRequest &request) {
   if (cast.is_streamed) _mm_sfence();
 }
 
+namespace {
+
+// A part of the request that begins at a block.
+QuantizeRequest part_of(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  const MatrixView &whole = request.target;
+  QuantizeRequest part = request;
+  part.source.rows = part.target.rows = rows;
+  part.source.columns = part.target.columns = columns;
+  part.source.data = static_cast<float *>(request.source.data) + row * request.source.row_stride +
+                     column * request.source.column_stride;
+  const int64_t per_byte = whole.format.element == LPT_FORMAT_E2M1FN ? 2 : 1;
+  part.target.data = static_cast<uint8_t *>(whole.data) + (row * whole.row_stride + column) / per_byte;
+  if (whole.format.block_scale != LPT_FORMAT_NONE) {
+    part.target.block_scales = static_cast<uint8_t *>(whole.block_scales) + row * whole.block_scale_stride +
+                               column / whole.format.block_columns;
+  }
+  part.random.offset += row * request.random.row_stride + column * request.random_column_stride;
+  return part;
+}
+
+BlockRules block_rules(const QuantizeRequest &request) {
+  BlockRules rules = {};
+  rules.largest = _mm512_set1_ps(largest_of(request.target.format.element));
+  rules.tensor_inverse = _mm512_set1_ps(request.tensor_inverse);
+  rules.tensor_scale = _mm512_set1_ps(tensor_scale_at(request.target));
+  rules.has_headroom = request.rule == LPT_SCALE_RULE_HEADROOM;
+  rules.is_floor = request.rule == LPT_SCALE_RULE_FLOOR;
+  return rules;
+}
+
+}  // namespace
+
+// Blocks of 1 × 16 or 1 × 32 with scales of 8 bits. Sixteen blocks with an infinity or NaN are the reference's.
+void quantize_f32_narrow_blocks_x86_avx512(const QuantizeRequest &request) {
+  const MatrixView &target = request.target;
+  const CastBlocks cast_sixteen = blocks_of(target.format, mode_of(request));
+  BlockCast cast = {};
+  cast.rules = block_rules(request);
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC) cast.philox = philox_lanes(request.random);
+  cast.amax = _mm512_setzero_si512();
+  const int64_t step = 16 * target.format.block_columns;
+  for (int64_t row = 0; row < target.rows; ++row) {
+    for (int64_t column = 0; column < target.columns; column += step) {
+      const QuantizeRequest part = part_of(request, row, 1, column, smaller(step, target.columns - column));
+      const bool is_done = cast_sixteen(cast, static_cast<const float *>(part.source.data),
+                                        static_cast<uint8_t *>(part.target.data),
+                                        static_cast<uint8_t *>(part.target.block_scales), part.target.columns,
+                                        static_cast<uint64_t>(part.random.offset) / 8);
+      if (!is_done) quantize_any_ref(part);
+    }
+  }
+  raise_request_amax(request, cast.amax);
+}
+
+// Bytes with one inverse or none, or narrow blocks, where the source's columns are lines of memory.
+void quantize_f32_transposed_x86_avx512(const QuantizeRequest &request) {
+  const MatrixView &target = request.target;
+  const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
+  const bool is_e4m3fn = target.format.block_scale == LPT_FORMAT_E4M3FN;
+  const bool is_packed = target.format.element == LPT_FORMAT_E2M1FN;
+  const bool has_amax = request.amax != nullptr && !has_blocks;
+  const CastSpan span = span_of(target.format.element, mode_of(request), has_amax, has_blocks);
+  const BlockRules rules = block_rules(request);
+  ByteCast cast = byte_cast(request);
+  cast.is_streamed = false;
+  ByteTile tile;
+  memset(&tile, 0, sizeof tile);
+  cast.inverses = tile.inverses;
+  for (int64_t row = 0; row < target.rows; row += kTile) {
+    for (int64_t column = 0; column < target.columns; column += kTile) {
+      const QuantizeRequest part = part_of(request, row, smaller(kTile, target.rows - row), column,
+                                           smaller(kTile, target.columns - column));
+      const Lines lines = {static_cast<const float *>(part.source.data), part.source.column_stride,
+                           part.target.columns, part.target.rows, static_cast<uint64_t>(part.random.offset),
+                           request.random_column_stride};
+      if (!has_blocks) {
+        cast_lines(span, cast, lines, 0, lines.lines, tile);
+      } else if (!cast_line_blocks(span, cast, rules, is_e4m3fn, target.format.block_columns, lines,
+                                   static_cast<uint8_t *>(part.target.block_scales), target.block_scale_stride, tile)) {
+        quantize_any_ref(part);
+        continue;
+      }
+      const int64_t stride_bytes = is_packed ? target.row_stride / 2 : target.row_stride;
+      store_turned(tile, lines, is_packed, static_cast<uint8_t *>(part.target.data), stride_bytes);
+    }
+  }
+  raise_request_amax(request, cast.amax);
+}
+
 // f16 and bf16, with one inverse or none.
 void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
@@ -219,9 +317,7 @@ void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
     }
   }
   if (cast.is_streamed) _mm_sfence();
-  if (request.amax == nullptr) return;
-  const float amax = bits_float(_mm512_reduce_max_epu32(cast.amax));
-  if (amax > *request.amax) *request.amax = amax;
+  raise_request_amax(request, cast.amax);
 }
 
 // Floats of 8 or 16 bits, with one scale or none.

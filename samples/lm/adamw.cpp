@@ -21,8 +21,10 @@ Optimizer make_optimizer(lpt_context *context, const AdamWSettings &settings) {
 
 AdamW::AdamW(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
              const AdamWSettings &settings, uint64_t seed)
-    : handle_(make_optimizer(context, settings)), parameters_(parameters),
-      weight_rounding_(precision.weight_rounding), seed_(seed + kSeedOffset) {
+    : handle_(make_optimizer(context, settings)),
+      parameters_(parameters),
+      weight_rounding_(precision.weight_rounding),
+      seed_(seed + kSeedOffset) {
   for (const Parameter &parameter : parameters_) {
     add(context, parameter, parameter.is_matrix ? precision : Precision{},
         parameter.is_matrix ? settings.weight_decay : 0.0);

@@ -1,13 +1,8 @@
 #include "archive.hpp"
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "files.hpp"
 #include "hash.hpp"
 
 namespace lm {
@@ -43,31 +38,7 @@ void ArchiveWriter::write(const std::string &path) const {
   write_file(path, file);
 }
 
-void write_file(const std::string &path, std::span<const uint8_t> bytes) {
-  const std::string beside = path + ".new";
-  std::FILE *file = std::fopen(beside.c_str(), "wb");
-  if (file == nullptr) {
-    throw Error(fmt::format("{} cannot be written", beside));
-  }
-  bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  is_written = std::fflush(file) == 0 && fsync(fileno(file)) == 0 && is_written;
-  is_written = std::fclose(file) == 0 && is_written;
-  std::error_code reason;
-  if (is_written) {
-    std::filesystem::rename(beside, path, reason);
-  }
-  if (!is_written || reason) {
-    std::remove(beside.c_str());
-    throw Error(fmt::format("{} cannot be written", path));
-  }
-}
-
-ArchiveReader::ArchiveReader(const std::string &path) : path_(path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(fmt::format("checkpoint {} cannot be opened", path));
-  }
-  file_.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+ArchiveReader::ArchiveReader(const std::string &path) : path_(path), file_(read_file("checkpoint", path)) {
   size_t position = 0;
   if (file_.size() < 2 * kNumberBytes || take_number(position) != kMagic) {
     refuse("is not a checkpoint of this program");

@@ -26,7 +26,7 @@ class ArchiveWriter {
     put(name, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
   }
 
-  // Writes beside `path` first and renames at the end: the old file or the new one is there, whole, at every moment.
+  // Replaces the file in one step.
   void write(const std::string &path) const;
 
  private:
@@ -63,8 +63,5 @@ class ArchiveReader {
   std::vector<uint8_t> file_;
   std::map<std::string, std::span<const uint8_t>> entries_;
 };
-
-// Writes a file in one go and moves it into place.
-void write_file(const std::string &path, std::span<const uint8_t> bytes);
 
 }  // namespace lm

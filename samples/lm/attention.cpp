@@ -65,7 +65,8 @@ struct Attention<T>::Head {
 
 template <typename T>
 Attention<T>::Attention(lpt_context *context, const ModelShape &shape)
-    : shape_(shape), scores_(context, shape.sequence, shape.sequence),
+    : shape_(shape),
+      scores_(context, shape.sequence, shape.sequence),
       scores_gradient_(context, shape.sequence, shape.sequence) {}
 
 template <typename T>

@@ -1,8 +1,8 @@
 #include "block.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace lm {
 
@@ -31,15 +31,19 @@ void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum) {
 
 template <typename T>
 BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, int64_t rows)
-    : normed(context, rows, shape.width), attended(context, rows, shape.width), projected(context, rows, shape.width),
-      gated(context, rows, shape.hidden), qkv_gradient(context, rows, 3 * shape.width),
+    : normed(context, rows, shape.width),
+      attended(context, rows, shape.width),
+      projected(context, rows, shape.width),
+      gated(context, rows, shape.hidden),
+      qkv_gradient(context, rows, 3 * shape.width),
       gate_up_gradient(context, rows, 2 * shape.hidden),
       smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, shape.hidden)) {}
 
 template <typename T>
 Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
                 int64_t index, ParameterList &parameters)
-    : shape_(shape), smoothing_(precision.smoothing),
+    : shape_(shape),
+      smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
       qkv_(context, recipe,
@@ -52,7 +56,8 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       down_(context, recipe,
             parameters.matrix(context, fmt::format("block{}.down", index), shape.width, shape.hidden,
                               joining_gain(shape))),
-      rotary_(shape), attention_(context, shape) {}
+      rotary_(shape),
+      attention_(context, shape) {}
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
@@ -120,9 +125,9 @@ void Block<T>::norm_backward(lpt_context *context, const Matrix<T> &input, const
                              const Matrix<T> &gradient) {
   lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
-  check(context, lpt_rmsnorm_backward(context, input.tensor(), weight.value.get(), rms.tensor(),
-                                      scratch.normed.tensor(), &options, scratch.projected.tensor(),
-                                      weight.gradient.get()));
+  check(context,
+        lpt_rmsnorm_backward(context, input.tensor(), weight.value.get(), rms.tensor(), scratch.normed.tensor(),
+                             &options, scratch.projected.tensor(), weight.gradient.get()));
   add(gradient, scratch.projected, gradient);
 }
 

@@ -1,12 +1,11 @@
 #include "data.hpp"
 
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <utility>
-
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <utility>
+
+#include "files.hpp"
 #include "handles.hpp"
 #include "hash.hpp"
 #include "random.hpp"
@@ -15,8 +14,8 @@ namespace lm {
 
 namespace {
 
-constexpr size_t kHeldOutShare = 20;                   // one byte in so many
-constexpr uint64_t kBatchStream = 0xBA7C4;             // away from the parameters' streams
+constexpr size_t kHeldOutShare = 20;        // one byte in so many
+constexpr uint64_t kBatchStream = 0xBA7C4;  // away from the parameters' streams
 constexpr const char *kGzipCommand = "gzip -9 -c < {} 2>/dev/null | wc -c";
 
 // A path as one word of a shell command.
@@ -34,13 +33,9 @@ ByteText::ByteText(std::vector<uint8_t> bytes)
     : bytes_(std::move(bytes)), training_bytes_(bytes_.size() - bytes_.size() / kHeldOutShare) {}
 
 ByteText ByteText::read(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error(fmt::format("data file {} cannot be opened", path));
-  }
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad() || bytes.empty()) {
-    throw Error(fmt::format("data file {} is empty or cannot be read", path));
+  std::vector<uint8_t> bytes = read_file("data file", path);
+  if (bytes.empty()) {
+    throw Error(fmt::format("data file {} is empty", path));
   }
   return ByteText(std::move(bytes));
 }
@@ -51,8 +46,8 @@ BatchSource::BatchSource(const ByteText &text, const BatchPlan &plan, Parallel p
     : text_(text), plan_(plan), parallel_(parallel) {
   const int64_t parts = plan.micro_batches * parallel.ranks;
   if (plan.sequences < 1 || plan.micro_batches < 1 || plan.sequences % parts != 0) {
-    throw Error(fmt::format("batch is {}, expected a positive multiple of micro-batches x ranks = {}", plan.sequences,
-                            parts));
+    throw Error(
+        fmt::format("batch is {}, expected a positive multiple of micro-batches x ranks = {}", plan.sequences, parts));
   }
   pass_sequences_ = plan.sequences / parts;
   const auto window = static_cast<size_t>(plan.sequence + 1);
@@ -73,8 +68,7 @@ void BatchSource::append_window(std::span<const uint8_t> text, size_t start, Bat
 Batch BatchSource::training(int64_t step, int64_t micro_batch) const {
   const std::span<const uint8_t> text = text_.training();
   const uint64_t starts = text.size() - static_cast<size_t>(plan_.sequence);
-  const int64_t first =
-      step * plan_.sequences + (micro_batch * parallel_.ranks + parallel_.rank) * pass_sequences_;
+  const int64_t first = step * plan_.sequences + (micro_batch * parallel_.ranks + parallel_.rank) * pass_sequences_;
   Batch batch;
   for (int64_t i = 0; i < pass_sequences_; ++i) {
     append_window(text, random_bits(plan_.seed, kBatchStream, static_cast<uint64_t>(first + i)) % starts, batch);

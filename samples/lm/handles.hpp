@@ -63,7 +63,9 @@ class Matrix {
  public:
   Matrix() = default;
   Matrix(lpt_context *context, int64_t rows, int64_t columns)
-      : rows_(rows), columns_(columns), tensor_(make_tensor(context, kFormatOf<T>, rows, columns)),
+      : rows_(rows),
+        columns_(columns),
+        tensor_(make_tensor(context, kFormatOf<T>, rows, columns)),
         data_(static_cast<T *>(tensor_data(context, tensor_.get()))) {}
 
   int64_t rows() const { return rows_; }

@@ -1,9 +1,9 @@
 #include "json.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace lm {
 

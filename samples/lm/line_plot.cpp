@@ -1,8 +1,8 @@
 #include "line_plot.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace lm {
 
@@ -29,13 +29,14 @@ std::string escaped(const std::string &text) {
 }
 
 std::string label(double x, double y, const char *anchor, const char *color, int size, const std::string &text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" font-size=\"{}\">{}</text>\n", x, y,
-                     anchor, color, size, escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" font-size=\"{}\">{}</text>\n", x,
+                     y, anchor, color, size, escaped(text));
 }
 
 std::string segment(double x1, double y1, double x2, double y2, const char *color, double width) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"/>\n",
-                     x1, y1, x2, y2, color, width);
+  return fmt::format(
+      "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\"/>\n", x1, y1, x2,
+      y2, color, width);
 }
 
 // The stroke of a series, as attributes.
@@ -45,9 +46,10 @@ std::string stroke(const PlotSeries &series) {
 }
 
 std::string dot(const PlotSeries &series, double x, double y) {
-  return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#ffffff\" stroke=\"{}\" "
-                     "stroke-width=\"1.8\"/>\n",
-                     x, y, series.dot_radius, series.color);
+  return fmt::format(
+      "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#ffffff\" stroke=\"{}\" "
+      "stroke-width=\"1.8\"/>\n",
+      x, y, series.dot_radius, series.color);
 }
 
 // The round number 1, 2 or 5 times a power of ten that sets ticks about kTickRoom apart.
@@ -66,7 +68,7 @@ class PanelDrawing {
   std::string draw() const {
     std::string svg = fmt::format(
         "<clipPath id=\"panel{}\"><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/></clipPath>\n",
-        index_, kLeft, top_, kPlotWidth + kOverhang, panel_.height + kOverhang);
+        index_, kLeft, top_ - kOverhang, kPlotWidth + kOverhang, panel_.height + 2.0 * kOverhang);
     svg += axes();
     svg += fmt::format("<g clip-path=\"url(#panel{})\">\n", index_);
     for (const PlotSeries &series : panel_.series) {
@@ -96,9 +98,10 @@ class PanelDrawing {
     }
     svg += segment(kLeft, bottom(), kLeft + kPlotWidth, bottom(), kMuted, 1.0);
     svg += label(kLeft + kPlotWidth / 2.0, bottom() + 42.0, "middle", kInk, 13, panel_.x_label);
-    svg += fmt::format("<text transform=\"translate(20 {:.1f}) rotate(-90)\" text-anchor=\"middle\" fill=\"{}\" "
-                       "font-size=\"13\">{}</text>\n",
-                       top_ + panel_.height / 2.0, kInk, escaped(panel_.y_label));
+    svg += fmt::format(
+        "<text transform=\"translate(20 {:.1f}) rotate(-90)\" text-anchor=\"middle\" fill=\"{}\" "
+        "font-size=\"13\">{}</text>\n",
+        top_ + panel_.height / 2.0, kInk, escaped(panel_.y_label));
     return svg;
   }
 
@@ -148,8 +151,7 @@ class PanelDrawing {
 
 }  // namespace
 
-std::string line_plot_svg(const std::string &title, const std::string &subtitle,
-                          const std::vector<PlotPanel> &panels) {
+std::string line_plot_svg(const std::string &title, const std::string &subtitle, const std::vector<PlotPanel> &panels) {
   std::string body;
   double top = kHeader;
   for (size_t i = 0; i < panels.size(); ++i) {
@@ -157,10 +159,11 @@ std::string line_plot_svg(const std::string &title, const std::string &subtitle,
     top += panels[i].height + kBelowPanel;
   }
   const double height = top + 4.0;
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-                     "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"{0}\" height=\"{1}\" "
-                     "fill=\"#ffffff\"/>\n",
-                     kWidth, height) +
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+             "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"{0}\" height=\"{1}\" "
+             "fill=\"#ffffff\"/>\n",
+             kWidth, height) +
          label(kLeft, 32.0, "start", kInk, 18, title) + label(kLeft, 54.0, "start", kMuted, 13, subtitle) + body +
          "</svg>\n";
 }

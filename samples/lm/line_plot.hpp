@@ -12,8 +12,8 @@ struct PlotPoint {
 };
 
 struct PlotSeries {
-  std::string name;   // "" keeps it out of the legend
-  std::string color;  // as SVG spells it
+  std::string name;         // "" keeps it out of the legend
+  std::string color;        // as SVG spells it
   double line_width = 1.5;  // 0: no line
   double dot_radius = 0.0;  // 0: no dots
   bool is_dashed = false;

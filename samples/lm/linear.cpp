@@ -43,7 +43,8 @@ void Linear::forward(lpt_context *context, const lpt_tensor *input, const lpt_te
                      lpt_tensor *saved, lpt_tensor *output) {
   lpt_linear_options options = options_for(pass);
   options.input_smoothing = smoothing;
-  check(context, lpt_linear_forward(context, handle_.get(), input, &options, pass.is_training ? saved : nullptr, output));
+  check(context,
+        lpt_linear_forward(context, handle_.get(), input, &options, pass.is_training ? saved : nullptr, output));
 }
 
 void Linear::backward(lpt_context *context, const lpt_tensor *saved, const lpt_tensor *output_gradient,

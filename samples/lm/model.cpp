@@ -30,7 +30,10 @@ Matrix<T> make_table(lpt_context *context, const Parameter &embedding, lpt_forma
 template <typename T>
 Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &precision, uint64_t seed,
                 Parallel parallel)
-    : shape_(shape), seed_(seed), parallel_(parallel), parameters_(precision, kFormatOf<T>, seed),
+    : shape_(shape),
+      seed_(seed),
+      parallel_(parallel),
+      parameters_(precision, kFormatOf<T>, seed),
       embedding_(parameters_.matrix(context, "embedding", kVocabulary, shape.width, kEmbeddingGain)),
       blocks_(make_blocks<T>(context, shape, precision, parameters_)),
       norm_(parameters_.norm(context, "norm", shape.width)),
@@ -110,15 +113,14 @@ void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, co
 }
 
 template <typename T>
-void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,
-                        Activations<T> &kept) {
+void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept) {
   const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
   lpt_rmsnorm_options norm = LPT_RMSNORM_OPTIONS_INIT;
   norm.is_accumulated = pass.is_accumulated ? 1 : 0;
   head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.tensor());
-  check(context, lpt_rmsnorm_backward(context, kept.stream.back().tensor(), norm_->value.get(), kept.rms.tensor(),
-                                      kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(),
-                                      norm_->gradient.get()));
+  check(context,
+        lpt_rmsnorm_backward(context, kept.stream.back().tensor(), norm_->value.get(), kept.rms.tensor(),
+                             kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
   for (size_t i = blocks_.size(); i-- > 0;) {
     blocks_[i].backward(context, kept.stream[i], here, kept.blocks[i], kept.scratch, kept.gradient);
   }
@@ -127,8 +129,8 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
 
 template <typename T>
 void Model<T>::embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const {
-  const auto *table = table_.rows() > 0 ? table_.row(0)
-                                        : static_cast<const T *>(tensor_data(context, embedding_->value.get()));
+  const auto *table =
+      table_.rows() > 0 ? table_.row(0) : static_cast<const T *>(tensor_data(context, embedding_->value.get()));
   for (size_t r = 0; r < inputs.size(); ++r) {
     std::copy_n(table + inputs[r] * shape_.width, shape_.width, stream.row(static_cast<int64_t>(r)));
   }

@@ -1,9 +1,9 @@
 #include "progress.hpp"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <cstdio>
 
 namespace lm {
 
@@ -16,7 +16,10 @@ constexpr auto kFilePause = std::chrono::seconds(5);
 }  // namespace
 
 Progress::Progress(int64_t total, int64_t done, bool is_quiet)
-    : total_(total), first_(done), is_quiet_(is_quiet), is_terminal_(isatty(fileno(stderr)) != 0),
+    : total_(total),
+      first_(done),
+      is_quiet_(is_quiet),
+      is_terminal_(isatty(fileno(stderr)) != 0),
       drawn_(start_ - kFilePause) {}
 
 Progress::~Progress() {

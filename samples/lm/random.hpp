@@ -1,4 +1,4 @@
-// Random numbers that belong to a place, not to a moment: the n-th number of a stream is a function of (seed, stream, n).
+// Random numbers that belong to a place, not to a moment: each is a function of (seed, stream, index).
 // A resumed run therefore needs no generator state, and every rank can draw any row's numbers.
 #pragma once
 

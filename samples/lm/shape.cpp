@@ -23,8 +23,8 @@ void check_shape(const ModelShape &shape) {
   check_positive("hidden", shape.hidden);
   check_positive("sequence", shape.sequence);
   if (shape.width % (2 * shape.heads) != 0) {
-    throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions turn pairs", shape.width,
-                            2 * shape.heads));
+    throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions turn pairs",
+                            shape.width, 2 * shape.heads));
   }
 }
 

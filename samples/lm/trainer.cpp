@@ -1,12 +1,12 @@
 #include "trainer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numbers>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "loss.hpp"
 
@@ -19,9 +19,7 @@ constexpr double kFinalShare = 0.1;
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -57,8 +55,11 @@ double learning_rate_at(const TrainSettings &settings, int64_t step) {
 
 Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
                  Parallel parallel)
-    : settings_(settings), parallel_(parallel), context_(make_context(threads)),
-      batches_(text, plan_of(settings), parallel), validation_(batches_.validation(settings.validation_windows)),
+    : settings_(settings),
+      parallel_(parallel),
+      context_(make_context(threads)),
+      batches_(text, plan_of(settings), parallel),
+      validation_(batches_.validation(settings.validation_windows)),
       model_(context_.get(), settings.shape, precision, settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
       optimizer_(context_.get(), model_.parameters(), precision, {.weight_decay = settings.weight_decay},

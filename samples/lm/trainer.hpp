@@ -14,14 +14,14 @@ namespace lm {
 
 struct TrainSettings {
   ModelShape shape;
-  int64_t steps = 420;
-  int64_t batch = 16;  // windows per optimizer step
+  int64_t steps = 1200;
+  int64_t batch = 8;  // windows per optimizer step
   int64_t micro_batches = 1;
   double learning_rate = 2e-3;  // at the peak
   double weight_decay = 0.1;
   double largest_norm = 1.0;  // gradients are clipped to it
   uint64_t seed = 1;
-  int64_t validate_every = 40;
+  int64_t validate_every = 100;
   int64_t validation_windows = 128;
 };
 
@@ -29,10 +29,10 @@ struct TrainSettings {
 double learning_rate_at(const TrainSettings &settings, int64_t step);
 
 struct Measured {
-  std::vector<double> training;               // bits per byte of every step
-  std::vector<int64_t> validation_steps;      // steps done when validation was measured
-  std::vector<double> validation;             // bits per byte
-  double training_seconds = 0.0;              // in steps, all told
+  std::vector<double> training;           // bits per byte of every step
+  std::vector<int64_t> validation_steps;  // steps done when validation was measured
+  std::vector<double> validation;         // bits per byte
+  double training_seconds = 0.0;          // in steps, all told
 };
 
 struct Bytes {

@@ -1,9 +1,9 @@
 // What a trainer tells about itself, and how it is saved, restored and sampled from.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "loss.hpp"
 #include "random.hpp"
@@ -139,7 +139,8 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
       const std::span<uint8_t> to = part_bytes(context, parameter, part);
       const std::span<const uint8_t> from = archive.get(value_name(prefix, parameter, part));
       if (from.size() != to.size()) {
-        throw Error(fmt::format("the checkpoint's {} has {} bytes, expected {}", parameter.name, from.size(), to.size()));
+        throw Error(
+            fmt::format("the checkpoint's {} has {} bytes, expected {}", parameter.name, from.size(), to.size()));
       }
       std::copy(from.begin(), from.end(), to.begin());
     }

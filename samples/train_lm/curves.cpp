@@ -1,10 +1,10 @@
 #include "curves.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "../lm/line_plot.hpp"
 
@@ -12,20 +12,21 @@ namespace train_lm {
 
 namespace {
 
-constexpr int64_t kSmoothingShare = 60;   // each side of the running mean is one in so many steps
-constexpr double kEarlyShare = 0.06;      // the plot begins to count here: the first fall is steep
+constexpr int64_t kSmoothingShare = 60;  // each side of the running mean is one in so many steps
+constexpr double kEarlyShare = 0.06;     // the plot begins to count here: the first fall is steep
 constexpr const char *kLowColor = "#cf4b1f";
 constexpr const char *kFullColor = "#2b6cb0";
 constexpr const char *kGzipColor = "#57606a";
 
-// The mean of each step and its neighbours, as many on either side; near the ends there are fewer.
+// The mean of each step and its neighbours; near the ends there are fewer.
 std::vector<lm::PlotPoint> smoothed(const std::vector<double> &losses) {
   const auto count = static_cast<int64_t>(losses.size());
   std::vector<lm::PlotPoint> points;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t reach = std::min({i, count - 1 - i, count / kSmoothingShare});
-    const double sum = std::accumulate(losses.begin() + i - reach, losses.begin() + i + reach + 1, 0.0);
-    points.push_back({.x = static_cast<double>(i + 1), .y = sum / static_cast<double>(2 * reach + 1)});
+    const auto first = losses.begin() + std::max<int64_t>(0, i - count / kSmoothingShare);
+    const auto end = losses.begin() + std::min(count, i + count / kSmoothingShare + 1);
+    const double sum = std::accumulate(first, end, 0.0);
+    points.push_back({.x = static_cast<double>(i + 1), .y = sum / static_cast<double>(end - first)});
   }
   return points;
 }
@@ -114,13 +115,13 @@ lm::PlotPanel gap_panel(const Results &results) {
 
 std::string curves_svg(const Options &options, const Results &results) {
   std::vector<lm::PlotPanel> panels = {loss_panel(results)};
-  std::string subtitle = fmt::format("{} parameters, {} x {} bytes per step; held-out text at the end: {:.3f}",
-                                     results.parameter_count, options.train.batch, options.train.shape.sequence,
-                                     results.twins[0].validation_loss);
+  std::string subtitle =
+      fmt::format("{} parameters, {} x {} bytes per step; held-out text at the end: {:.3f}", results.parameter_count,
+                  options.train.batch, options.train.shape.sequence, results.twins[0].validation_loss);
   if (results.has_twin()) {
     panels.push_back(gap_panel(results));
-    subtitle += fmt::format(" and {:.3f} in f32, a gap of {:+.2f} %", results.twins[1].validation_loss,
-                            results.gap_percent());
+    subtitle +=
+        fmt::format(" and {:.3f} in f32, a gap of {:+.2f} %", results.twins[1].validation_loss, results.gap_percent());
   }
   const std::string title = results.has_twin() ? fmt::format("{} beside its f32 twin", results.twins[0].recipe)
                                                : fmt::format("A language model in {}", results.twins[0].recipe);

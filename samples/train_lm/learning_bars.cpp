@@ -1,14 +1,14 @@
 // Measures how far fp8_trillion ends from f32, against what the seed alone changes: three seeds with their twins, and
 // f32 alone for two more. Prints the mean gap and the deviation of five f32 runs. Takes many minutes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "../lm/data.hpp"
 #include "../lm/progress.hpp"
@@ -74,8 +74,8 @@ void measure(const lm::TrainSettings &settings, const lm::ByteText &text, const 
   const std::vector<double> more = train_two(settings, text, {{"f32", kPairs + 1}, {"f32", kPairs + 2}});
   full.insert(full.end(), more.begin(), more.end());
   fmt::print("seeds {} and {}: f32 {:.4f} and {:.4f}\n", kPairs + 1, kPairs + 2, more[0], more[1]);
-  fmt::print("mean gap {:+.4f} bits per byte, {:+.2f} %; f32 over {} seeds: mean {:.4f}, deviation {:.4f}\n", mean(gaps),
-             100.0 * mean(gaps) / mean(full), full.size(), mean(full), deviation(full));
+  fmt::print("mean gap {:+.4f} bits per byte, {:+.2f} %; f32 over {} seeds: mean {:.4f}, deviation {:.4f}\n",
+             mean(gaps), 100.0 * mean(gaps) / mean(full), full.size(), mean(full), deviation(full));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Trains a byte-level language model in low precision with LPT, and its f32 twin beside it, on the same batches.
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <exception>
-
-#include <fmt/format.h>
 
 #include "run.hpp"
 

@@ -1,12 +1,12 @@
 #include "options.hpp"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <sstream>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace train_lm {
 
@@ -147,9 +147,8 @@ Options parse_options(int argument_count, char **arguments) {
 
 std::string settings_text(Options options) {
   std::string text;
-  visit_settings(options, [&](const char *name, const auto &value, const char *) {
-    text += fmt::format("{}={}\n", name, value);
-  });
+  visit_settings(
+      options, [&](const char *name, const auto &value, const char *) { text += fmt::format("{}={}\n", name, value); });
   return text;
 }
 

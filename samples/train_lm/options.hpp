@@ -16,7 +16,7 @@ struct Options {
   bool has_no_twin = false;
 
   std::string data;
-  std::string out = "train_lm_out";
+  std::string out = "build/run";
   std::string resume;
   int64_t checkpoint_every = 100;
   int64_t stop_after = 0;  // 0: run to the end

@@ -1,11 +1,12 @@
 #include "results.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
+#include "../lm/files.hpp"
 #include "../lm/json.hpp"
 #include "curves.hpp"
 
@@ -46,8 +47,9 @@ std::string table_end(const Results &results) {
     text += fmt::format("  {:<{}}{:.3f} of f32's\n", "bytes of moments", kNameWidth, results.moment_ratio());
     text += fmt::format("  {:<{}}{:.3f} of f32's\n", "bytes of masters + moments", kNameWidth, results.state_ratio());
   }
-  text += results.gzip_loss > 0.0 ? fmt::format("  {:<{}}{:.3f} bits per byte\n", "gzip -9", kNameWidth, results.gzip_loss)
-                                  : "  gzip is not installed: no line to compare with\n";
+  text += results.gzip_loss > 0.0
+              ? fmt::format("  {:<{}}{:.3f} bits per byte\n", "gzip -9", kNameWidth, results.gzip_loss)
+              : "  gzip is not installed: no line to compare with\n";
   return text;
 }
 
@@ -68,10 +70,6 @@ std::string losses_csv(const Results &results) {
     }
   }
   return csv + "\n";
-}
-
-void write_text(const std::string &path, const std::string &text) {
-  lm::write_file(path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
 }
 
 }  // namespace
@@ -98,13 +96,13 @@ double Results::state_ratio() const {
 
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
   const lm::Measured &measured = trainer.measured();
-  const auto bytes_read = static_cast<double>(trainer.steps_done() * trainer.bytes_per_step());
+  const auto tokens = static_cast<double>(trainer.steps_done() * trainer.bytes_per_step());
   return {.recipe = recipe,
           .measured = measured,
           .bytes = trainer.bytes(),
           .training_loss = final_mean(measured.training),
           .validation_loss = measured.validation.empty() ? 0.0 : measured.validation.back(),
-          .bytes_per_second = measured.training_seconds > 0.0 ? bytes_read / measured.training_seconds : 0.0,
+          .tokens_per_second = measured.training_seconds > 0.0 ? tokens / measured.training_seconds : 0.0,
           .profile = trainer.profile()};
 }
 
@@ -117,8 +115,8 @@ std::string results_table(const Options &options, const Results &results) {
                     [](const TwinResult &twin) { return fmt::format("{:.4f}", twin.training_loss); });
   text += table_row("validation, bits per byte", results,
                     [](const TwinResult &twin) { return fmt::format("{:.4f}", twin.validation_loss); });
-  text += table_row("bytes of text per second", results,
-                    [](const TwinResult &twin) { return fmt::format("{:.0f}", twin.bytes_per_second); });
+  text += table_row("tokens (bytes) per second", results,
+                    [](const TwinResult &twin) { return fmt::format("{:.0f}", twin.tokens_per_second); });
   text += table_row("time in gemm", results,
                     [](const TwinResult &twin) { return fmt::format("{:.0f} %", 100.0 * twin.gemm_share()); });
   text += table_row("master weights", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.weights); });
@@ -141,7 +139,7 @@ std::string metrics_json(const Options &options, const Results &results) {
     json.begin_object(twin.recipe);
     json.number("training_bits_per_byte", twin.training_loss);
     json.number("validation_bits_per_byte", twin.validation_loss);
-    json.number("bytes_of_text_per_second", twin.bytes_per_second);
+    json.number("tokens_per_second", twin.tokens_per_second);
     json.number("gemm_share", twin.gemm_share());
     json.integer("master_weight_bytes", static_cast<int64_t>(twin.bytes.weights));
     json.integer("weight_cast_bytes", static_cast<int64_t>(twin.bytes.casts));
@@ -165,9 +163,9 @@ std::string metrics_json(const Options &options, const Results &results) {
 }
 
 void write_results(const Options &options, const Results &results) {
-  write_text(options.out + "/losses.csv", losses_csv(results));
-  write_text(options.out + "/metrics.json", metrics_json(options, results));
-  write_text(options.out + "/loss_curves.svg", curves_svg(options, results));
+  lm::write_file(options.out + "/losses.csv", losses_csv(results));
+  lm::write_file(options.out + "/metrics.json", metrics_json(options, results));
+  lm::write_file(options.out + "/loss_curves.svg", curves_svg(options, results));
 }
 
 }  // namespace train_lm

@@ -15,9 +15,9 @@ struct TwinResult {
   std::string recipe;
   lm::Measured measured;
   lm::Bytes bytes;
-  double training_loss = 0.0;    // bits per byte, mean of the last twentieth of the steps
-  double validation_loss = 0.0;  // bits per byte, the last one measured
-  double bytes_per_second = 0.0;
+  double training_loss = 0.0;      // bits per byte, mean of the last twentieth of the steps
+  double validation_loss = 0.0;    // bits per byte, the last one measured
+  double tokens_per_second = 0.0;  // a token is a byte
   std::vector<lm::ProfileLine> profile;
 
   double gemm_share() const;  // of the time at work
@@ -27,14 +27,14 @@ struct Results {
   std::vector<TwinResult> twins;  // the chosen recipe first, then f32
   int64_t parameter_count = 0;
   int64_t steps = 0;
-  double seconds = 0.0;         // of this process, from start to end of training
-  double gzip_loss = -1.0;      // bits per byte of gzip -9; negative: not known
+  double seconds = 0.0;     // of this process, from start to end of training
+  double gzip_loss = -1.0;  // bits per byte of gzip -9; negative: not known
   std::string sample;
 
   bool has_twin() const { return twins.size() > 1; }
-  double gap_percent() const;    // how much higher the first twin's validation loss is
-  double moment_ratio() const;   // bytes of moments, first twin over f32
-  double state_ratio() const;    // bytes of moments and master weights, first twin over f32
+  double gap_percent() const;   // how much higher the first twin's validation loss is
+  double moment_ratio() const;  // bytes of moments, first twin over f32
+  double state_ratio() const;   // bytes of moments and master weights, first twin over f32
 };
 
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe);

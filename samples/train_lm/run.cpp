@@ -1,11 +1,11 @@
 #include "run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "../lm/progress.hpp"
 #include "../lm/side_by_side.hpp"
@@ -43,10 +43,10 @@ int64_t slowest(std::span<const lm::Standing> standings) {
 
 }  // namespace
 
-Run::Run(const Options &options) : options_(options), text_(lm::ByteText::read(options.data)), names_(names_of(options)) {
+Run::Run(const Options &options)
+    : options_(options), text_(lm::ByteText::read(options.data)), names_(names_of(options)) {
   for (const std::string &name : names_) {
-    trainers_.push_back(
-        std::make_unique<lm::Trainer>(options.train, lm::precision_of(name), text_, options.threads));
+    trainers_.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of(name), text_, options.threads));
   }
   if (!options.resume.empty()) {
     load_checkpoint();
@@ -75,8 +75,9 @@ void Run::train() {
   };
   lm::Progress progress(last_step(), first, options_.is_quiet);
   const auto watch = [&](std::span<const lm::Standing> standings) {
-    const auto bytes = static_cast<double>((slowest(standings) - first) * trainers_.front()->bytes_per_step());
-    progress.show(slowest(standings), note(names_, standings, bytes / std::max(seconds(), 1e-9)));
+    const int64_t done = slowest(standings);
+    const auto bytes = static_cast<double>((done - first) * trainers_.front()->bytes_per_step());
+    progress.show(done, done == first ? "" : note(names_, standings, bytes / std::max(seconds(), 1e-9)));
   };
   while (steps_done() < last_step()) {
     lm::train_side_by_side(trainers_, next_stop(), watch);

@@ -105,6 +105,7 @@ Status BlobReader::open(BlobKind kind, const void *buffer, size_t buffer_bytes, 
                         static_cast<unsigned long long>(payload)));
   }
   if (get(data + 24, 4) != crc32(data + kBlobHeaderBytes, payload)) return damaged("the checksum does not fit");
+  if (get(data + 28, 4) != 0) return damaged("the last bytes of the header are not zero");
   out_reader.next_ = data + kBlobHeaderBytes;
   out_reader.left_ = payload;
   out_reader.is_ok_ = true;

@@ -8,21 +8,27 @@
 namespace lpt {
 
 constexpr size_t kMostEvents = 100000;
+constexpr size_t kMostEntries = 1000;  // there are a few dozen
 
 void Profile::set_enabled(bool is_enabled) {
-  is_enabled_ = is_enabled;
+  is_enabled_ = false;
   if (!is_enabled) return;
   entries_.clear();
   events_.clear();
+  // All room now: a measure ends in a destructor, which may not fail.
+  entries_.reserve(kMostEntries);
+  events_.reserve(kMostEvents);
+  is_enabled_ = true;
   start_ = std::chrono::steady_clock::now();
 }
 
 void Profile::record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
-                     double flops) {
+                     double flops) noexcept {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   // Names are static, and there are a few dozen: compare addresses.
   size_t i = 0;
   while (i < entries_.size() && (entries_[i].operation != operation || entries_[i].row != row)) ++i;
+  if (i == kMostEntries) return;
   if (i == entries_.size()) entries_.push_back({operation, row, 0, 0.0, 0.0, 0.0});
   Entry &entry = entries_[i];
   ++entry.calls;

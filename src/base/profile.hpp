@@ -22,7 +22,7 @@ class Profile {
   bool is_enabled() const { return is_enabled_; }
   void set_enabled(bool is_enabled);
   void record(const char *operation, const char *row, std::chrono::steady_clock::time_point begin, double bytes,
-              double flops);
+              double flops) noexcept;
 
   // Longest time first.
   std::vector<Entry> sorted() const;

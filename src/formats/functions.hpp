@@ -1,8 +1,9 @@
-// exp and the logistic function in f32: one sequence of IEEE operations, so that scalar, SIMD and CUDA agree bit for bit.
+// exp and the logistic function in f32: one sequence of IEEE operations, so that scalar, SIMD and CUDA agree bit for
+// bit.
 //
-// Every fused multiply-add is written out; nothing else may be contracted. A NaN gives a NaN, whose sign and payload are
-// the machine's own. Largest errors over all 2^32 arguments, in units of the last place: exp 0.90, its subnormal results
-// 0.86, sigmoid 2.8, silu 3.6 (above -87; below, where sigmoid has few bits left, silu is smaller than 2^-118).
+// Every fused multiply-add is written out; nothing else may be contracted. A NaN gives a NaN, whose sign and payload
+// are the machine's own. Largest errors over all 2^32 arguments, in units of the last place: exp 0.90, its subnormal
+// results 0.86, sigmoid 2.8, silu 3.6 (above -87; below, where sigmoid has few bits left, silu is smaller than 2^-118).
 #pragma once
 
 #include <cstdint>

@@ -411,7 +411,10 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
   }
   const MatrixView *outputs[] = {&dgrad.c, &wgrad.c, &db};
   static constexpr const char *kNames[] = {"input_gradient", "weight_gradient", "bias_gradient"};
+  const MatrixView saved_bytes =
+      vector_view(LPT_FORMAT_UINT8, memory, memory == nullptr ? 0 : static_cast<int64_t>(linear_saved_bytes(linear, dy.rows)));
   for (int i = 0; i < 3; ++i) {
+    LPT_TRY(check_apart(*outputs[i], kNames[i], saved_bytes, "saved"));
     for (int j = 0; j < i; ++j) LPT_TRY(check_apart(*outputs[i], kNames[i], *outputs[j], kNames[j]));
   }
   SavedHeader header{};

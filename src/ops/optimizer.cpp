@@ -60,8 +60,11 @@ Status check_moment(const char *name, lpt_format id, Moment &out_moment) {
     case LPT_FORMAT_E4M3FN_TENSOR:
     case LPT_FORMAT_E4M3_TENSOR:
     case LPT_FORMAT_E5M2_TENSOR:
-    case LPT_FORMAT_F16_TENSOR: find_format(id, out_moment.format); return {};
-    default: break;
+    case LPT_FORMAT_F16_TENSOR:
+      find_format(id, out_moment.format);
+      return {};
+    default:
+      break;
   }
   return unsupported("%s is %s: expected f32, bf16, e4m3fn_tensor, e4m3_tensor, e5m2_tensor or f16_tensor", name,
                      format_name(id).c_str());
@@ -147,19 +150,41 @@ Status make_request(const Optimizer &optimizer, const lpt_step_options &options,
   random.stream = static_cast<uint32_t>(index);
   random.row_stride = 0;
   StateArray arrays[3] = {
-      {parameter.first.memory.get(), parameter.first.format.element, parameter.first.scale, 1.0f,
-       options.first_moment_rounding, false, {}},
-      {parameter.second.memory.get(), parameter.second.format.element, parameter.second.scale, 1.0f,
-       options.second_moment_rounding, optimizer.options.second_underflow == LPT_UNDERFLOW_CLAMP, {}},
-      {work.value.data, work.value.format.element,
-       work.value.tensor_scale == nullptr ? 1.0f : *work.value.tensor_scale, 1.0f, options.parameter_rounding, false, {}},
+      {parameter.first.memory.get(),
+       parameter.first.format.element,
+       parameter.first.scale,
+       1.0f,
+       options.first_moment_rounding,
+       false,
+       {}},
+      {parameter.second.memory.get(),
+       parameter.second.format.element,
+       parameter.second.scale,
+       1.0f,
+       options.second_moment_rounding,
+       optimizer.options.second_underflow == LPT_UNDERFLOW_CLAMP,
+       {}},
+      {work.value.data,
+       work.value.format.element,
+       work.value.tensor_scale == nullptr ? 1.0f : *work.value.tensor_scale,
+       1.0f,
+       options.parameter_rounding,
+       false,
+       {}},
   };
   for (uint32_t role = 0; role < 3; ++role) {
     LPT_TRY(make_random(random, RandomRoom::kOptimizer, role, 0, 16, 7, arrays[role].random));
   }
-  work.request = AdamwRequest{0,         parameter.elements, work.gradient.data, work.gradient.format.element,
-                              arrays[0], arrays[1],          arrays[2],          work.constants,
-                              false,     nullptr};
+  work.request = AdamwRequest{0,
+                              parameter.elements,
+                              work.gradient.data,
+                              work.gradient.format.element,
+                              arrays[0],
+                              arrays[1],
+                              arrays[2],
+                              work.constants,
+                              false,
+                              nullptr};
   return {};
 }
 
@@ -209,7 +234,8 @@ Status choose_rows(Context &context, std::vector<Work> &works) {
       continue;
     }
     LPT_TRY(choose(context, "adamw", adamw_kernels(), work.request,
-                   {work.gradient.format.id, work.parameter->first.format.id, work.parameter->second.format.id, work.value.format.id},
+                   {work.gradient.format.id, work.parameter->first.format.id, work.parameter->second.format.id,
+                    work.value.format.id},
                    &work.row));
     chosen.push_back(&work);
   }
@@ -246,9 +272,9 @@ void run_work(Context &context, Work &work, std::vector<Amax> &amax) {
   } states[3] = {{parameter.first.format, &parameter.first.scale, work.request.first},
                  {parameter.second.format, &parameter.second.scale, work.request.second},
                  {work.value.format, work.value.tensor_scale, work.request.parameter}};
-  const double moved = view_bytes(work.gradient) + 2.0 * (view_bytes(work.value) +
-                                                          static_cast<double>(moment_bytes(parameter, parameter.first) +
-                                                                              moment_bytes(parameter, parameter.second)));
+  const double moved = view_bytes(work.gradient) +
+                       2.0 * (view_bytes(work.value) + static_cast<double>(moment_bytes(parameter, parameter.first) +
+                                                                           moment_bytes(parameter, parameter.second)));
   const Measure measure(context, "adamw", work.row->name, moved);
   const bool is_scaled = std::any_of(std::begin(states), std::end(states),
                                      [](const auto &state) { return state.format.has_tensor_scale(); });
@@ -403,7 +429,8 @@ Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buf
     if (format != moments[i]->format.id) return blob_mismatch(kNames[i], format, moments[i]->format.id);
     moments[i]->scale = reader.f32();
     if (!(moments[i]->scale > 0.0f) || std::isinf(moments[i]->scale)) {
-      return Status(LPT_INVALID_STATE, text("saved state: a moment's scale is %g", static_cast<double>(moments[i]->scale)));
+      return Status(LPT_INVALID_STATE,
+                    text("saved state: a moment's scale is %g", static_cast<double>(moments[i]->scale)));
     }
     const size_t size = moment_bytes(loaded, *moments[i]);
     LPT_TRY(allocate_bytes(optimizer.allocator, size, moments[i]->memory));

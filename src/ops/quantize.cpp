@@ -226,11 +226,16 @@ Status cast_matrix(Context &context, const MatrixView &given_source, const Matri
   }
   request.tensor_inverse = 1.0f;
 
-  // Where the tensor's amax comes from: the past, or a look at the source. NaN must not vanish in elements without it.
+  // Where the tensor's amax comes from: the past, or a look at the source. NaN must not vanish in elements without it, and
+  // an infinity that is not to saturate would.
   float amax = 0.0f;
   float running_amax = 0.0f;
   const bool is_delayed = cast.scaler != nullptr && has_delayed_amax(*cast.scaler, amax);
   const bool hides_nan = !format.has_block_scale() && !has_nan_code(format.element);
+  if (hides_nan && cast.overflow == LPT_OVERFLOW_INFINITE) {
+    return unsupported("overflow is LPT_OVERFLOW_INFINITE: %s has no code for an infinity or a NaN",
+                       format_name(format.id).c_str());
+  }
   const bool must_look = (format.has_tensor_scale() && !is_delayed) || hides_nan;
   Extremes extremes;
   if (must_look) LPT_TRY(measure(context, source, is_check_only, extremes));

@@ -80,13 +80,12 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   whole.scale = options.scale;
   const Row<SoftmaxBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_backward", softmax_backward_kernels(), whole,
-                 {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id},
-                 &row));
+                 {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id}, &row));
   if (!needs_data) return {};
 
-  const Measure measure(context, "softmax_backward", row->name,
-                        view_bytes(whole.output) + view_bytes(whole.output_gradient) +
-                            view_bytes(whole.input_gradient));
+  const Measure measure(
+      context, "softmax_backward", row->name,
+      view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient));
   const Parts parts = split(context, rows, columns);
   parallel_for(context, parts.count, [&](int64_t i) {
     const int64_t begin = i * parts.length;

@@ -59,8 +59,7 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   }
   const Row<SwigluForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "swiglu_forward", swiglu_forward_kernels(), whole,
-                 {whole.gate.format.id, whole.up.format.id, whole.output.format.id},
-                 &row));
+                 {whole.gate.format.id, whole.up.format.id, whole.output.format.id}, &row));
   if (!needs_data) return {};
 
   const Measure measure(context, "swiglu_forward", row->name,
@@ -108,7 +107,8 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   LPT_TRY(check_apart(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
   const Row<SwigluBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "swiglu_backward", swiglu_backward_kernels(), whole,
-                 {whole.gate.format.id, whole.up.format.id, whole.output_gradient.format.id, whole.gate_gradient.format.id, whole.up_gradient.format.id},
+                 {whole.gate.format.id, whole.up.format.id, whole.output_gradient.format.id,
+                  whole.gate_gradient.format.id, whole.up_gradient.format.id},
                  &row));
   if (!needs_data) return {};
 

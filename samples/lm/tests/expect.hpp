@@ -1,9 +1,9 @@
 // What the tests of the samples need of a test framework.
 #pragma once
 
-#include <string>
-
 #include <fmt/format.h>
+
+#include <string>
 
 #include "../handles.hpp"
 

@@ -1,10 +1,10 @@
 // Judges the whole model's gradient from outside: against central differences of the loss, all in f64.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "../loss.hpp"
 #include "../model.hpp"

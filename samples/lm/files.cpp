@@ -1,0 +1,50 @@
+#include "files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "handles.hpp"
+
+namespace lm {
+
+std::vector<uint8_t> read_file(const std::string &what, const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw Error(fmt::format("{} {} cannot be opened", what, path));
+  }
+  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) {
+    throw Error(fmt::format("{} {} cannot be read", what, path));
+  }
+  return bytes;
+}
+
+void write_file(const std::string &path, std::span<const uint8_t> bytes) {
+  const std::string beside = path + ".new";
+  std::FILE *file = std::fopen(beside.c_str(), "wb");
+  if (file == nullptr) {
+    throw Error(fmt::format("{} cannot be written", beside));
+  }
+  bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  is_written = std::fflush(file) == 0 && fsync(fileno(file)) == 0 && is_written;
+  is_written = std::fclose(file) == 0 && is_written;
+  std::error_code reason;
+  if (is_written) {
+    std::filesystem::rename(beside, path, reason);
+  }
+  if (!is_written || reason) {
+    std::remove(beside.c_str());
+    throw Error(fmt::format("{} cannot be written", path));
+  }
+}
+
+void write_file(const std::string &path, const std::string &text) {
+  write_file(path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+}
+
+}  // namespace lm

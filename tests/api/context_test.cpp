@@ -1,0 +1,489 @@
+// The context: its error text, log, threads, profile, and how it lives and ends.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+// A product that is large enough for several threads, as bytes of the result.
+std::vector<uint8_t> work(lpt_context *context) {
+  const std::vector<double> a = draw_normal(11, 150 * 90);
+  const std::vector<double> b = draw_normal(12, 90 * 170);
+  const Tensor left = tensor_of(context, LPT_FORMAT_E4M3FN_ROW, 150, 90, a);
+  const Tensor right = tensor_of(context, LPT_FORMAT_F32, 90, 170, b);
+  const Tensor product = make_tensor(context, LPT_FORMAT_F32, 150, 170);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, left.get(), right.get(), nullptr, product.get())));
+  return bytes_of(context, product.get());
+}
+
+// ---- version and status
+
+TEST(Version, IsThatOfTheHeader) {
+  EXPECT_EQ(LPT_VERSION_MAJOR * 10000 + LPT_VERSION_MINOR * 100 + LPT_VERSION_PATCH, lpt_version());
+  const std::string expected = std::to_string(LPT_VERSION_MAJOR) + "." + std::to_string(LPT_VERSION_MINOR) + "." +
+                               std::to_string(LPT_VERSION_PATCH);
+  EXPECT_EQ(expected, lpt_version_string());
+}
+
+TEST(Version, HasTheBinaryLevel1) { EXPECT_EQ(1, lpt_abi_level()); }
+
+TEST(Version, TellsReleaseAndRowsInOneLine) {
+  const std::string info = lpt_build_info();
+  EXPECT_NE(std::string::npos, info.find(lpt_version_string()));
+  EXPECT_NE(std::string::npos, info.find("reference"));
+  EXPECT_EQ(std::string::npos, info.find('\n'));
+}
+
+TEST(Status, HasANameForEveryNumber) {
+  EXPECT_STREQ("ok", lpt_status_string(LPT_OK));
+  EXPECT_STREQ("invalid argument", lpt_status_string(LPT_INVALID_ARGUMENT));
+  EXPECT_STREQ("unsupported", lpt_status_string(LPT_UNSUPPORTED));
+  EXPECT_STREQ("out of memory", lpt_status_string(LPT_OUT_OF_MEMORY));
+  EXPECT_STREQ("invalid state", lpt_status_string(LPT_INVALID_STATE));
+  EXPECT_STREQ("internal error", lpt_status_string(LPT_INTERNAL));
+  for (const lpt_status none : {-1, 6, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
+}
+
+// ---- error text and explanation
+
+TEST(ContextError, IsEmptyInANewContext) {
+  const Context context = make_context();
+  EXPECT_STREQ("", lpt_context_error(context.get()));
+}
+
+TEST(ContextError, StaysUntilTheNextCall) {
+  const Context context = make_context();
+  ASSERT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_threads(context.get(), -7));
+  const std::string first = lpt_context_error(context.get());
+  EXPECT_NE(std::string::npos, first.find("-7"));
+  EXPECT_EQ(first, lpt_context_error(context.get()));
+  EXPECT_STREQ("", lpt_context_explanation(context.get()));
+  EXPECT_EQ(first, lpt_context_error(context.get()));
+}
+
+TEST(ContextError, IsEmptyAfterSuccess) {
+  const Context context = make_context();
+  ASSERT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_threads(context.get(), -7));
+  ASSERT_EQ(LPT_OK, lpt_context_set_threads(context.get(), 1));
+  EXPECT_STREQ("", lpt_context_error(context.get()));
+}
+
+TEST(ContextError, BelongsToItsContextAlone) {
+  const Context one = make_context();
+  const Context other = make_context();
+  ASSERT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_threads(one.get(), -7));
+  EXPECT_STREQ("", lpt_context_error(other.get()));
+}
+
+TEST(ContextError, OfNullIsASentence) { EXPECT_NE(nullptr, std::strstr(lpt_context_error(nullptr), "NULL")); }
+
+TEST(ContextExplanation, NamesTheKernelAndWhyOthersWerePassedOver) {
+  const Context context = make_context(1, LPT_ISA_REFERENCE);
+  work(context.get());
+  const Tensor a = make_tensor(context.get(), LPT_FORMAT_F32, 4, 4);
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 4, 4);
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), a.get(), nullptr, c.get())));
+  const std::string explanation = lpt_context_explanation(context.get());
+  EXPECT_EQ(0u, explanation.find("gemm: gemm_"));
+  EXPECT_NE(std::string::npos, explanation.find("ref"));
+}
+
+TEST(ContextExplanation, OfNullIsEmpty) { EXPECT_STREQ("", lpt_context_explanation(nullptr)); }
+
+// ---- creation
+
+TEST(ContextCreate, WritesTheReasonOfAFailureToTheCallersText) {
+  char reason[200] = "";
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = -3;
+  options.error_text = reason;
+  options.error_text_bytes = sizeof reason;
+  lpt_context *context = nullptr;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_create(&options, &context));
+  EXPECT_EQ(nullptr, context);
+  EXPECT_NE(nullptr, std::strstr(reason, "thread_count is -3"));
+}
+
+TEST(ContextCreate, CutsTheReasonToTheCallersRoom) {
+  char reason[16];
+  std::memset(reason, 'x', sizeof reason);
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = -3;
+  options.error_text = reason;
+  options.error_text_bytes = 10;
+  lpt_context *context = nullptr;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_create(&options, &context));
+  EXPECT_STREQ("thread_co", reason);
+  for (size_t i = 10; i < sizeof reason; ++i) EXPECT_EQ('x', reason[i]);
+}
+
+TEST(ContextCreate, TellsANewerCallerWhatIsUnknown) {
+  struct Newer {
+    lpt_context_options known;
+    uint64_t unknown;
+  };
+  char reason[200] = "";
+  Newer newer = {LPT_CONTEXT_OPTIONS_INIT, 1};
+  newer.known.struct_size = sizeof newer;
+  newer.known.error_text = reason;
+  newer.known.error_text_bytes = sizeof reason;
+  lpt_context *context = nullptr;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_context_create(&newer.known, &context));
+  EXPECT_NE(nullptr, std::strstr(reason, "does not know"));
+}
+
+TEST(ContextCreate, TakesNullForTheDefaults) {
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(nullptr, out(context)));
+  EXPECT_NE(nullptr, context);
+}
+
+// ---- choice of kernels
+
+TEST(ContextIsa, OfTheReferenceRunsReferenceRows) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_isa(context.get(), LPT_ISA_REFERENCE)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  work(context.get());
+  int64_t count = 0;
+  ASSERT_TRUE(ok(context.get(), lpt_context_profile_count(context.get(), &count)));
+  ASSERT_GT(count, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    lpt_profile_entry entry = LPT_PROFILE_ENTRY_INIT;
+    ASSERT_TRUE(ok(context.get(), lpt_context_profile_entry(context.get(), i, &entry)));
+    EXPECT_EQ(nullptr, std::strstr(entry.row, "x86")) << entry.row;
+  }
+}
+
+TEST(ContextIsa, IsRefusedWhereTheProcessorLacksIt) {
+  const Context context = make_context();
+  for (lpt_isa isa = LPT_ISA_AUTO; isa <= LPT_ISA_X86_AVX512_BF16; ++isa) {
+    const lpt_status status = lpt_context_set_isa(context.get(), isa);
+    EXPECT_TRUE(status == LPT_OK || status == LPT_UNSUPPORTED);
+    if (status == LPT_UNSUPPORTED) {
+      EXPECT_NE(nullptr, std::strstr(lpt_context_error(context.get()), "lacks"));
+    }
+  }
+}
+
+// ---- log
+
+struct Log {
+  std::vector<std::string> lines;
+  std::set<std::thread::id> threads;
+  lpt_log_level highest = LPT_LOG_NONE;
+};
+
+void write_log(void *user, lpt_log_level level, const char *text) {
+  Log &log = *static_cast<Log *>(user);
+  log.lines.push_back(text);
+  log.threads.insert(std::this_thread::get_id());
+  log.highest = std::max(log.highest, level);
+}
+
+TEST(ContextLog, ReceivesEveryChoiceOnTheCallingThread) {
+  const Context context = make_context(3);
+  Log log;
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_DISPATCH, write_log, &log)));
+  work(context.get());
+  ASSERT_FALSE(log.lines.empty());
+  EXPECT_EQ((std::set<std::thread::id>{std::this_thread::get_id()}), log.threads);
+  const auto names_gemm = [](const std::string &line) { return line.find("gemm") != line.npos; };
+  EXPECT_TRUE(std::any_of(log.lines.begin(), log.lines.end(), names_gemm));
+}
+
+TEST(ContextLog, HasNothingBeyondItsLevel) {
+  const Context context = make_context();
+  Log log;
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_INFO, write_log, &log)));
+  work(context.get());
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_isa(context.get(), LPT_ISA_REFERENCE)));
+  EXPECT_EQ(LPT_LOG_INFO, log.highest);
+}
+
+TEST(ContextLog, IsSilentWithoutAFunction) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_DISPATCH, nullptr, nullptr)));
+  work(context.get());
+}
+
+// ---- threads
+
+TEST(ContextThreads, LeaveTheBitsAlone) {
+  const Context context = make_context(1);
+  const std::vector<uint8_t> expected = work(context.get());
+  for (const int32_t count : {2, 3, 5, 0, 1}) {
+    ASSERT_TRUE(ok(context.get(), lpt_context_set_threads(context.get(), count)));
+    EXPECT_EQ(expected, work(context.get())) << count << " threads";
+  }
+}
+
+struct Host {
+  int32_t width = 3;
+  int64_t loops = 0;
+  std::mutex mutex;
+  std::set<int64_t> indices;
+  bool is_complete = true;
+};
+
+// A host's own threads: the indices of a loop, last ones first.
+void run_on_host(void *user, int64_t count, lpt_task_function task, void *argument) {
+  Host &host = *static_cast<Host *>(user);
+  ++host.loops;
+  std::set<int64_t> done;
+  std::vector<std::thread> threads;
+  for (int32_t t = 0; t < host.width; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = count - 1 - t; i >= 0; i -= host.width) {
+        task(argument, i);
+        const std::lock_guard<std::mutex> lock(host.mutex);
+        done.insert(i);
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  host.is_complete = host.is_complete && static_cast<int64_t>(done.size()) == count;
+}
+
+TEST(ContextParallelFor, OfTheHostIsUsedAndGivesTheSameBits) {
+  const Context alone = make_context(1);
+  const std::vector<uint8_t> expected = work(alone.get());
+  Host host;
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.parallel_for = run_on_host;
+  options.parallel_for_user = &host;
+  options.parallel_for_width = host.width;
+  Context context;
+  ASSERT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  EXPECT_EQ(expected, work(context.get()));
+  EXPECT_GT(host.loops, 0);
+  EXPECT_TRUE(host.is_complete);
+}
+
+TEST(ContextFork, ChildRunsAnOperationAfterTheParentUsedThreads) {
+  const Context context = make_context(3);
+  const std::vector<uint8_t> expected = work(context.get());
+  const pid_t child = fork();
+  ASSERT_NE(-1, child);
+  if (child == 0) {
+    alarm(60);  // a child that waits for the parent's threads would wait for ever
+    const bool is_same = work(context.get()) == expected;
+    lpt_context *own = const_cast<lpt_context *>(context.get());
+    lpt_context_destroy(own);
+    _exit(is_same ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(expected, work(context.get()));
+}
+
+// ---- life
+
+TEST(Destroy, TakesNull) {
+  lpt_context_destroy(nullptr);
+  lpt_tensor_destroy(nullptr);
+  lpt_scaler_destroy(nullptr);
+  lpt_recipe_destroy(nullptr);
+  lpt_linear_destroy(nullptr);
+  lpt_optimizer_destroy(nullptr);
+}
+
+TEST(Destroy, MayEndTheContextBeforeItsTensors) {
+  Context context = make_context();
+  const Tensor tensor = tensor_of(context.get(), LPT_FORMAT_F32, 1, 3, {1, 2, 3});
+  context.reset();
+  const Context other = make_context();
+  EXPECT_EQ((std::vector<double>{1, 2, 3}), numbers_of(other.get(), tensor.get()));
+}
+
+TEST(Destroy, MayRunOnOtherThreadsWhileTheContextWorks) {
+  const Context context = make_context(2);
+  const std::vector<uint8_t> expected = work(context.get());
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 500; ++i) tensors.push_back(make_tensor(context.get(), LPT_FORMAT_NVFP4, 16, 64));
+  std::thread finalizer([&] { tensors.clear(); });
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(expected, work(context.get()));
+  finalizer.join();
+}
+
+TEST(Destroy, LeavesTheErrorTextAlone) {
+  const Context context = make_context();
+  Tensor tensor = make_tensor(context.get(), LPT_FORMAT_F32, 1, 1);
+  ASSERT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_threads(context.get(), -7));
+  const std::string text = lpt_context_error(context.get());
+  tensor.reset();
+  EXPECT_EQ(text, lpt_context_error(context.get()));
+}
+
+TEST(Destroy, LeavesWrappedMemoryAlone) {
+  const Context context = make_context();
+  const std::vector<float> data = {1, 2, 3};
+  Tensor tensor = wrap(context.get(), data, 1, 3);
+  tensor.reset();
+  EXPECT_EQ((std::vector<float>{1, 2, 3}), data);
+}
+
+TEST(Handles, ServeAnyContext) {
+  const Context one = make_context(1);
+  const Context other = make_context(2);
+  const Tensor tensor = tensor_of(one.get(), LPT_FORMAT_MXFP8_E4M3, 2, 32, draw_normal(13, 64));
+  EXPECT_EQ(numbers_of(one.get(), tensor.get()), numbers_of(other.get(), tensor.get()));
+}
+
+TEST(Contexts, WorkAtOnceOnDifferentThreads) {
+  const Context alone = make_context(1);
+  const std::vector<uint8_t> expected = work(alone.get());
+  std::vector<std::thread> threads;
+  std::vector<int> same(4, 0);
+  for (size_t t = 0; t < same.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const Context own = make_context(2);
+      for (int i = 0; i < 5; ++i) same[t] += work(own.get()) == expected ? 1 : 0;
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ((std::vector<int>(4, 5)), same);
+}
+
+// ---- profile
+
+int64_t profile_count(lpt_context *context) {
+  int64_t count = -1;
+  EXPECT_TRUE(ok(context, lpt_context_profile_count(context, &count)));
+  return count;
+}
+
+TEST(Profile, IsEmptyUntilItIsStarted) {
+  const Context context = make_context();
+  work(context.get());
+  EXPECT_EQ(0, profile_count(context.get()));
+}
+
+TEST(Profile, CountsCallsAndArithmetic) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  const Tensor a = make_tensor(context.get(), LPT_FORMAT_F32, 20, 30);
+  const Tensor b = make_tensor(context.get(), LPT_FORMAT_F32, 30, 40);
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 20, 40);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
+  }
+  ASSERT_EQ(1, profile_count(context.get()));
+  lpt_profile_entry entry = LPT_PROFILE_ENTRY_INIT;
+  ASSERT_TRUE(ok(context.get(), lpt_context_profile_entry(context.get(), 0, &entry)));
+  EXPECT_STREQ("gemm", entry.operation);
+  EXPECT_EQ(3, entry.calls);
+  EXPECT_GT(entry.seconds, 0.0);
+  EXPECT_EQ(3.0 * 4 * (20 * 30 + 30 * 40 + 20 * 40), entry.bytes);
+  EXPECT_EQ(3.0 * 2 * 20 * 30 * 40, entry.flops);
+}
+
+TEST(Profile, ComesLongestTimeFirst) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  work(context.get());
+  double last = INFINITY;
+  for (int64_t i = 0; i < profile_count(context.get()); ++i) {
+    lpt_profile_entry entry = LPT_PROFILE_ENTRY_INIT;
+    ASSERT_TRUE(ok(context.get(), lpt_context_profile_entry(context.get(), i, &entry)));
+    EXPECT_LE(entry.seconds, last);
+    last = entry.seconds;
+  }
+}
+
+TEST(Profile, StaysAfterItsEndAndGoesWithTheNextStart) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  work(context.get());
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 0)));
+  const int64_t count = profile_count(context.get());
+  EXPECT_GT(count, 0);
+  work(context.get());
+  EXPECT_EQ(count, profile_count(context.get()));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  EXPECT_EQ(0, profile_count(context.get()));
+}
+
+// Reads one JSON value and moves `at` behind it; enough to tell that a text is JSON.
+bool read_json(const std::string &text, size_t &at) {
+  const auto skip = [&] {
+    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
+  };
+  const auto eat = [&](char sign) {
+    skip();
+    if (at >= text.size() || text[at] != sign) return false;
+    ++at;
+    return true;
+  };
+  const auto read_string = [&] {
+    if (!eat('"')) return false;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    return eat('"');
+  };
+  skip();
+  if (at >= text.size()) return false;
+  if (text[at] == '"') return read_string();
+  if (text[at] == '[' || text[at] == '{') {
+    const bool is_object = text[at] == '{';
+    const char end = is_object ? '}' : ']';
+    ++at;
+    if (eat(end)) return true;
+    do {
+      if (is_object && !(read_string() && eat(':'))) return false;
+      if (!read_json(text, at)) return false;
+    } while (eat(','));
+    return eat(end);
+  }
+  size_t length = 0;
+  try {
+    std::stod(text.substr(at, 40), &length);
+  } catch (const std::exception &) {
+    return false;
+  }
+  at += length;
+  return length > 0;
+}
+
+std::string save_trace(lpt_context *context) {
+  const std::string path = testing::TempDir() + "lpt_trace_" + std::to_string(getpid()) + ".json";
+  EXPECT_TRUE(ok(context, lpt_context_profile_save(context, path.c_str())));
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  return text.str();
+}
+
+TEST(Profile, SavesAChromeTraceThatIsJson) {
+  const Context context = make_context();
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  work(context.get());
+  const std::string trace = save_trace(context.get());
+  size_t at = 0;
+  EXPECT_TRUE(read_json(trace, at)) << "stops at " << at << " of " << trace;
+  EXPECT_EQ(trace.size() - 1, at);  // and a line end
+  for (const char *key : {"\"name\":", "\"cat\":\"gemm\"", "\"ph\":\"X\"", "\"ts\":", "\"dur\":"}) {
+    EXPECT_NE(std::string::npos, trace.find(key)) << key;
+  }
+}
+
+TEST(Profile, SavesAnEmptyTraceThatIsJson) {
+  const Context context = make_context();
+  const std::string trace = save_trace(context.get());
+  size_t at = 0;
+  EXPECT_TRUE(read_json(trace, at)) << trace;
+}
+
+}  // namespace
+}  // namespace lpt::test

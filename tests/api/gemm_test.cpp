@@ -1,0 +1,239 @@
+// Products through the interface, against sums in double.
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct Sizes {
+  int64_t m, n, k;
+};
+constexpr Sizes kSizes[] = {{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {64, 48, 128}, {130, 70, 259}};
+
+// op(a) · op(b) by the library, from operands that are stored as the flags say.
+std::vector<double> multiply_stored(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
+                                    bool is_a_transposed, bool is_b_transposed, int64_t m, int64_t n,
+                                    lpt_format output = LPT_FORMAT_F32) {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_a_transposed = is_a_transposed ? 1 : 0;
+  options.is_b_transposed = is_b_transposed ? 1 : 0;
+  const Tensor c = make_tensor(context, output, m, n);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, c.get())));
+  return numbers_of(context, c.get());
+}
+
+TEST(Gemm, MultipliesInAllFourTransposesAndManyFormats) {
+  const Context context = make_context(2);
+  const lpt_format formats[][2] = {{LPT_FORMAT_F32, LPT_FORMAT_F32},
+                                   {LPT_FORMAT_BF16, LPT_FORMAT_BF16},
+                                   {LPT_FORMAT_F16, LPT_FORMAT_F32},
+                                   {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR},
+                                   {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E4M3},
+                                   {LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP4},
+                                   {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128},
+                                   {LPT_FORMAT_INT8_ROW, LPT_FORMAT_E5M2}};
+  for (const auto &[m, n, k] : kSizes) {
+    for (const auto &[a_format, b_format] : formats) {
+      for (int flags = 0; flags < 4; ++flags) {
+        const bool is_a_transposed = (flags & 1) != 0;
+        const bool is_b_transposed = (flags & 2) != 0;
+        const Tensor a = tensor_of(context.get(), a_format, is_a_transposed ? k : m, is_a_transposed ? m : k,
+                                   draw_normal(71, m * k));
+        const Tensor b = tensor_of(context.get(), b_format, is_b_transposed ? n : k, is_b_transposed ? k : n,
+                                   draw_normal(72, k * n));
+        std::vector<double> left = numbers_of(context.get(), a.get());
+        std::vector<double> right = numbers_of(context.get(), b.get());
+        if (is_a_transposed) left = transposed(left, k, m);
+        if (is_b_transposed) right = transposed(right, n, k);
+        SCOPED_TRACE(name_of(a_format) + " " + name_of(b_format) + " flags " + std::to_string(flags) + " m " +
+                     std::to_string(m));
+        expect_product(multiply(left, right, m, n, k),
+                       multiply_stored(context.get(), a.get(), b.get(), is_a_transposed, is_b_transposed, m, n), k);
+      }
+    }
+  }
+}
+
+TEST(Gemm, ComputesInF64WhereAnyOperandIsF64) {
+  const Context context = make_context(2);
+  const int64_t m = 20, n = 30, k = 100;
+  std::vector<double> a = draw_normal(73, m * k);
+  for (double &number : a) number *= 1.0 + 0x1p-40;  // f32 would lose this
+  const std::vector<double> b = draw_normal(74, k * n);
+  const Tensor left = tensor_of(context.get(), LPT_FORMAT_F64, m, k, a);
+  const Tensor right = tensor_of(context.get(), LPT_FORMAT_F32, k, n, b);
+  const std::vector<double> given =
+      multiply_stored(context.get(), left.get(), right.get(), false, false, m, n, LPT_FORMAT_F64);
+  const ExactProduct exact = multiply(a, b, m, n, k);
+  for (size_t i = 0; i < given.size(); ++i) EXPECT_NEAR(exact.value[i], given[i], 1e-14 * exact.magnitude[i]);
+}
+
+TEST(Gemm, RoundsANarrowOutputOnce) {
+  const Context context = make_context();
+  const int64_t m = 20, n = 30, k = 64;
+  const std::vector<double> a = draw_normal(75, m * k);
+  const std::vector<double> b = draw_normal(76, k * n);
+  const Tensor left = tensor_of(context.get(), LPT_FORMAT_F32, m, k, a);
+  const Tensor right = tensor_of(context.get(), LPT_FORMAT_F32, k, n, b);
+  const std::vector<double> wide = multiply_stored(context.get(), left.get(), right.get(), false, false, m, n);
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    const Tensor rounded = tensor_of(context.get(), format, m, n, wide);
+    EXPECT_EQ(numbers_of(context.get(), rounded.get()),
+              multiply_stored(context.get(), left.get(), right.get(), false, false, m, n, format))
+        << name_of(format);
+  }
+}
+
+Tensor column_major(lpt_context *context, const std::vector<float> &data, int64_t rows, int64_t columns,
+                    int64_t column_stride) {
+  const int64_t extents[] = {rows, columns};
+  const int64_t strides[] = {1, column_stride};
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = LPT_FORMAT_F32;
+  description.data = const_cast<float *>(data.data());
+  description.rank = 2;
+  description.extents = extents;
+  description.strides = strides;
+  Tensor tensor;
+  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
+  return tensor;
+}
+
+TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
+  const Context context = make_context();
+  const int64_t m = 9, n = 11, k = 13;
+  const std::vector<double> a = draw_normal(77, m * k);
+  const std::vector<double> b = draw_normal(78, k * n);
+  const ExactProduct exact = multiply(a, b, m, n, k);
+  // Element (r, c) of a rows × columns matrix at c · stride + r.
+  const auto store = [](const std::vector<double> &matrix, int64_t rows, int64_t columns, int64_t stride) {
+    std::vector<float> data(static_cast<size_t>(columns * stride), 99.0f);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        data[static_cast<size_t>(c * stride + r)] = static_cast<float>(matrix[static_cast<size_t>(r * columns + c)]);
+      }
+    }
+    return data;
+  };
+  for (int flags = 0; flags < 4; ++flags) {
+    const bool is_a_transposed = (flags & 1) != 0;
+    const bool is_b_transposed = (flags & 2) != 0;
+    const Sizes a_size = is_a_transposed ? Sizes{k, m, 0} : Sizes{m, k, 0};
+    const Sizes b_size = is_b_transposed ? Sizes{n, k, 0} : Sizes{k, n, 0};
+    const std::vector<float> a_data =
+        store(is_a_transposed ? transposed(a, m, k) : a, a_size.m, a_size.n, a_size.m + 3);
+    const std::vector<float> b_data =
+        store(is_b_transposed ? transposed(b, k, n) : b, b_size.m, b_size.n, b_size.m + 2);
+    const Tensor left = column_major(context.get(), a_data, a_size.m, a_size.n, a_size.m + 3);
+    const Tensor right = column_major(context.get(), b_data, b_size.m, b_size.n, b_size.m + 2);
+    SCOPED_TRACE(flags);
+    expect_product(exact,
+                   multiply_stored(context.get(), left.get(), right.get(), is_a_transposed, is_b_transposed, m, n), k);
+  }
+}
+
+TEST(Gemm, AddsAlphaBetaAndBias) {
+  const Context context = make_context(2);
+  const int64_t m = 37, n = 29, k = 50;
+  const std::vector<double> a = draw_normal(79, m * k);
+  const std::vector<double> b = draw_normal(80, k * n);
+  const std::vector<double> before = draw_normal(81, m * n);
+  const std::vector<double> bias = draw_normal(82, n);
+  const Tensor left = tensor_of(context.get(), LPT_FORMAT_F32, m, k, a);
+  const Tensor right = tensor_of(context.get(), LPT_FORMAT_F32, k, n, b);
+  const Tensor c = tensor_of(context.get(), LPT_FORMAT_F32, m, n, before);
+  const Tensor bias_tensor = vector_of(context.get(), LPT_FORMAT_F32, bias);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.alpha = -0.75;
+  options.beta = 1.5;
+  options.bias = bias_tensor.get();
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), left.get(), right.get(), &options, c.get())));
+  ExactProduct exact = multiply(a, b, m, n, k);
+  for (size_t i = 0; i < exact.value.size(); ++i) {
+    const double added = bias[i % static_cast<size_t>(n)];
+    exact.value[i] = -0.75 * exact.value[i] + 1.5 * before[i] + added;
+    exact.magnitude[i] += 1.5 * std::abs(before[i]) + std::abs(added);
+  }
+  expect_product(exact, numbers_of(context.get(), c.get()), k);
+}
+
+TEST(Gemm, DoesNotReadCWhenBetaIsZero) {
+  const Context context = make_context();
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, 5, 4, std::vector<double>(20, 1.0));
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_F32, 4, 6, std::vector<double>(24, 2.0));
+  const Tensor c = tensor_of(context.get(), LPT_FORMAT_F32, 5, 6, std::vector<double>(30, std::nan("")));
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
+  EXPECT_EQ(std::vector<double>(30, 8.0), numbers_of(context.get(), c.get()));
+}
+
+TEST(Gemm, GivesTheSameBitsWithAnyNumberOfThreads) {
+  const lpt_format formats[][3] = {{LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32},
+                                   {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_BF16},
+                                   {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_F32},
+                                   {LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_F32},
+                                   {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_F64}};
+  const Context maker = make_context(1);
+  for (const Sizes size : {Sizes{200, 300, 150}, Sizes{3, 1000, 700}, Sizes{1000, 3, 700}, Sizes{33, 65, 2000}}) {
+    for (const auto &[a_format, b_format, c_format] : formats) {
+      const Tensor a = tensor_of(maker.get(), a_format, size.m, size.k, draw_normal(83, size.m * size.k));
+      const Tensor b = tensor_of(maker.get(), b_format, size.n, size.k, draw_normal(84, size.n * size.k));
+      const std::vector<double> expected =
+          multiply_stored(maker.get(), a.get(), b.get(), false, true, size.m, size.n, c_format);
+      for (const int32_t threads : {2, 3, 7}) {
+        const Context context = make_context(threads);
+        EXPECT_EQ(expected, multiply_stored(context.get(), a.get(), b.get(), false, true, size.m, size.n, c_format))
+            << name_of(a_format) << " m " << size.m << " " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(Gemm, WithoutInnerSizeGivesBetaAndBiasAlone) {
+  const Context context = make_context();
+  const Tensor a = make_tensor(context.get(), LPT_FORMAT_F32, 2, 0);
+  const Tensor b = make_tensor(context.get(), LPT_FORMAT_F32, 0, 3);
+  const Tensor c = tensor_of(context.get(), LPT_FORMAT_F32, 2, 3, {1, 2, 3, 4, 5, 6});
+  const Tensor bias = vector_of(context.get(), LPT_FORMAT_F32, {10, 20, 30});
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.beta = 2.0;
+  options.bias = bias.get();
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
+  EXPECT_EQ((std::vector<double>{12, 24, 36, 18, 30, 42}), numbers_of(context.get(), c.get()));
+}
+
+TEST(Gemm, OfNoRowsOrColumnsDoesNothing) {
+  const Context context = make_context(2);
+  for (const Sizes size : {Sizes{0, 5, 7}, Sizes{5, 0, 7}, Sizes{0, 0, 0}}) {
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_MXFP4, LPT_FORMAT_E4M3FN_128X128}) {
+      const Tensor a = make_tensor(context.get(), format, size.m, size.k);
+      const Tensor b = make_tensor(context.get(), format, size.k, size.n);
+      const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, size.m, size.n);
+      EXPECT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
+    }
+  }
+}
+
+TEST(Gemm, LeavesGapsBetweenRowsUntouched) {
+  const Context context = make_context(3);
+  const int64_t m = 130, n = 70, k = 40;
+  std::vector<float> memory(static_cast<size_t>(m * (n + 5)), -77.0f);
+  const Tensor c = wrap(context.get(), LPT_FORMAT_F32, memory.data(), m, n, n + 5);
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, k, draw_normal(85, m * k));
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_F32, k, n, draw_normal(86, k * n));
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
+  for (int64_t r = 0; r < m; ++r) {
+    for (int64_t i = n; i < n + 5; ++i) ASSERT_EQ(-77.0f, memory[static_cast<size_t>(r * (n + 5) + i)]);
+  }
+}
+
+TEST(Gemm, CheckOnlyTakesOperandsWithoutDataAndTellsTheKernel) {
+  const Context context = make_context();
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.flags = LPT_CHECK_ONLY;
+  const Tensor a = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 4096, 4096);
+  const Tensor c = wrap(context.get(), LPT_FORMAT_F32, nullptr, 4096, 4096);
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), a.get(), &options, c.get())));
+  EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_"));
+}
+
+}  // namespace
+}  // namespace lpt::test

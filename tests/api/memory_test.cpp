@@ -1,0 +1,326 @@
+// Memory: everything that is taken is given back, and every failure to take some is an error that leaves all fit for work.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/api/support.hpp"
+
+namespace {
+
+// How many operator new succeed on this thread before one fails; negative: all do.
+thread_local int64_t t_news_left = -1;
+thread_local bool t_has_failed = false;
+
+void *allocate_or_fail(std::size_t bytes) {
+  if (t_news_left >= 0 && t_news_left-- == 0) {
+    t_has_failed = true;
+    throw std::bad_alloc();
+  }
+  if (void *memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// The library takes its small memory by these as well: a program's operator new serves all that it loads.
+void *operator new(std::size_t bytes) { return allocate_or_fail(bytes); }
+void *operator new[](std::size_t bytes) { return allocate_or_fail(bytes); }
+void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
+void *operator new[](std::size_t bytes, const std::nothrow_t &) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete[](void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void *memory, std::size_t) noexcept { std::free(memory); }
+
+namespace lpt::test {
+namespace {
+
+// An allocator that counts, and fails once at the allocation that it is told.
+struct Counter {
+  std::atomic<int64_t> live_bytes{0};
+  std::atomic<int64_t> live_count{0};
+  std::atomic<int64_t> taken{0};
+  std::atomic<int64_t> fails_at{-1};
+};
+
+void *take(void *user, size_t bytes, size_t alignment) {
+  Counter &counter = *static_cast<Counter *>(user);
+  if (counter.taken++ == counter.fails_at) return nullptr;
+  void *memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+  std::memset(memory, 0xC7, bytes);  // memory that is not clean
+  counter.live_bytes += static_cast<int64_t>(bytes);
+  ++counter.live_count;
+  return memory;
+}
+
+void give_back(void *user, void *memory, size_t bytes) {
+  Counter &counter = *static_cast<Counter *>(user);
+  counter.live_bytes -= static_cast<int64_t>(bytes);
+  --counter.live_count;
+  std::free(memory);
+}
+
+Context make_counted(Counter &counter, int32_t threads) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = threads;
+  options.allocate = take;
+  options.release = give_back;
+  options.allocator_user = &counter;
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  return context;
+}
+
+// A piece of training that returns the first status that is not OK: creates, casts, multiplies, a layer, a softmax, and
+// an optimizer's step. It takes no memory of its own while it runs.
+class Scenario {
+ public:
+  explicit Scenario(lpt_context *context) : c_(context) {}
+
+  lpt_status run() {
+    lpt_status status = make_tensors();
+    if (status == LPT_OK) status = cast_and_multiply();
+    return status == LPT_OK ? train() : status;
+  }
+
+  const std::vector<float> &numbers() const { return numbers_; }
+
+ private:
+#define LPT_TEST_TRY(call)                       \
+  do {                                           \
+    const lpt_status try_status = (call);        \
+    if (try_status != LPT_OK) return try_status; \
+  } while (0)
+
+  lpt_status create(lpt_format format, int64_t rows, int64_t columns, Tensor &tensor) {
+    const int64_t extents[] = {rows, columns};
+    return lpt_tensor_create(c_, format, 2, extents, out(tensor));
+  }
+
+  lpt_status make_tensors() {
+    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, input_, 40, 32, 0, out(x_)));
+    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, weight_, 24, 32, 0, out(w_)));
+    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, numbers_.data(), 40, 24, 0, out(y_)));
+    LPT_TEST_TRY(create(LPT_FORMAT_F32, 24, 32, dw_));
+    LPT_TEST_TRY(create(LPT_FORMAT_F32, 40, 32, dx_));
+    LPT_TEST_TRY(create(LPT_FORMAT_F32, 40, 24, probabilities_));
+    return LPT_OK;
+  }
+
+  lpt_status cast_and_multiply() {
+    Tensor codes, turned, part;
+    LPT_TEST_TRY(create(LPT_FORMAT_NVFP4, 40, 32, codes));
+    LPT_TEST_TRY(create(LPT_FORMAT_E5M2_TENSOR, 32, 40, turned));
+    LPT_TEST_TRY(lpt_quantize(c_, x_.get(), nullptr, codes.get(), turned.get()));
+    LPT_TEST_TRY(lpt_tensor_part(c_, codes.get(), LPT_PART_BLOCK_SCALES, out(part)));
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    return lpt_gemm(c_, codes.get(), w_.get(), &options, y_.get());
+  }
+
+  lpt_status train() {
+    Recipe recipe;
+    Linear linear;
+    Tensor saved;
+    Optimizer optimizer;
+    lpt_linear_shape shape = {sizeof shape, 32, 24};
+    LPT_TEST_TRY(lpt_recipe_create(c_, "fp8_trillion", out(recipe)));
+    LPT_TEST_TRY(lpt_linear_create(c_, recipe.get(), &shape, out(linear)));
+    LPT_TEST_TRY(lpt_linear_prepare(c_, linear.get(), w_.get(), nullptr));
+    size_t bytes = 0;
+    LPT_TEST_TRY(lpt_linear_saved_size(c_, linear.get(), 40, &bytes));
+    const int64_t extents[] = {static_cast<int64_t>(bytes)};
+    LPT_TEST_TRY(lpt_tensor_create(c_, LPT_FORMAT_UINT8, 1, extents, out(saved)));
+    LPT_TEST_TRY(lpt_linear_forward(c_, linear.get(), x_.get(), nullptr, saved.get(), y_.get()));
+    LPT_TEST_TRY(lpt_softmax_forward(c_, y_.get(), nullptr, probabilities_.get()));
+    LPT_TEST_TRY(lpt_linear_backward(c_, linear.get(), saved.get(), probabilities_.get(), nullptr, dx_.get(), dw_.get(),
+                                     nullptr));
+    lpt_linear *const linears[] = {linear.get()};
+    LPT_TEST_TRY(lpt_linear_update(c_, linears, 1));
+    LPT_TEST_TRY(lpt_optimizer_create(c_, nullptr, out(optimizer)));
+    lpt_optimizer_parameter parameter = {sizeof parameter, 24 * 32, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR,
+                                         0};
+    int64_t index = -1;
+    LPT_TEST_TRY(lpt_optimizer_add(c_, optimizer.get(), &parameter, &index));
+    const lpt_tensor *const gradients[] = {dw_.get()};
+    lpt_tensor *const parameters[] = {w_.get()};
+    return lpt_optimizer_step(c_, optimizer.get(), &index, 1, gradients, nullptr, parameters);
+  }
+#undef LPT_TEST_TRY
+
+  static constexpr float kPattern[] = {0.5f, -1.25f, 3.0f, 0.01f, -2.0f, 7.0f, 0.125f};
+  lpt_context *c_;
+  float input_[40 * 32] = {}, weight_[24 * 32] = {};
+  std::vector<float> numbers_ = fill();
+  Tensor x_, w_, y_, dw_, dx_, probabilities_;
+
+  std::vector<float> fill() {
+    for (size_t i = 0; i < std::size(input_); ++i) input_[i] = kPattern[i % 7] * static_cast<float>(i % 11);
+    for (size_t i = 0; i < std::size(weight_); ++i) weight_[i] = kPattern[i % 5] * 0.1f;
+    return std::vector<float>(40 * 24);
+  }
+};
+
+lpt_status run(lpt_context *context, std::vector<float> &result) {
+  Scenario scenario(context);
+  const lpt_status status = scenario.run();
+  result = scenario.numbers();
+  return status;
+}
+
+TEST(Allocator, OfTheCallerGetsEverythingBack) {
+  Counter counter;
+  {
+    const Context context = make_counted(counter, 2);
+    std::vector<float> result;
+    ASSERT_TRUE(ok(context.get(), run(context.get(), result)));
+    EXPECT_GT(counter.taken, 0);
+  }
+  EXPECT_EQ(0, counter.live_bytes);
+  EXPECT_EQ(0, counter.live_count);
+}
+
+TEST(Allocator, OutlivesItsContextInTensors) {
+  Counter counter;
+  Context context = make_counted(counter, 1);
+  Tensor tensor = make_tensor(context.get(), LPT_FORMAT_NVFP4, 16, 64);
+  Tensor part = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  context.reset();
+  tensor.reset();
+  EXPECT_GT(counter.live_bytes, 0) << "the part keeps the memory";
+  part.reset();
+  EXPECT_EQ(0, counter.live_bytes);
+}
+
+TEST(Allocator, DoesNotGrowOverSteps) {
+  Counter counter;
+  const Context context = make_counted(counter, 1);
+  std::vector<float> result;
+  ASSERT_TRUE(ok(context.get(), run(context.get(), result)));
+  ASSERT_TRUE(ok(context.get(), run(context.get(), result)));
+  const int64_t after_two = counter.live_bytes;
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(ok(context.get(), run(context.get(), result)));
+  EXPECT_EQ(after_two, counter.live_bytes);
+}
+
+TEST(Allocator, GivesTheSameBitsFromMemoryThatIsNotClean) {
+  Counter counter;
+  const Context counted = make_counted(counter, 1);
+  const Context usual = make_context(1);
+  std::vector<float> expected, given;
+  ASSERT_TRUE(ok(usual.get(), run(usual.get(), expected)));
+  ASSERT_TRUE(ok(counted.get(), run(counted.get(), given)));
+  EXPECT_EQ(expected, given);
+}
+
+TEST(Allocator, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
+  for (const int32_t threads : {1, 2}) {
+    const Context usual = make_context(1);
+    std::vector<float> expected;
+    ASSERT_TRUE(ok(usual.get(), run(usual.get(), expected)));
+    int64_t failures = 0;
+    for (bool is_done = false; !is_done;) {
+      Counter counter;
+      {
+        const Context context = make_counted(counter, threads);
+        counter.fails_at = failures;
+        std::vector<float> result;
+        const lpt_status status = run(context.get(), result);
+        is_done = counter.taken <= failures;
+        if (!is_done) {
+          ASSERT_EQ(LPT_OUT_OF_MEMORY, status) << "allocation " << failures;
+          EXPECT_NE(nullptr, std::strstr(lpt_context_error(context.get()), "bytes"))
+              << lpt_context_error(context.get());
+          ++failures;
+        }
+        counter.fails_at = -1;
+        ASSERT_TRUE(ok(context.get(), run(context.get(), result))) << "afterwards";
+        EXPECT_EQ(expected, result);
+      }
+      ASSERT_EQ(0, counter.live_bytes) << "allocation " << failures;
+    }
+    EXPECT_GT(failures, 10);
+  }
+}
+
+// Runs `body` with operator new number `number` failing; tells whether there was one.
+template <typename Body>
+bool fail_new(int64_t number, Body body) {
+  t_has_failed = false;
+  t_news_left = number;
+  body();
+  t_news_left = -1;
+  return t_has_failed;
+}
+
+// Runs the scenario with the n-th operator new failing, for n from 0 until none fails; tells how many did.
+int64_t fail_every_new(lpt_context *context, const std::vector<float> &expected) {
+  for (int64_t failures = 0;; ++failures) {
+    Scenario scenario(context);
+    lpt_status status = LPT_OK;
+    if (!fail_new(failures, [&] { status = scenario.run(); })) {
+      EXPECT_TRUE(ok(context, status));
+      return failures;
+    }
+    if (status != LPT_OUT_OF_MEMORY) {
+      // A thread that cannot start is done without: then the result is the same.
+      EXPECT_TRUE(ok(context, status)) << "operator new " << failures;
+      EXPECT_EQ(expected, scenario.numbers()) << "operator new " << failures;
+    }
+    if (testing::Test::HasFailure() || failures == 100000) return failures;
+  }
+}
+
+TEST(OperatorNew, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
+  const Context usual = make_context(1);
+  std::vector<float> expected;
+  ASSERT_TRUE(ok(usual.get(), run(usual.get(), expected)));
+  for (const int32_t threads : {1, 2}) {
+    Counter counter;
+    {
+      const Context context = make_counted(counter, threads);
+      EXPECT_GT(fail_every_new(context.get(), expected), 20);
+      std::vector<float> result;
+      ASSERT_TRUE(ok(context.get(), run(context.get(), result))) << "afterwards";
+      EXPECT_EQ(expected, result);
+    }
+    EXPECT_EQ(0, counter.live_bytes);
+  }
+}
+
+TEST(OperatorNew, FailingWhileAProfileIsTakenIsOutOfMemory) {
+  const Context context = make_context(1);
+  std::vector<float> expected;
+  ASSERT_TRUE(ok(context.get(), run(context.get(), expected)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_profile(context.get(), 1)));
+  EXPECT_GT(fail_every_new(context.get(), expected), 20);
+}
+
+TEST(OperatorNew, FailingInCreateIsOutOfMemory) {
+  for (int64_t failures = 0;; ++failures) {
+    lpt_context *context = nullptr;
+    lpt_status status = LPT_OK;
+    if (!fail_new(failures, [&] { status = lpt_context_create(nullptr, &context); })) {
+      EXPECT_EQ(LPT_OK, status);
+      EXPECT_GT(failures, 2);
+      lpt_context_destroy(context);
+      return;
+    }
+    ASSERT_EQ(LPT_OUT_OF_MEMORY, status) << "operator new " << failures;
+    ASSERT_EQ(nullptr, context);
+  }
+}
+
+TEST(Memory, ThatCannotBeAddressedIsOutOfMemory) {
+  Counter counter;
+  const Context context = make_counted(counter, 1);
+  counter.fails_at = 0;
+  const int64_t extents[] = {int64_t{1} << 28, int64_t{1} << 28};
+  Tensor tensor;
+  EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_tensor_create(context.get(), LPT_FORMAT_F64, 2, extents, out(tensor)));
+  EXPECT_EQ(nullptr, tensor);
+}
+
+}  // namespace
+}  // namespace lpt::test

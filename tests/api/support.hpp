@@ -1,0 +1,280 @@
+// What the tests of the interface share: owners of handles, and numbers in and out of tensors. Sees lpt.h only.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lpt.h"
+#include "tests/support/random.hpp"
+
+namespace lpt::test {
+
+struct Destroy {
+  void operator()(lpt_context *handle) const { lpt_context_destroy(handle); }
+  void operator()(lpt_tensor *handle) const { lpt_tensor_destroy(handle); }
+  void operator()(lpt_scaler *handle) const { lpt_scaler_destroy(handle); }
+  void operator()(lpt_recipe *handle) const { lpt_recipe_destroy(handle); }
+  void operator()(lpt_linear *handle) const { lpt_linear_destroy(handle); }
+  void operator()(lpt_optimizer *handle) const { lpt_optimizer_destroy(handle); }
+};
+
+template <typename Handle>
+using Owned = std::unique_ptr<Handle, Destroy>;
+using Context = Owned<lpt_context>;
+using Tensor = Owned<lpt_tensor>;
+using Scaler = Owned<lpt_scaler>;
+using Recipe = Owned<lpt_recipe>;
+using Linear = Owned<lpt_linear>;
+using Optimizer = Owned<lpt_optimizer>;
+
+// The place for an out-parameter; gives it to the owner at the end of the call's statement.
+template <typename Handle>
+class Out {
+ public:
+  explicit Out(Owned<Handle> &owner) : owner_(owner) {}
+  ~Out() { owner_.reset(raw_); }
+  Out(const Out &) = delete;
+  Out &operator=(const Out &) = delete;
+  operator Handle **() { return &raw_; }
+
+ private:
+  Owned<Handle> &owner_;
+  Handle *raw_ = nullptr;
+};
+
+template <typename Handle>
+Out<Handle> out(Owned<Handle> &owner) {
+  return Out<Handle>(owner);
+}
+
+// EXPECT_TRUE(ok(context, lpt_…)) prints the library's own words.
+inline testing::AssertionResult ok(const lpt_context *context, lpt_status status) {
+  if (status == LPT_OK) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << lpt_status_string(status) << ": " << lpt_context_error(context);
+}
+
+inline Context make_context(int32_t thread_count = 1, lpt_isa isa = LPT_ISA_AUTO) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = thread_count;
+  options.isa = isa;
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  return context;
+}
+
+inline Tensor make_tensor(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents) {
+  Tensor tensor;
+  EXPECT_TRUE(ok(
+      context, lpt_tensor_create(context, format, static_cast<int32_t>(extents.size()), extents.data(), out(tensor))));
+  return tensor;
+}
+
+inline Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_t columns) {
+  return make_tensor(context, format, {rows, columns});
+}
+
+inline Tensor wrap(lpt_context *context, lpt_format format, const void *data, int64_t rows, int64_t columns,
+                   int64_t row_stride = 0) {
+  Tensor tensor;
+  EXPECT_TRUE(
+      ok(context, lpt_matrix_wrap(context, format, const_cast<void *>(data), rows, columns, row_stride, out(tensor))));
+  return tensor;
+}
+
+inline Tensor wrap(lpt_context *context, const std::vector<float> &data, int64_t rows, int64_t columns) {
+  return wrap(context, LPT_FORMAT_F32, data.data(), rows, columns);
+}
+
+inline Tensor wrap(lpt_context *context, const std::vector<double> &data, int64_t rows, int64_t columns) {
+  return wrap(context, LPT_FORMAT_F64, data.data(), rows, columns);
+}
+
+inline Tensor view(lpt_context *context, const lpt_tensor *tensor, const std::vector<int64_t> &begins,
+                   const std::vector<int64_t> &extents) {
+  Tensor part;
+  EXPECT_TRUE(ok(context, lpt_tensor_view(context, tensor, begins.data(), extents.data(), out(part))));
+  return part;
+}
+
+inline Tensor part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+  Tensor result;
+  EXPECT_TRUE(ok(context, lpt_tensor_part(context, tensor, part, out(result))));
+  return result;
+}
+
+inline lpt_tensor_description describe(lpt_context *context, const lpt_tensor *tensor) {
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  EXPECT_TRUE(ok(context, lpt_tensor_describe(context, tensor, &description)));
+  return description;
+}
+
+inline lpt_format_description describe(lpt_format format) {
+  lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
+  EXPECT_EQ(LPT_OK, lpt_format_describe(format, &description));
+  return description;
+}
+
+inline lpt_format format_named(const char *name) {
+  lpt_format format = LPT_FORMAT_NONE;
+  EXPECT_EQ(LPT_OK, lpt_format_from_name(name, &format)) << name;
+  return format;
+}
+
+inline std::string name_of(lpt_format format) {
+  char name[64] = "?";
+  EXPECT_EQ(LPT_OK, lpt_format_name(format, name, sizeof name, nullptr));
+  return name;
+}
+
+// Rows and columns of a tensor whose leading axes are dense.
+struct Shape {
+  int64_t rows = 1;
+  int64_t columns = 1;
+};
+
+inline Shape shape_of(lpt_context *context, const lpt_tensor *tensor) {
+  const lpt_tensor_description description = describe(context, tensor);
+  Shape shape;
+  if (description.rank > 0) shape.columns = description.extents[description.rank - 1];
+  for (int32_t i = 0; i + 1 < description.rank; ++i) shape.rows *= description.extents[i];
+  return shape;
+}
+
+// The bytes of a plain tensor, row after row without gaps; the unused half of a last byte is zero.
+inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *tensor) {
+  const lpt_tensor_description description = describe(context, tensor);
+  const Shape shape = shape_of(context, tensor);
+  const int64_t bits = describe(description.format).element_bits;
+  const int64_t row = (shape.columns * bits + 7) / 8;
+  const int64_t stride = description.rank < 2 ? row : description.strides[description.rank - 2] * bits / 8;
+  std::vector<uint8_t> bytes(static_cast<size_t>(shape.rows * row));
+  for (int64_t r = 0; r < shape.rows && row > 0; ++r) {
+    std::memcpy(&bytes[static_cast<size_t>(r * row)], static_cast<const uint8_t *>(description.data) + r * stride,
+                static_cast<size_t>(row));
+    if (bits == 4 && shape.columns % 2 == 1) bytes[static_cast<size_t>((r + 1) * row - 1)] &= 0x0F;
+  }
+  return bytes;
+}
+
+// All parts of a tensor, one after the other: two tensors with the same bits have the same bytes.
+inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *tensor) {
+  const lpt_format_description format = describe(describe(context, tensor).format);
+  const bool has_part[] = {true, format.block_scale != LPT_FORMAT_NONE, format.tensor_scale != LPT_FORMAT_NONE};
+  std::vector<uint8_t> bytes;
+  for (lpt_part part = LPT_PART_PAYLOAD; part <= LPT_PART_TENSOR_SCALE; ++part) {
+    if (!has_part[part]) continue;
+    const Tensor taken = part_of(context, tensor, part);
+    const std::vector<uint8_t> more = plain_bytes(context, taken.get());
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  return bytes;
+}
+
+// The numbers of any tensor, row after row.
+inline std::vector<double> numbers_of(lpt_context *context, const lpt_tensor *tensor) {
+  const Shape shape = shape_of(context, tensor);
+  std::vector<double> numbers(static_cast<size_t>(shape.rows * shape.columns));
+  if (describe(context, tensor).format == LPT_FORMAT_F64) {
+    const std::vector<uint8_t> bytes = plain_bytes(context, tensor);
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+  }
+  const Tensor wide = wrap(context, numbers, shape.rows, shape.columns);
+  EXPECT_TRUE(ok(context, lpt_dequantize(context, tensor, nullptr, wide.get())));
+  return numbers;
+}
+
+inline float tensor_scale_of(lpt_context *context, const lpt_tensor *tensor) {
+  const Tensor scale = part_of(context, tensor, LPT_PART_TENSOR_SCALE);
+  return *static_cast<const float *>(describe(context, scale.get()).data);
+}
+
+// A new tensor with these numbers, rounded to its format.
+inline Tensor tensor_of(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
+                        const std::vector<double> &numbers) {
+  Tensor tensor = make_tensor(context, format, rows, columns);
+  if (format == LPT_FORMAT_F64) {
+    if (!numbers.empty()) {
+      std::memcpy(describe(context, tensor.get()).data, numbers.data(), numbers.size() * sizeof(double));
+    }
+    return tensor;
+  }
+  const Tensor source = wrap(context, numbers, rows, columns);
+  EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), nullptr, tensor.get(), nullptr)));
+  return tensor;
+}
+
+inline Tensor vector_of(lpt_context *context, lpt_format format, const std::vector<double> &numbers) {
+  return tensor_of(context, format, 1, static_cast<int64_t>(numbers.size()), numbers);
+}
+
+// Normal numbers that f32 holds exactly.
+inline std::vector<double> draw_normal(uint64_t place, int64_t count, double deviation = 1.0) {
+  Random random(place);
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (double &number : numbers) number = static_cast<double>(static_cast<float>(deviation * random.normal()));
+  return numbers;
+}
+
+inline std::vector<double> transposed(const std::vector<double> &matrix, int64_t rows, int64_t columns) {
+  std::vector<double> result(matrix.size());
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      result[static_cast<size_t>(c * rows + r)] = matrix[static_cast<size_t>(r * columns + c)];
+    }
+  }
+  return result;
+}
+
+// m × k times k × n, with the sum of magnitudes that bounds the error of any order.
+struct ExactProduct {
+  std::vector<double> value;
+  std::vector<double> magnitude;
+};
+
+inline ExactProduct multiply(const std::vector<double> &a, const std::vector<double> &b, int64_t m, int64_t n,
+                             int64_t k) {
+  ExactProduct product{std::vector<double>(static_cast<size_t>(m * n)),
+                       std::vector<double>(static_cast<size_t>(m * n))};
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t l = 0; l < k; ++l) {
+      const double factor = a[static_cast<size_t>(i * k + l)];
+      for (int64_t j = 0; j < n; ++j) {
+        const double term = factor * b[static_cast<size_t>(l * n + j)];
+        product.value[static_cast<size_t>(i * n + j)] += term;
+        product.magnitude[static_cast<size_t>(i * n + j)] += std::abs(term);
+      }
+    }
+  }
+  return product;
+}
+
+// How far a product in f32 may be from the exact one: 4 · sqrt(k) · eps of the magnitudes, k of them at most.
+inline double product_bound(double magnitude, int64_t k) {
+  return (4.0 * std::sqrt(static_cast<double>(k)) + 4.0) * 0x1p-24 * magnitude + 0x1p-126;
+}
+
+inline void expect_product(const ExactProduct &exact, const std::vector<double> &given, int64_t k) {
+  ASSERT_EQ(exact.value.size(), given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    ASSERT_NEAR(exact.value[i], given[i], product_bound(exact.magnitude[i], k)) << "element " << i;
+  }
+}
+
+// |a - b| / |b| over all elements.
+inline double relative_error(const std::vector<double> &a, const std::vector<double> &b) {
+  double difference = 0.0;
+  double whole = 0.0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    whole += b[i] * b[i];
+  }
+  return std::sqrt(difference / whole);
+}
+
+}  // namespace lpt::test

@@ -1,0 +1,115 @@
+// One request of the casts with all that it needs, for the tests of kernels/quantize.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "kernels/quantize/quantize.hpp"
+#include "src/formats/block_scale.hpp"
+#include "tests/support/guarded.hpp"
+
+namespace lpt::test {
+
+// Everything about a cast but the numbers.
+struct QuantizeCase {
+  lpt_format source = LPT_FORMAT_F32;
+  lpt_format target = LPT_FORMAT_E4M3FN_TENSOR;
+  int64_t rows = 1, columns = 1;
+  int64_t source_padding = 0, target_padding = 0;
+  std::size_t source_shift = 0, target_shift = 0;  // bytes past a 64-byte boundary
+  bool is_transposed = false;  // the source's columns are adjacent lines; random bits run along them
+  lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
+  lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
+  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
+  bool are_scales_given = false;
+  bool wants_amax = false;
+  float tensor_scale = 0;  // 0: from the source
+  RandomSource random = {.seed = 0x1234567, .offset = 0, .row_stride = 0, .stream = 3, .step = 5, .rounds = 7, .bits = 16};
+};
+
+inline lpt_scale_rule resolved(const Format &format, lpt_scale_rule rule, lpt_rounding rounding) {
+  if (rule != LPT_SCALE_RULE_DEFAULT) return rule;
+  if (format.block_scale == LPT_FORMAT_E8M0FNU) return LPT_SCALE_RULE_ROUND_UP;
+  if (format.block_scale != LPT_FORMAT_E4M3FN) return LPT_SCALE_RULE_AMAX;
+  return rounding == LPT_ROUNDING_STOCHASTIC ? LPT_SCALE_RULE_HEADROOM : LPT_SCALE_RULE_NEAREST;
+}
+
+inline std::string text_of(const QuantizeCase &c) {
+  return format_name(c.source) + (c.is_transposed ? " transposed" : "") + " -> " + format_name(c.target) +
+         text(" %lldx%lld padding %lld,%lld shift %zu,%zu rounding %d overflow %d rule %d given %d amax %d scale %a "
+              "random %lld+r*%lld rounds %d bits %d",
+              static_cast<long long>(c.rows), static_cast<long long>(c.columns),
+              static_cast<long long>(c.source_padding), static_cast<long long>(c.target_padding), c.source_shift,
+              c.target_shift, c.rounding, c.overflow, c.rule, c.are_scales_given, c.wants_amax,
+              static_cast<double>(c.tensor_scale), static_cast<long long>(c.random.offset),
+              static_cast<long long>(c.random.row_stride), c.random.rounds, c.random.bits);
+}
+
+// A source made for a case. Values are drawn by the caller.
+inline Matrix source_of(const QuantizeCase &c) {
+  return Matrix(c.source, c.rows, c.columns, c.source_padding, c.source_shift, c.is_transposed);
+}
+
+inline float finite_amax(const Matrix &source) {
+  float amax = 0;
+  for (int64_t row = 0; row < source.rows(); ++row) {
+    for (int64_t column = 0; column < source.columns(); ++column) {
+      const float magnitude = std::fabs(source.get(row, column));
+      if (std::isfinite(magnitude) && magnitude > amax) amax = magnitude;
+    }
+  }
+  return amax;
+}
+
+// The target of a case beside its request.
+class QuantizeRun {
+ public:
+  QuantizeRun(const QuantizeCase &c, Matrix &source)
+      : target(c.target, c.rows, c.columns, c.target_padding, c.target_shift) {
+    request.source = source.view();
+    request.target = target.view();
+    request.rounding = c.rounding;
+    request.overflow = c.overflow;
+    request.rule = resolved(target.format(), c.rule, c.rounding);
+    request.are_scales_given = c.are_scales_given;
+    if (target.format().has_tensor_scale()) {
+      target.tensor_scale = c.tensor_scale != 0 ? c.tensor_scale
+                                                : tensor_scale_of(target.format(), request.rule, finite_amax(source));
+    }
+    request.target.tensor_scale = target.format().has_tensor_scale() ? &target.tensor_scale : nullptr;
+    request.tensor_inverse = 1.0f / target.tensor_scale;
+    request.random = c.random;
+    if (request.random.row_stride == 0) request.random.row_stride = c.columns;
+    request.random_column_stride = 1;
+    if (c.is_transposed) {
+      request.random_column_stride = c.random.row_stride == 0 ? c.rows : c.random.row_stride;
+      request.random.row_stride = 1;
+    }
+    request.amax = c.wants_amax ? &amax : nullptr;
+  }
+  QuantizeRun(const QuantizeRun &) = delete;
+  QuantizeRun &operator=(const QuantizeRun &) = delete;
+
+  Matrix target;
+  float amax = 0.25f;
+  QuantizeRequest request = {};
+};
+
+template <typename Request>
+const Row<Request> &reference_of(std::span<const Row<Request>> rows) {
+  return rows.back();
+}
+
+// The row that this machine would take.
+template <typename Request>
+void run_fastest(std::span<const Row<Request>> rows, const Request &request) {
+  for (const Row<Request> &row : rows) {
+    const bool is_there = (row.needs & ~cpu_features()) == 0;
+    if (is_there && (row.refuses == nullptr || row.refuses(request) == nullptr)) return row.run(request);
+  }
+}
+
+inline void run_reference(const QuantizeRequest &request) { reference_of(quantize_kernels()).run(request); }
+
+}  // namespace lpt::test

@@ -1,0 +1,338 @@
+// Every row of the casts against the reference, bit for bit.
+#include "tests/kernels/quantize_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/shapes.hpp"
+
+namespace lpt::test {
+namespace {
+
+template <typename Request>
+class RowTest : public testing::TestWithParam<const Row<Request> *> {
+ protected:
+  void SetUp() override {
+    const CpuFeatures missing = this->GetParam()->needs & ~cpu_features();
+    if (missing != 0) GTEST_SKIP() << this->GetParam()->name << " needs " << feature_names(missing);
+  }
+  bool takes(const Request &request) const {
+    return this->GetParam()->refuses == nullptr || this->GetParam()->refuses(request) == nullptr;
+  }
+};
+
+// All rows but the last, which is the reference.
+template <typename Request>
+std::vector<const Row<Request> *> fast_rows(std::span<const Row<Request>> rows) {
+  std::vector<const Row<Request> *> result;
+  for (const Row<Request> &row : rows.first(rows.size() - 1)) result.push_back(&row);
+  return result;
+}
+
+template <typename Request>
+std::string row_name(const testing::TestParamInfo<const Row<Request> *> &info) {
+  return info.param->name;
+}
+
+lpt_format made(lpt_format element, lpt_format block_scale, int32_t rows, int32_t columns, lpt_format tensor_scale) {
+  lpt_format id = LPT_FORMAT_NONE;
+  Format parts;
+  parts.element = element;
+  parts.block_scale = block_scale;
+  parts.block_rows = rows;
+  parts.block_columns = columns;
+  parts.tensor_scale = tensor_scale;
+  const Status status = make_format(parts, id);
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  return id;
+}
+
+lpt_format draw_target(Random &random) {
+  static constexpr lpt_format elements[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
+                                            LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16};
+  static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
+  static constexpr int32_t blocks[][2] = {{1, 16}, {1, 32}, {1, 64}, {1, LPT_WHOLE}, {4, 8}, {16, 16}, {128, 128}, {2, 2}};
+  const lpt_format element = random.of(elements);
+  const lpt_format tensor_scale = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_NONE;
+  switch (random.below(4)) {
+    case 0: return random.below(LPT_FORMAT_F16_TENSOR - LPT_FORMAT_E4M3FN_TENSOR + 1) + LPT_FORMAT_E4M3FN_TENSOR;
+    case 1: return made(element, LPT_FORMAT_NONE, 0, 0, tensor_scale);
+    case 2: return made(element, LPT_FORMAT_E8M0FNU, LPT_WHOLE, 1, tensor_scale);
+    default: {
+      const auto &block = blocks[random.below(static_cast<int64_t>(std::size(blocks)))];
+      return made(element, random.of(scales), block[0], block[1], tensor_scale);
+    }
+  }
+}
+
+lpt_scale_rule draw_rule(Random &random, lpt_format target) {
+  Format format;
+  find_format(target, format);
+  const bool first = random.chance(0.5);
+  if (format.block_scale == LPT_FORMAT_E8M0FNU) return first ? LPT_SCALE_RULE_ROUND_UP : LPT_SCALE_RULE_FLOOR;
+  if (format.block_scale == LPT_FORMAT_E4M3FN) return first ? LPT_SCALE_RULE_NEAREST : LPT_SCALE_RULE_HEADROOM;
+  return first ? LPT_SCALE_RULE_AMAX : LPT_SCALE_RULE_POWER_OF_TWO;
+}
+
+QuantizeCase draw_case(Random &random) {
+  static constexpr lpt_rounding roundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC,
+                                               LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO};
+  static constexpr float odd_scales[] = {0x1p-126f, 0x1p127f, 1e-30f, 3.0f, 1.0f, 0.0117f};
+  QuantizeCase c;
+  if (random.chance(0.2)) c.source = random.chance(0.5) ? LPT_FORMAT_BF16 : LPT_FORMAT_F16;
+  c.target = draw_target(random);
+  c.rows = random.of(kFewRows);
+  c.columns = random.chance(0.8) ? random.of(kSimdEdges) : random.below(1500);
+  if (random.chance(0.05)) c.columns = 5000 + random.below(100);  // more than one panel of columns
+  c.is_transposed = random.chance(0.3);
+  if (c.is_transposed && random.chance(0.5)) c.rows = random.of(kSimdEdges);
+  if (random.chance(0.6)) {
+    c.source_padding = random.below(70);
+    c.target_padding = random.below(70);
+  }
+  c.target_shift = static_cast<std::size_t>(random.chance(0.5) ? 0 : 4 * random.below(16));
+  Format format;
+  find_format(c.target, format);
+  if (random.chance(0.3) && element_bits(format.element) == 8 && format.block_scale != LPT_FORMAT_F32) c.target_shift += 1;
+  c.rounding = random.of(roundings);
+  c.overflow = random.chance(0.7) ? LPT_OVERFLOW_SATURATE : LPT_OVERFLOW_INFINITE;
+  c.rule = draw_rule(random, c.target);
+  c.are_scales_given = random.chance(0.5);
+  c.wants_amax = random.chance(0.5);
+  if (random.chance(0.3)) c.tensor_scale = random.of(odd_scales);
+  c.random.seed = random.bits();
+  c.random.offset = random.chance(0.3) ? 0 : random.below(1000) + (random.chance(0.3) ? int64_t{1} << 40 : 0);
+  c.random.row_stride = random.chance(0.5) ? 0 : c.columns + random.below(40);
+  if (random.chance(0.5)) {
+    c.random.offset &= ~int64_t{7};
+    c.random.row_stride = ((c.is_transposed ? c.rows : c.columns) + 7) & ~int64_t{7};
+  }
+  c.random.step = static_cast<uint32_t>(random.bits());
+  c.random.stream = static_cast<uint32_t>(random.bits());
+  c.random.rounds = random.chance(0.5) ? 7 : 10;
+  c.random.bits = random.chance(0.8) ? 16 : 8;
+  return c;
+}
+
+void expect_equal(const QuantizeCase &c, const QuantizeRun &found, const QuantizeRun &expected) {
+  if (found.target.equals(expected.target) && found.amax == expected.amax && found.target.is_intact()) return;
+  for (int64_t row = 0; row < c.rows; ++row) {
+    for (int64_t column = 0; column < c.columns; ++column) {
+      ASSERT_EQ(found.target.code(row, column), expected.target.code(row, column))
+          << text_of(c) << " at " << row << "," << column;
+    }
+  }
+  EXPECT_EQ(found.amax, expected.amax) << text_of(c);
+  EXPECT_TRUE(found.target.is_intact()) << text_of(c) << ": wrote past the target";
+  FAIL() << text_of(c) << ": scales or padding differ";
+}
+
+void fill_scales(Matrix &matrix, Random &random) {
+  const bool is_tame = random.chance(0.7);
+  for (std::size_t i = 0; i < matrix.scales.bytes(); ++i) {
+    matrix.scales.data()[i] = static_cast<uint8_t>(is_tame ? 120 + random.below(14) : random.bits());
+  }
+  if (matrix.format().block_scale != LPT_FORMAT_F32) return;
+  for (std::size_t i = 0; i + 4 <= matrix.scales.bytes(); i += 4) {
+    const auto scale = static_cast<float>(std::exp(3 * random.normal()));
+    std::memcpy(matrix.scales.data() + i, &scale, 4);
+  }
+}
+
+class QuantizeRow : public RowTest<QuantizeRequest> {
+ protected:
+  // Whether the row took the case.
+  bool compare(const QuantizeCase &c, Values values, Random &random) {
+    QuantizeCase small = c;  // most cases are refused: ask with little memory first
+    small.tensor_scale = 1;
+    if (small.random.row_stride == 0) small.random.row_stride = c.is_transposed ? c.rows : c.columns;
+    small.columns = c.columns < 64 ? c.columns : 64;
+    Matrix sample = source_of(small);
+    if (!takes(QuantizeRun(small, sample).request)) return false;
+    Matrix source = source_of(c);
+    source.fill(random, values);
+    QuantizeRun expected(c, source), found(c, source);
+    EXPECT_TRUE(takes(found.request)) << text_of(c);
+    if (c.are_scales_given) {
+      fill_scales(expected.target, random);
+      if (expected.target.scales.bytes() > 0) {
+        std::memcpy(found.target.scales.data(), expected.target.scales.data(), expected.target.scales.bytes());
+      }
+    }
+    run_reference(expected.request);
+    GetParam()->run(found.request);
+    SCOPED_TRACE(name_of(values));
+    expect_equal(c, found, expected);
+    return true;
+  }
+};
+
+TEST_P(QuantizeRow, EqualsTheReferenceOnDrawnCases) {
+  Random random(100);
+  int taken = 0;
+  for (int tries = 0; taken < 1000 && tries < 100000; ++tries) {
+    taken += compare(draw_case(random), random.of(kAllValues), random);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GE(taken, 200) << "the row refuses nearly everything";
+}
+
+// Long enough to go past the caches, from an odd place.
+TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
+  for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128}) {
+    QuantizeCase c;
+    c.target = target;
+    c.rows = 2;
+    c.columns = (int64_t{1} << 24) / (target == LPT_FORMAT_F16_TENSOR ? 4 : 2) + 77;
+    c.target_shift = 4;
+    Random random(101);
+    compare(c, Values::kBits, random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
+  for (const lpt_format target :
+       {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_INT8, LPT_FORMAT_F16, LPT_FORMAT_BF16}) {
+    for (const lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC}) {
+      for (const uint32_t low : {0x0000u, 0x0001u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu}) {
+        QuantizeCase c;
+        c.target = target;
+        c.columns = 65536;
+        c.rounding = rounding;
+        Matrix source = source_of(c);
+        QuantizeRun expected(c, source), found(c, source);
+        if (!takes(found.request)) continue;
+        for (int64_t column = 0; column < c.columns; ++column) {
+          source.set(0, column, bits_float(static_cast<uint32_t>(column) << 16 | low));
+        }
+        run_reference(expected.request);
+        GetParam()->run(found.request);
+        expect_equal(c, found, expected);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Numbers that the bits of their place just round up, and those just below, among e4m3fn's subnormals and normals.
+TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
+  for (const double step : {0x1p-9, 0x1p-3}) {
+    QuantizeCase c;
+    c.target = LPT_FORMAT_E4M3FN;
+    c.columns = 4096;
+    c.rounding = LPT_ROUNDING_STOCHASTIC;
+    Matrix source = source_of(c);
+    QuantizeRun expected(c, source), found(c, source);
+    if (!takes(found.request)) return;
+    for (int64_t column = 0; column < c.columns; ++column) {
+      const double bits = random_bits(found.request.random, 0, column);
+      const double whole = step == 0x1p-9 ? static_cast<double>(column % 7) : 8;
+      const auto turn = static_cast<float>(step * (whole + (131072 - 2 * bits - 1) / 131072));
+      source.set(0, column, column % 2 == 0 ? turn : std::nextafter(turn, 0.0f));
+    }
+    run_reference(expected.request);
+    GetParam()->run(found.request);
+    expect_equal(c, found, expected);
+  }
+}
+
+TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
+  for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_BF16}) {
+    QuantizeCase c;
+    c.target = target;
+    c.rows = 6;
+    c.columns = 333;
+    c.rounding = target == LPT_FORMAT_BF16 ? LPT_ROUNDING_NEAREST_EVEN : LPT_ROUNDING_STOCHASTIC;
+    Matrix source = source_of(c);
+    Random random(102);
+    source.fill(random, Values::kNormal);
+    QuantizeRun whole(c, source), parts(c, source);
+    if (!takes(whole.request)) continue;
+    GetParam()->run(whole.request);
+    for (int64_t row = 0; row < c.rows; row += 2) {
+      QuantizeRequest part = parts.request;
+      const int64_t bytes = element_bits(part.target.format.element) / 8;
+      part.source.rows = part.target.rows = 2;
+      part.source.data = static_cast<float *>(part.source.data) + row * part.source.row_stride;
+      part.target.data = static_cast<uint8_t *>(part.target.data) + row * part.target.row_stride * bytes;
+      part.target.block_scales = static_cast<float *>(part.target.block_scales) + row * part.target.block_scale_stride;
+      part.random.offset += row * part.random.row_stride;
+      GetParam()->run(part);
+    }
+    EXPECT_TRUE(parts.target.equals(whole.target)) << format_name(target);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, QuantizeRow, testing::ValuesIn(fast_rows(quantize_kernels())), row_name<QuantizeRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantizeRow);
+
+class AmaxRow : public RowTest<AmaxRequest> {};
+
+TEST_P(AmaxRow, EqualsTheReference) {
+  Random random(103);
+  int taken = 0;
+  for (int tries = 0; tries < 3000; ++tries) {
+    Matrix source(random.chance(0.7) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, random.of(kFewRows), random.of(kSimdEdges),
+                  random.below(2) * random.below(9), static_cast<std::size_t>(4 * random.below(16)), random.chance(0.1));
+    source.fill(random, random.of(kAllValues));
+    float expected = -1, found = -2;
+    bool expected_nan = false, found_nan = true;
+    const AmaxRequest request = {source.view(), &found, &found_nan};
+    if (!takes(request)) continue;
+    ++taken;
+    reference_of(amax_kernels()).run({source.view(), &expected, &expected_nan});
+    GetParam()->run(request);
+    ASSERT_EQ(found, expected) << source.rows() << "x" << source.columns();
+    ASSERT_EQ(found_nan, expected_nan);
+  }
+  EXPECT_GE(taken, 500);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, AmaxRow, testing::ValuesIn(fast_rows(amax_kernels())), row_name<AmaxRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmaxRow);
+
+class DequantizeRow : public RowTest<DequantizeRequest> {
+ protected:
+  bool compare(lpt_format from, lpt_format to, int64_t rows, int64_t columns, Random &random) {
+    const int64_t padding = random.below(2) * random.below(70);
+    const std::size_t shift = static_cast<std::size_t>(random.below(2) * 8 * random.below(8));
+    Matrix source(from, rows, columns, padding, shift);
+    Matrix expected(to, rows, columns, padding / 2, shift), found(to, rows, columns, padding / 2, shift);
+    const float scales[] = {1.0f, 0x1p-126f, 0.37f, 1e20f, std::nanf(""), 1e-40f};
+    source.tensor_scale = random.of(scales);
+    const DequantizeRequest request = {source.view(), found.view()};
+    if (!takes(request)) return false;
+    for (std::size_t i = 0; i < source.data.bytes(); ++i) source.data.data()[i] = static_cast<uint8_t>(random.bits());
+    fill_scales(source, random);
+    reference_of(dequantize_kernels()).run({source.view(), expected.view()});
+    GetParam()->run(request);
+    EXPECT_TRUE(found.is_intact());
+    EXPECT_TRUE(found.equals(expected)) << format_name(from) << " -> " << format_name(to) << " " << rows << "x" << columns
+                                        << " padding " << padding << " shift " << shift << " scale "
+                                        << source.tensor_scale;
+    return true;
+  }
+};
+
+TEST_P(DequantizeRow, EqualsTheReference) {
+  static constexpr lpt_format outputs[] = {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+  Random random(104);
+  int taken = 0;
+  for (int tries = 0; tries < 20000 && taken < 2000 && !HasFailure(); ++tries) {
+    const int64_t columns = random.chance(0.9) ? random.of(kSimdEdges) : random.below(3000);
+    taken += compare(draw_target(random), random.of(outputs), random.of(kFewRows), columns, random);
+  }
+  EXPECT_GE(taken, 200);
+}
+
+TEST_P(DequantizeRow, EqualsTheReferenceOnALargeMatrix) {
+  Random random(105);
+  compare(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F32, 2, (int64_t{1} << 22) / 2 + 99, random);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, DequantizeRow, testing::ValuesIn(fast_rows(dequantize_kernels())),
+                         row_name<DequantizeRequest>);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DequantizeRow);
+
+}  // namespace
+}  // namespace lpt::test
