@@ -603,8 +603,8 @@ enum lpt_scale_rule_values {
  */
 typedef struct lpt_random {
   uint64_t seed;      /**< The key. */
-  int64_t offset;     /**< Index of this tensor's first element in the whole one. */
-  int64_t row_stride; /**< Columns of the whole tensor; 0: columns of this one. */
+  int64_t offset;     /**< Index of this tensor's first element in the whole one, at most 2^60. */
+  int64_t row_stride; /**< Columns of the whole tensor, at most 2^32; 0: columns of this one. */
   uint32_t stream;    /**< One per site of the program, below 2^24. */
   uint32_t step;      /**< One per call of the site; micro-batches count. */
 } lpt_random;
@@ -963,7 +963,7 @@ typedef struct lpt_linear_options {
   size_t struct_size;               /**< sizeof(lpt_linear_options) of the caller. */
   uint64_t flags;                   /**< LPT_CHECK_ONLY. */
   lpt_random random;                /**< Seed, this layer's stream, this micro-batch's step; offset, row_stride stay 0. */
-  int64_t first_row;                /**< Index of the first row in the whole batch: data-parallel ranks differ in it. */
+  int64_t first_row;                /**< Index of the first row in the whole batch, to 2^32: ranks differ in it. */
   const lpt_tensor *bias;           /**< Forward: vector of output_columns, f32; NULL: none. */
   const lpt_tensor *input_smoothing; /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
   int32_t is_accumulated;           /**< Weight and bias gradients: 0 overwrite, 1 add. */
@@ -1254,7 +1254,7 @@ LPT_API void lpt_softmax_options_init(lpt_softmax_options *options, size_t struc
 /**
  * @brief Computes output = exp(scale · input - max) / sum along the last axis.
  *
- * A row that sees no column gives zeros. A row with NaN, or with +infinity, gives NaN.
+ * A row that sees no column, or only -infinity, gives zeros. A row with NaN, or with +infinity, gives NaN.
  *
  * @param context the context.
  * @param input borrowed; rank 2 or more for a causal one; f32, bf16, f16 or f64.
@@ -1340,7 +1340,7 @@ typedef struct lpt_step_options {
   uint64_t flags;                     /**< LPT_CHECK_ONLY. */
   double learning_rate;               /**< At least 0. */
   double gradient_scale;              /**< Gradients are multiplied by it: clipping, loss scale, micro-batches. */
-  lpt_random random;                  /**< Seed and step, for stochastic rounding; the parameter's index is its stream. */
+  lpt_random random;                  /**< Seed and step; the parameter's index takes the place of the stream. */
   lpt_rounding first_moment_rounding; /**< Of the first moment's cast. */
   lpt_rounding second_moment_rounding; /**< Of the second moment's cast. */
   lpt_rounding parameter_rounding;    /**< Of the parameter's cast, when it is not f32. */

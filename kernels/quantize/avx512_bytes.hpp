@@ -207,10 +207,11 @@ void cast_span(ByteCast &shared, const float *from, uint8_t *to, int64_t count, 
 
 using CastSpan = void (*)(ByteCast &, const float *, uint8_t *, int64_t, uint64_t);
 
+// With an inverse per column the amax is known before: then none is found here.
 template <typename Element, Mode kMode>
 CastSpan span_of(bool has_amax, bool has_columns) {
-  if (has_amax) return has_columns ? cast_span<Element, kMode, true, true> : cast_span<Element, kMode, true, false>;
-  return has_columns ? cast_span<Element, kMode, false, true> : cast_span<Element, kMode, false, false>;
+  if (has_columns) return cast_span<Element, kMode, false, true>;
+  return has_amax ? cast_span<Element, kMode, true, false> : cast_span<Element, kMode, false, false>;
 }
 
 template <typename Element>

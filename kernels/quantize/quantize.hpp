@@ -20,7 +20,7 @@ struct AmaxRequest {
 // target(r, c) = round(source(r, c) · inverse(r, c)),  inverse = 1 / (block scale · tensor scale), all in f32.
 //
 // The tensor scale is an input: the operation has written target.tensor_scale before. Block scales are computed here by
-// `rule` from each block's amax, in units of the tensor scale, and written; with `are_scales_given` they are read.
+// `rule` from each block's amax, in units of the tensor scale, and written.
 // A request covers whole blocks: an operation cuts a matrix on block edges only.
 struct QuantizeRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride (transposed casts)
@@ -28,7 +28,6 @@ struct QuantizeRequest {
   lpt_rounding rounding;
   lpt_overflow overflow;
   lpt_scale_rule rule;     // resolved: never DEFAULT
-  bool are_scales_given;
   float tensor_inverse;    // 1 / tensor scale; 1 where the format has none
   RandomSource random;     // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
   int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride

@@ -98,23 +98,18 @@ Magnitudes magnitudes_of(const MatrixView &source, const Block &block) {
   return found;
 }
 
-// The inverse that the elements of a block are multiplied by; its scale is found and written before, or read.
+// The inverse that the elements of a block are multiplied by; its scale is found and written before.
 float settle_scale(const QuantizeRequest &request, int64_t block_row, int64_t block_column,
                    const Magnitudes &magnitudes) {
   const MatrixView &target = request.target;
   const lpt_format kind = target.format.block_scale;
   if (kind == LPT_FORMAT_NONE) return request.tensor_inverse;
-  uint32_t code;
-  if (request.are_scales_given) {
-    code = load_scale_code(target, block_row, block_column);
-  } else {
-    const lpt_format element = target.format.element;
-    code = block_scale_code(kind, request.rule, magnitudes.amax, largest_of(element), request.tensor_inverse);
-    const bool is_poisoned =
-        magnitudes.has_nan || (magnitudes.has_infinity && request.overflow == LPT_OVERFLOW_INFINITE);
-    const bool keeps_nan = has_element(element) && !nan_goes_to_scale(kind, element_of(element));
-    store_scale_code(target, block_row, block_column, is_poisoned && !keeps_nan ? block_scale_nan(kind) : code);
-  }
+  const lpt_format element = target.format.element;
+  const uint32_t code =
+      block_scale_code(kind, request.rule, magnitudes.amax, largest_of(element), request.tensor_inverse);
+  const bool is_poisoned = magnitudes.has_nan || (magnitudes.has_infinity && request.overflow == LPT_OVERFLOW_INFINITE);
+  const bool keeps_nan = has_element(element) && !nan_goes_to_scale(kind, element_of(element));
+  store_scale_code(target, block_row, block_column, is_poisoned && !keeps_nan ? block_scale_nan(kind) : code);
   return inverse_scale(block_scale_value(kind, code) * tensor_scale_at(target));
 }
 
@@ -162,8 +157,7 @@ void amax_any_ref(const AmaxRequest &request) {
 
 void quantize_any_ref(const QuantizeRequest &request) {
   const BlockGrid grid = block_grid(request.target.format, request.target.rows, request.target.columns);
-  const bool needs_magnitudes = request.amax != nullptr ||
-      (request.target.format.block_scale != LPT_FORMAT_NONE && !request.are_scales_given);
+  const bool needs_magnitudes = request.amax != nullptr || request.target.format.block_scale != LPT_FORMAT_NONE;
   for (int64_t block_row = 0; block_row < grid.rows; ++block_row) {
     for (int64_t block_column = 0; block_column < grid.columns; ++block_column) {
       const Block block = block_at(grid, request.target, block_row, block_column);

@@ -16,7 +16,6 @@ void dequantize_floats_f32_x86_avx2(const DequantizeRequest &request);
 void amax_f32_x86_avx512(const AmaxRequest &request);
 void quantize_f32_bytes_x86_avx512(const QuantizeRequest &request);
 void quantize_f32_transposed_x86_avx512(const QuantizeRequest &request);
-void quantize_f32_bytes_columns_x86_avx512(const QuantizeRequest &request);
 void quantize_f32_bytes_blocks_x86_avx512(const QuantizeRequest &request);
 void quantize_f32_narrow_blocks_x86_avx512(const QuantizeRequest &request);
 void quantize_f32_halves_x86_avx512(const QuantizeRequest &request);

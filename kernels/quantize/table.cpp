@@ -81,18 +81,9 @@ const char *refuses_whole_bytes(const QuantizeRequest &request) {
   return refuses_bytes(request);
 }
 
-const char *refuses_column_bytes(const QuantizeRequest &request) {
-  const Format &format = request.target.format;
-  const bool has_columns = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_columns == 1 &&
-                           (format.block_rows == LPT_WHOLE || format.block_rows >= request.target.rows);
-  if (!has_columns || !request.are_scales_given) return "target has no given e8m0fnu column scales";
-  return refuses_bytes(request);
-}
-
 const char *refuses_block_bytes(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (!format.has_block_scale()) return "target has no block scales";
-  if (request.are_scales_given) return "block scales are given";
   if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
   return refuses_bytes(request);
 }
@@ -104,7 +95,6 @@ const char *refuses_narrow_format(const QuantizeRequest &request) {
   const bool has_blocks = format.block_rows == 1 && (format.block_columns == 16 || format.block_columns == 32);
   if (!has_blocks) return "blocks are not 1x16 or 1x32";
   if (format.block_scale == LPT_FORMAT_F32) return "block scales are f32";
-  if (request.are_scales_given) return "block scales are given";
   const bool has_element = plain == LPT_FORMAT_E2M1FN || plain == LPT_FORMAT_E4M3FN || plain == LPT_FORMAT_E5M2;
   return has_element ? nullptr : "element is not e2m1fn, e4m3fn or e5m2";
 }
@@ -152,7 +142,6 @@ constexpr Row<AmaxRequest> kAmaxRows[] = {
 constexpr Row<QuantizeRequest> kQuantizeRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"quantize_f32_bytes_x86_avx512", kCpuAvx512, refuses_whole_bytes, quantize_f32_bytes_x86_avx512},
-    {"quantize_f32_bytes_columns_x86_avx512", kCpuAvx512, refuses_column_bytes, quantize_f32_bytes_columns_x86_avx512},
     {"quantize_f32_narrow_blocks_x86_avx512", kCpuAvx512, refuses_narrow_blocks, quantize_f32_narrow_blocks_x86_avx512},
     {"quantize_f32_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_f32_transposed_x86_avx512},
     {"quantize_f32_bytes_blocks_x86_avx512", kCpuAvx512, refuses_block_bytes, quantize_f32_bytes_blocks_x86_avx512},

@@ -12,7 +12,6 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kStreamedBytes = int64_t{16} << 20;  // larger outputs would only push others out of the caches
-constexpr int64_t kPanelColumns = 4096;                // inverses on the stack: 16 KiB
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -119,29 +118,6 @@ void quantize_f32_bytes_x86_avx512(const QuantizeRequest &request) {
   ByteCast cast = byte_cast(request);
   for (int64_t row = 0; row < extent.rows; ++row) {
     span(cast, source_at(request, row, 0), target_at(request, row, 0), extent.columns, random_index(request, row, 0));
-  }
-  finish(request, cast);
-}
-
-// Scales that are given for each column.
-void quantize_f32_bytes_columns_x86_avx512(const QuantizeRequest &request) {
-  const MatrixView &target = request.target;
-  if (target.rows == 0) return;  // then there are no blocks, so no scales
-  const float tensor_scale = tensor_scale_at(target);
-  const CastSpan span = span_of(target.format.element, mode_of(request), request.amax != nullptr, true);
-  ByteCast cast = byte_cast(request);
-  for (int64_t first = 0; first < target.columns; first += kPanelColumns) {
-    const int64_t count = smaller(kPanelColumns, target.columns - first);
-    float inverses[kPanelColumns];
-    for (int64_t i = 0; i < count; ++i) {
-      const uint8_t code = static_cast<const uint8_t *>(target.block_scales)[first + i];
-      inverses[i] = inverse_scale(decode(kElementE8m0fnu, code) * tensor_scale);
-    }
-    cast.inverses = inverses;
-    for (int64_t row = 0; row < target.rows; ++row) {
-      span(cast, source_at(request, row, first), target_at(request, row, first), count,
-           random_index(request, row, first));
-    }
   }
   finish(request, cast);
 }

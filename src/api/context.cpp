@@ -13,8 +13,8 @@ void lpt_profile_entry_init(lpt_profile_entry *entry, size_t struct_size) {
 }
 
 lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context) {
-  return guard_without_context([&]() -> Status {
-    lpt_context_options known = LPT_CONTEXT_OPTIONS_INIT;
+  lpt_context_options known = LPT_CONTEXT_OPTIONS_INIT;
+  const lpt_status result = guard_without_context([&]() -> Status {
     Status status = read_options(options, "options", known);
     if (status.is_ok()) status = check_out(out_context, "out_context");
     if (status.is_ok()) status = create_context(known, out_context);
@@ -24,6 +24,10 @@ lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **
     }
     return status;
   });
+  if (result == LPT_OUT_OF_MEMORY && known.error_text != nullptr && known.error_text_bytes > 0) {
+    std::snprintf(known.error_text, known.error_text_bytes, "out of memory");
+  }
+  return result;
 }
 
 void lpt_context_destroy(lpt_context *context) { destroy(context, HandleKind::kContext); }

@@ -50,7 +50,9 @@ LPT_HOST_DEVICE static inline PhiloxBlock random_block(const RandomSource &sourc
 }
 
 LPT_HOST_DEVICE static inline uint32_t random_bits(const RandomSource &source, int64_t row, int64_t column) {
-  const uint64_t index = static_cast<uint64_t>(source.offset + row * source.row_stride + column);
+  const uint64_t index = static_cast<uint64_t>(source.offset) +
+                         static_cast<uint64_t>(row) * static_cast<uint64_t>(source.row_stride) +
+                         static_cast<uint64_t>(column);
   if (source.bits == 8) {
     const PhiloxBlock block = random_block(source, index / 16);
     return (block.word[(index % 16) / 4] >> (8 * (index % 4))) & 0xFFu;

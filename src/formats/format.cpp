@@ -323,7 +323,7 @@ Status format_from_name(const char *name, lpt_format &out_format) {
 std::string format_name(lpt_format id) {
   if (const Preset *preset = find_preset(id)) return preset->name;
   Format format;
-  if (!find_format(id, format)) return "format " + std::to_string(id);
+  if (!find_format(id, format)) return text("format %lld", static_cast<long long>(id));
   std::string name = format_name(format.element) + "/" + block_name(format);
   if (format.has_block_scale()) name += "/" + format_name(format.block_scale);
   if (format.has_tensor_scale()) name += "/" + format_name(format.tensor_scale);

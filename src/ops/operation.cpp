@@ -22,10 +22,13 @@ Range payload_range(const MatrixView &view) {
 
 bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
 
-// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it.
+// Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it. A single
+// row has any stride: it may lie in the gap between the rows of the other.
 bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
-  const int64_t stride = row_bytes(a.row_stride, element_bits(a.format.element));
-  if (stride != row_bytes(b.row_stride, element_bits(b.format.element)) || stride == 0) return false;
+  const int64_t a_stride = row_bytes(a.row_stride, element_bits(a.format.element));
+  const int64_t b_stride = row_bytes(b.row_stride, element_bits(b.format.element));
+  const int64_t stride = a.rows == 1 ? b_stride : a_stride;
+  if (stride == 0 || (a.rows != 1 && b.rows != 1 && a_stride != b_stride)) return false;
   if (a.column_stride != 1 || b.column_stride != 1) return false;
   const int64_t a_width = row_bytes(a.columns, element_bits(a.format.element));
   const int64_t b_width = row_bytes(b.columns, element_bits(b.format.element));
@@ -117,7 +120,13 @@ Status check_finite(const char *name, double value, double least, double most) {
 Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
                    int32_t rounds, RandomSource &out_source) {
   if (random.stream >= (1u << 24)) return invalid("random.stream is %u: expected less than 2^24", random.stream);
-  if (random.offset < 0) return invalid("random.offset is %lld: expected at least 0", number(random.offset));
+  // Bounded, so that no index of a tensor that fits in memory can overflow.
+  if (random.offset < 0 || random.offset > (int64_t{1} << 60)) {
+    return invalid("random.offset is %lld: expected 0 to 2^60", number(random.offset));
+  }
+  if (random.row_stride > (int64_t{1} << 32)) {
+    return invalid("random.row_stride is %lld: expected at most 2^32", number(random.row_stride));
+  }
   if (random.row_stride != 0 && random.row_stride < columns) {
     return invalid("random.row_stride is %lld: expected 0 or at least the columns, %lld", number(random.row_stride),
                    number(columns));

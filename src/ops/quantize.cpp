@@ -22,10 +22,10 @@ bool has_nan_code(lpt_format element) {
   return element == LPT_FORMAT_F32 || element == LPT_FORMAT_F64 || element_of(element).nan_code != 0;
 }
 
-// Rows per part: whole blocks. A block of all rows that is computed here cannot be cut.
+// Rows per part: whole blocks. A block of all rows cannot be cut.
 int64_t row_unit(const QuantizeRequest &request) {
   const Format &format = request.target.format;
-  if (!format.has_block_scale() || (format.block_rows == LPT_WHOLE && request.are_scales_given)) return 1;
+  if (!format.has_block_scale()) return 1;
   if (format.block_rows == LPT_WHOLE) return request.target.rows > 0 ? request.target.rows : 1;
   return format.block_rows;
 }
@@ -59,6 +59,16 @@ Status measure(Context &context, const MatrixView &source, bool is_check_only, E
   return {};
 }
 
+// A plain element without NaN takes no source that has one.
+Status check_no_hidden_nan(Context &context, const MatrixView &source, const MatrixView &target) {
+  if (!target.format.is_plain() || has_nan_code(target.format.element)) return {};
+  Extremes extremes;
+  LPT_TRY(measure(context, source, false, extremes));
+  if (!extremes.has_nan) return {};
+  return invalid("source has a NaN: %s has no code for it, and no scale to carry it",
+                 format_name(target.format.id).c_str());
+}
+
 // Runs the chosen row over the matrix in parts, and gathers the amax if the request wants it.
 void run_parts(Context &context, const Row<QuantizeRequest> &row, const QuantizeRequest &whole) {
   const int64_t rows = whole.target.rows;
@@ -83,7 +93,7 @@ void run_parts(Context &context, const Row<QuantizeRequest> &row, const Quantize
 void run_row_parts(Context &context, const Row<QuantizeRequest> &row, const QuantizeRequest &whole) {
   const Format &format = whole.target.format;
   const int64_t block = format.has_block_scale() ? format.block_columns : 1;
-  if (block == LPT_WHOLE && !whole.are_scales_given) return run_parts(context, row, whole);
+  if (block == LPT_WHOLE) return run_parts(context, row, whole);
   const int64_t unit = std::max<int64_t>(block, 1024);
   const int64_t columns = whole.target.columns;
   const Parts parts = split(context, (columns + unit - 1) / unit, unit);
@@ -305,6 +315,10 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
     void *factors = nullptr;
     LPT_TRY(check_vector(options.smoothing, "smoothing", LPT_FORMAT_E8M0FNU, source_view.columns, needs_data, &factors));
     cast.smoothing = static_cast<const uint8_t *>(factors);
+  }
+  if (quantized != nullptr && transposed != nullptr && needs_data) {
+    // A NaN that the second output cannot hold must be found before the first is written.
+    for (const MatrixView &view : views) LPT_TRY(check_no_hidden_nan(context, source_view, view));
   }
   for (int i = 0; i < 2; ++i) {
     if (outputs[i] == nullptr) continue;

@@ -72,6 +72,7 @@ Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const l
     lpt_scale_rule rule;
     LPT_TRY(resolve_rule(known, options.rounding, options.scale_rule, rule));
   }
+  if ((options.flags & LPT_CHECK_ONLY) != 0) return {};
   recipe.casts[cast] = CastRule{format,          options.rounding,      options.overflow, options.scale_rule,
                                 options.stochastic_bits, options.philox_rounds};
   return {};

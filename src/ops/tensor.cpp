@@ -130,6 +130,11 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
   }
   LPT_TRY(check_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
+  const auto bytes = static_cast<uintptr_t>((element_bits(format.element) + 7) / 8);
+  if (reinterpret_cast<uintptr_t>(description.data) % bytes != 0) {
+    return invalid("data is %p: expected an address that %d divides, the bytes of %s", description.data,
+                   static_cast<int>(bytes), format_name(format.id).c_str());
+  }
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = description.rank;
@@ -146,6 +151,10 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
       if (is_packed && (is_last ? stride != 1 : stride % 2 != 0)) {
         return invalid("strides[%d] is %lld: %s is packed, so the last stride is 1 and the others are even", i,
                        static_cast<long long>(stride), format_name(format.id).c_str());
+      }
+      if (stride == 0 && tensor->extents[i] > 1) {
+        return invalid("strides[%d] is 0: the %lld elements of that axis would share memory", i,
+                       static_cast<long long>(tensor->extents[i]));
       }
       int64_t reach;
       if (!multiply(stride, tensor->extents[i], reach) || reach > (int64_t{1} << 56)) {

@@ -583,6 +583,18 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) {
        return wrap_tensor(w, LPT_FORMAT_F32, {2, 32}, {-32, 1});
      }},
+    {"tensor_wrap: elements that share memory",
+     LPT_INVALID_ARGUMENT,
+     {"strides[0] is 0", "share memory"},
+     [](World &w) {
+       return wrap_tensor(w, LPT_FORMAT_F32, {2, 32}, {0, 1});
+     }},
+    {"matrix_wrap: data between two elements",
+     LPT_INVALID_ARGUMENT,
+     {"data is", "that 4 divides", "f32"},
+     [](World &w) {
+       return lpt_matrix_wrap(w.c, LPT_FORMAT_F32, reinterpret_cast<void *>(uintptr_t{0x1002}), 2, 3, 0, &w.out_tensor);
+     }},
     {"tensor_wrap: strided 4-bit elements",
      LPT_INVALID_ARGUMENT,
      {"strides[1] is 2", "e2m1fn"},
@@ -881,7 +893,7 @@ const std::vector<BadCall> kQuantizeCalls = {
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.random.stream = 1u << 24; }); }},
     {"quantize: negative offset",
      LPT_INVALID_ARGUMENT,
-     {"random.offset is -1", "at least 0"},
+     {"random.offset is -1", "0 to 2^60"},
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.random.offset = -1; }); }},
     {"quantize: random rows that overlap",
      LPT_INVALID_ARGUMENT,

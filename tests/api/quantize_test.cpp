@@ -6,6 +6,11 @@
 namespace lpt::test {
 namespace {
 
+// Bytes of a tensor's elements.
+std::vector<uint8_t> payload(lpt_context *context, const lpt_tensor *tensor) {
+  return plain_bytes(context, part_of(context, tensor, LPT_PART_PAYLOAD).get());
+}
+
 constexpr lpt_format kScaledPresets[] = {LPT_FORMAT_E4M3FN_TENSOR,  LPT_FORMAT_E4M3FN_ROW,  LPT_FORMAT_E4M3FN_1X128,
                                          LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3_TENSOR, LPT_FORMAT_E4M3_ROW,
                                          LPT_FORMAT_E5M2_TENSOR,    LPT_FORMAT_E5M2_ROW,    LPT_FORMAT_E5M2_1X128,
@@ -238,6 +243,27 @@ TEST(QuantizeNan, GoesToTheScaleWhereTheElementHasNone) {
   const Context context = make_context();
   const Tensor target = tensor_of(context.get(), LPT_FORMAT_INT8_TENSOR, 1, 2, {1.0, std::nan("")});
   EXPECT_TRUE(std::isnan(tensor_scale_of(context.get(), target.get())));
+}
+
+TEST(QuantizeNan, IsFoundBeforeTheFirstOfTwoOutputsIsWritten) {
+  const Context context = make_context();
+  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 2, {1.0, std::nan(""), 2.0, 3.0});
+  const Tensor first = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 2, 2);
+  const Tensor second = make_tensor(context.get(), LPT_FORMAT_INT8, 2, 2);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(context.get(), source.get(), nullptr, first.get(), second.get()));
+  EXPECT_EQ(std::vector<uint8_t>(4, 0), payload(context.get(), first.get()));
+}
+
+TEST(QuantizeInfinity, IsNotTurnedIntoANumberWhereItMustNotSaturate) {
+  const Context context = make_context();
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.overflow = LPT_OVERFLOW_INFINITE;
+  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 2, {1.0, INFINITY});
+  const Tensor integers = make_tensor(context.get(), LPT_FORMAT_INT8_TENSOR, 1, 2);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(context.get(), source.get(), &options, integers.get(), nullptr));
+  const Tensor floats = make_tensor(context.get(), LPT_FORMAT_E5M2_TENSOR, 1, 2);
+  EXPECT_EQ(LPT_OK, lpt_quantize(context.get(), source.get(), &options, floats.get(), nullptr));
+  EXPECT_EQ(0x7C, payload(context.get(), floats.get())[1]);
 }
 
 }  // namespace

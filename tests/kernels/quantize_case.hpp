@@ -22,7 +22,6 @@ struct QuantizeCase {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
   lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
-  bool are_scales_given = false;
   bool wants_amax = false;
   float tensor_scale = 0;  // 0: from the source
   RandomSource random = {.seed = 0x1234567, .offset = 0, .row_stride = 0, .stream = 3, .step = 5, .rounds = 7, .bits = 16};
@@ -37,11 +36,11 @@ inline lpt_scale_rule resolved(const Format &format, lpt_scale_rule rule, lpt_ro
 
 inline std::string text_of(const QuantizeCase &c) {
   return format_name(c.source) + (c.is_transposed ? " transposed" : "") + " -> " + format_name(c.target) +
-         text(" %lldx%lld padding %lld,%lld shift %zu,%zu rounding %d overflow %d rule %d given %d amax %d scale %a "
+         text(" %lldx%lld padding %lld,%lld shift %zu,%zu rounding %d overflow %d rule %d amax %d scale %a "
               "random %lld+r*%lld rounds %d bits %d",
               static_cast<long long>(c.rows), static_cast<long long>(c.columns),
               static_cast<long long>(c.source_padding), static_cast<long long>(c.target_padding), c.source_shift,
-              c.target_shift, c.rounding, c.overflow, c.rule, c.are_scales_given, c.wants_amax,
+              c.target_shift, c.rounding, c.overflow, c.rule, c.wants_amax,
               static_cast<double>(c.tensor_scale), static_cast<long long>(c.random.offset),
               static_cast<long long>(c.random.row_stride), c.random.rounds, c.random.bits);
 }
@@ -72,7 +71,6 @@ class QuantizeRun {
     request.rounding = c.rounding;
     request.overflow = c.overflow;
     request.rule = resolved(target.format(), c.rule, c.rounding);
-    request.are_scales_given = c.are_scales_given;
     if (target.format().has_tensor_scale()) {
       target.tensor_scale = c.tensor_scale != 0 ? c.tensor_scale
                                                 : tensor_scale_of(target.format(), request.rule, finite_amax(source));

@@ -395,26 +395,6 @@ TEST(QuantizeReference, RaisesAmaxToTheLargestFiniteSource) {
   EXPECT_EQ(run.amax, 5.0f);
 }
 
-TEST(QuantizeReference, ReadsScalesThatAreGiven) {
-  QuantizeCase c;
-  c.target = made(LPT_FORMAT_E4M3FN, LPT_FORMAT_E8M0FNU, LPT_WHOLE, 1, LPT_FORMAT_NONE);
-  c.rows = 2;
-  c.columns = 3;
-  c.are_scales_given = true;
-  Matrix source(c.source, c.rows, c.columns);
-  for (int64_t row = 0; row < 2; ++row) {
-    for (int64_t column = 0; column < 3; ++column) source.set(row, column, 8.0f);
-  }
-  QuantizeRun run(c, source);
-  const uint8_t scales[] = {127, 129, 0xFF};  // 1, 4, NaN
-  std::memcpy(run.target.scales.data(), scales, sizeof scales);
-  run_reference(run.request);
-  EXPECT_EQ(run.target.code(1, 0), 0x50u);  // 8
-  EXPECT_EQ(run.target.code(1, 1), 0x40u);  // 2
-  EXPECT_EQ(run.target.code(1, 2), 0x7Fu);
-  EXPECT_EQ(std::memcmp(run.target.scales.data(), scales, sizeof scales), 0);
-}
-
 TEST(QuantizeReference, DrawsTheSameBitsForATransposedCast) {
   QuantizeCase c;
   c.rows = 40;

@@ -55,6 +55,13 @@ TEST(Apart, AreInterleavedColumnsOfDifferentFormats) {
   EXPECT_FALSE(are_apart(view_at(0, 8, 5, 10), view_at(18, 8, 10, 20, LPT_FORMAT_BF16)));
 }
 
+TEST(Apart, IsAVectorInTheGapOfAMatrix) {
+  EXPECT_TRUE(are_apart(view_at(0, 4, 5, 10), view_at(20, 1, 5, 5)));
+  EXPECT_TRUE(are_apart(view_at(0, 4, 5, 10), view_at(60, 1, 5, 5)));
+  EXPECT_FALSE(are_apart(view_at(0, 4, 5, 10), view_at(20, 1, 6, 6))) << "into the next row";
+  EXPECT_FALSE(are_apart(view_at(0, 4, 5, 10), view_at(16, 1, 5, 5))) << "from the row before";
+}
+
 TEST(Apart, AreEmptyViewsFromAll) {
   EXPECT_TRUE(are_apart(view_at(0, 0, 4, 4), view_at(0, 2, 4, 4)));
   EXPECT_TRUE(are_apart(view_at(0, 4, 0, 4), view_at(0, 2, 4, 4)));
