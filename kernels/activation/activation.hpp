@@ -29,9 +29,9 @@ struct SwigluBackwardRequest {
 // root is zero, r is 0: a row of zeros without epsilon gives zeros.
 struct RmsnormForwardRequest {
   MatrixView input;
-  const void *weight;   // columns numbers: f32, or f64 with is_f64
+  const void *weight;  // columns numbers: f32, or f64 with is_f64
   MatrixView output;
-  void *inverse_rms;    // NULL, or rows numbers
+  void *inverse_rms;  // NULL, or rows numbers
   double epsilon;
   bool is_f64;
 };

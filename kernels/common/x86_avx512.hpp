@@ -55,8 +55,8 @@ template <int kRounds>
   const __m512i multiplier0 = _mm512_set1_epi64(kPhiloxMultiplier0);
   const __m512i multiplier1 = _mm512_set1_epi64(kPhiloxMultiplier1);
   // Counters stand so that interleaving the halves of the results gives blocks 0-3 and 4-7.
-  const __m512i counter = _mm512_add_epi64(_mm512_set1_epi64(static_cast<int64_t>(block)),
-                                           _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0));
+  const __m512i counter =
+      _mm512_add_epi64(_mm512_set1_epi64(static_cast<int64_t>(block)), _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0));
   __m512i word0 = counter;
   __m512i word1 = _mm512_srli_epi64(counter, 32);
   __m512i word2 = _mm512_set1_epi64(static_cast<int64_t>(lanes.stream));

@@ -18,15 +18,15 @@ namespace lpt {
 struct GemmRequest {
   MatrixView a;
   MatrixView b;
-  MatrixView c;      // f32, bf16, f16, f64
+  MatrixView c;  // f32, bf16, f16, f64
   bool is_a_transposed;
   bool is_b_transposed;
-  int64_t m, n, k;   // of this part
+  int64_t m, n, k;                  // of this part
   int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole product
   double alpha, beta;
-  const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
-  bool is_f64;       // compute in f64: some view is f64
-  std::byte *scratch;      // aligned to 64 bytes
+  const void *bias;    // NULL, or n numbers of the whole product: f32, or f64 with is_f64
+  bool is_f64;         // compute in f64: some view is f64
+  std::byte *scratch;  // aligned to 64 bytes
 };
 
 constexpr int64_t kGemmRowUnit = 64;

@@ -13,9 +13,9 @@ namespace lpt {
 // Numbers of one step, made in double and rounded once, so that every row uses the same.
 struct AdamwConstants {
   float beta1, one_minus_beta1, beta2, one_minus_beta2;
-  float root_correction;   // 1 / (1 - beta2^t)
-  float step_size;         // learning rate / (1 - beta1^t)
-  float decay;             // learning rate · weight decay
+  float root_correction;  // 1 / (1 - beta2^t)
+  float step_size;        // learning rate / (1 - beta1^t)
+  float decay;            // learning rate · weight decay
   float epsilon;
   float gradient_scale;
 };
@@ -23,12 +23,12 @@ struct AdamwConstants {
 // One of the three arrays that a step reads and writes. value = element · scale; a format without scale has scale 1.
 struct StateArray {
   void *data;
-  lpt_format element;      // f32, bf16, f16, e4m3fn, e4m3, e5m2
-  float scale;             // decodes what is stored now
-  float inverse_scale;     // encodes what will be stored
+  lpt_format element;   // f32, bf16, f16, e4m3fn, e4m3, e5m2
+  float scale;          // decodes what is stored now
+  float inverse_scale;  // encodes what will be stored
   lpt_rounding rounding;
-  bool is_clamped;         // a value that is not zero keeps at least the smallest code
-  RandomSource random;     // index of element i: offset + i
+  bool is_clamped;      // a value that is not zero keeps at least the smallest code
+  RandomSource random;  // index of element i: offset + i
 };
 
 // A range of one parameter, with the formula of lpt_optimizer_step. Two passes, since a new scale needs the new amax:
@@ -45,13 +45,13 @@ struct StateArray {
 // A state is read as element · scale and written as round(value · inverse_scale), saturated; a NaN as the positive quiet
 // one.
 struct AdamwRequest {
-  int64_t begin, count;    // elements of this part; arrays are those of the whole parameter
+  int64_t begin, count;  // elements of this part; arrays are those of the whole parameter
   const void *gradient;
   lpt_format gradient_format;  // f32, bf16
   StateArray first, second, parameter;
   AdamwConstants constants;
   bool is_measure;
-  float *amax;             // three numbers
+  float *amax;  // three numbers
 };
 
 std::span<const Row<AdamwRequest>> adamw_kernels();

@@ -9,11 +9,11 @@ namespace lpt {
 namespace {
 
 struct BlockRules {
-  __m512 largest;         // of the element
+  __m512 largest;  // of the element
   __m512 tensor_inverse;
   __m512 tensor_scale;
-  bool has_headroom;      // e4m3fn
-  bool is_floor;          // e8m0fnu
+  bool has_headroom;  // e4m3fn
+  bool is_floor;      // e8m0fnu
 };
 
 struct BlockScales {
@@ -31,8 +31,8 @@ struct BlockScales {
   __m512 units = _mm512_mul_ps(_mm512_div_ps(amax, rules.largest), rules.tensor_inverse);
   if (rules.has_headroom) units = _mm512_mul_ps(units, _mm512_set1_ps(17.0f / 16.0f));
   const __m512i biased = nearest_code<E4m3fn>(_mm512_min_ps(units, _mm512_set1_ps(E4m3fn::kLargest)));
-  const __m512i low = _mm512_and_si512(_mm512_sub_epi32(biased, _mm512_set1_epi32(kNearestBias<E4m3fn>)),
-                                       _mm512_set1_epi32(0x7F));
+  const __m512i low =
+      _mm512_and_si512(_mm512_sub_epi32(biased, _mm512_set1_epi32(kNearestBias<E4m3fn>)), _mm512_set1_epi32(0x7F));
   const __m512i code = _mm512_max_epu32(low, _mm512_set1_epi32(1));
   const __m512i normal = _mm512_add_epi32(_mm512_slli_epi32(code, 20), _mm512_set1_epi32((127 - 7) << 23));
   const __m512 small = _mm512_mul_ps(_mm512_cvtepi32_ps(code), _mm512_set1_ps(0x1p-9f));
@@ -65,11 +65,13 @@ struct BlockScales {
 [[gnu::always_inline]] inline __m512i largest_of_each(__m512i (&v)[16]) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
-    v[i] = _mm512_max_epu32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+    v[i] =
+        _mm512_max_epu32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
   }
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    v[i] = _mm512_max_epu32(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+    v[i] =
+        _mm512_max_epu32(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
   }
 #pragma GCC unroll 2
   for (int i = 0; i < 2; ++i) {
@@ -94,7 +96,8 @@ struct BlockCast {
 
 // Sixteen blocks from `from`, `count` numbers or fewer than whole. False: there is an infinity or NaN, nothing was done.
 template <typename Element, Mode kMode, int kVectors, bool kIsE4m3fn>
-bool cast_blocks(BlockCast &cast, const float *from, uint8_t *to, uint8_t *scales, int64_t count, uint64_t random_block) {
+bool cast_blocks(BlockCast &cast, const float *from, uint8_t *to, uint8_t *scales, int64_t count,
+                 uint64_t random_block) {
   constexpr int64_t kBlock = 16 * kVectors;
   constexpr bool kIsPacked = Element::kMantissaBits == 1;
   const bool is_whole = count >= 16 * kBlock;
@@ -114,7 +117,8 @@ bool cast_blocks(BlockCast &cast, const float *from, uint8_t *to, uint8_t *scale
   if (_mm512_cmpge_epu32_mask(amax, _mm512_set1_epi32(0x7F800000)) != 0) return false;
   cast.amax = _mm512_max_epu32(cast.amax, amax);
   const BlockScales found = block_scales(kIsE4m3fn, _mm512_castsi512_ps(amax), cast.rules);
-  _mm_mask_storeu_epi8(scales, static_cast<__mmask16>(lane_mask(0, (count + kBlock - 1) / kBlock) & 0xFFFF), found.codes);
+  _mm_mask_storeu_epi8(scales, static_cast<__mmask16>(lane_mask(0, (count + kBlock - 1) / kBlock) & 0xFFFF),
+                       found.codes);
 
   for (int group = 0; group < 4 * kVectors && group * 64 < count; ++group) {
     __m512 source[4];
@@ -131,7 +135,8 @@ bool cast_blocks(BlockCast &cast, const float *from, uint8_t *to, uint8_t *scale
     const __m512i bytes = codes_of<Element, kMode>(source, inverse, random);
     const int64_t left = count - group * 64;
     if constexpr (kIsPacked) {
-      _mm256_mask_storeu_epi8(to + group * 32, static_cast<__mmask32>(lane_mask(0, (left + 1) / 2)), packed_nibbles(bytes));
+      _mm256_mask_storeu_epi8(to + group * 32, static_cast<__mmask32>(lane_mask(0, (left + 1) / 2)),
+                              packed_nibbles(bytes));
     } else {
       _mm512_mask_storeu_epi8(to + group * 64, lane_mask(0, left), bytes);
     }
@@ -159,9 +164,12 @@ CastBlocks blocks_of(const Format &format, Mode mode) {
 
 CastBlocks blocks_of(const Format &format, Mode mode) {
   switch (format.element) {
-    case LPT_FORMAT_E2M1FN: return blocks_of<E2m1fn>(format, mode);
-    case LPT_FORMAT_E5M2: return blocks_of<E5m2>(format, mode);
-    default: return blocks_of<E4m3fn>(format, mode);
+    case LPT_FORMAT_E2M1FN:
+      return blocks_of<E2m1fn>(format, mode);
+    case LPT_FORMAT_E5M2:
+      return blocks_of<E5m2>(format, mode);
+    default:
+      return blocks_of<E4m3fn>(format, mode);
   }
 }
 

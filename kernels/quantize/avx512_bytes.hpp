@@ -50,8 +50,8 @@ struct ByteCast {
   __m512 inverse;         // of the whole span, or
   const float *inverses;  // of each of its columns
   PhiloxLanes philox;
-  __m512i amax;           // largest finite magnitude so far, as bits
-  bool is_streamed;       // past the caches, where the target is aligned
+  __m512i amax;      // largest finite magnitude so far, as bits
+  bool is_streamed;  // past the caches, where the target is aligned
 };
 
 // Magnitude code + bias in the lowest byte of each lane, for a magnitude of at most kNan.
@@ -61,8 +61,9 @@ struct ByteCast {
 template <typename Element>
 [[gnu::always_inline]] inline __m512i nearest_code(__m512 magnitude) {
   constexpr int kDropped = 23 - Element::kMantissaBits;
-  const __m512i field = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(magnitude), _mm512_set1_epi32(0x7F800000)),
-                                         _mm512_set1_epi32(Element::kMinField << 23));
+  const __m512i field =
+      _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(magnitude), _mm512_set1_epi32(0x7F800000)),
+                       _mm512_set1_epi32(Element::kMinField << 23));
   const __m512 magic = _mm512_castsi512_ps(_mm512_add_epi32(field, _mm512_set1_epi32(kDropped << 23)));
   const __m512i sum = _mm512_castps_si512(_mm512_add_ps(magnitude, magic));
   return _mm512_add_epi32(sum, _mm512_srli_epi32(field, kDropped));
@@ -77,10 +78,10 @@ template <typename Element>
   constexpr int kDropped = 23 - Element::kMantissaBits;
   const __m512 smallest = _mm512_castsi512_ps(_mm512_set1_epi32(Element::kMinField << 23));
   const __mmask16 is_subnormal = _mm512_cmp_ps_mask(magnitude, smallest, _CMP_LT_OQ);
-  const __m512 moved = _mm512_mask_add_round_ps(magnitude, is_subnormal, magnitude, smallest,
-                                                _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-  const __m512i addend = _mm512_add_epi32(_mm512_slli_epi32(random, kDropped - 16),
-                                          _mm512_set1_epi32(1 << (kDropped - 17)));
+  const __m512 moved =
+      _mm512_mask_add_round_ps(magnitude, is_subnormal, magnitude, smallest, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __m512i addend =
+      _mm512_add_epi32(_mm512_slli_epi32(random, kDropped - 16), _mm512_set1_epi32(1 << (kDropped - 17)));
   const __m512i code = _mm512_srli_epi32(_mm512_add_epi32(_mm512_castps_si512(moved), addend), kDropped);
   return _mm512_mask_sub_epi32(code, is_subnormal, code, _mm512_set1_epi32(1 << Element::kMantissaBits));
 }
@@ -98,16 +99,16 @@ template <typename Element, Mode kMode>
 
 [[gnu::always_inline]] inline __m512i integer_code(__m512 product) {
   const __mmask16 is_number = _mm512_cmp_ps_mask(product, product, _CMP_ORD_Q);
-  const __m512 held = _mm512_min_ps(_mm512_set1_ps(Int8::kLargest),
-                                    _mm512_max_ps(_mm512_set1_ps(-Int8::kLargest), product));
+  const __m512 held =
+      _mm512_min_ps(_mm512_set1_ps(Int8::kLargest), _mm512_max_ps(_mm512_set1_ps(-Int8::kLargest), product));
   return _mm512_maskz_cvtps_epi32(is_number, held);
 }
 
 // Byte 4i of four vectors, in order.
-alignas(64) constexpr uint8_t kByteOfLane[64] = {
-    0,  4,  8,  12, 16, 20, 24, 28, 32,  36,  40,  44,  48,  52,  56,  60,  64,  68,  72,  76,  80,  84,
-    88, 92, 96, 100, 104, 108, 112, 116, 120, 124, 0,  4,  8,  12, 16, 20, 24, 28, 32,  36,  40,  44,  48,  52,
-    56, 60, 64, 68, 72, 76, 80, 84, 88,  92,  96,  100, 104, 108, 112, 116, 120, 124};
+alignas(64) constexpr uint8_t kByteOfLane[64] = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                                 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124,
+                                                 0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                                 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 
 [[gnu::always_inline]] inline __m512i bytes_of_lanes(const __m512i (&lanes)[4], int byte) {
   const __m512i index = _mm512_add_epi8(_mm512_load_si512(kByteOfLane), _mm512_set1_epi8(static_cast<char>(byte)));
@@ -117,7 +118,8 @@ alignas(64) constexpr uint8_t kByteOfLane[64] = {
 
 // The codes of 64 numbers.
 template <typename Element, Mode kMode>
-[[gnu::always_inline]] inline __m512i codes_of(const __m512 (&source)[4], const __m512 (&inverse)[4], const RandomU16x64 &random) {
+[[gnu::always_inline]] inline __m512i codes_of(const __m512 (&source)[4], const __m512 (&inverse)[4],
+                                               const RandomU16x64 &random) {
   __m512i codes[4];
   __m512i signs[4];
 #pragma GCC unroll 4
@@ -223,11 +225,16 @@ CastSpan span_of(Mode mode, bool has_amax, bool has_columns) {
 
 inline CastSpan span_of(lpt_format element, Mode mode, bool has_amax, bool has_columns) {
   switch (element) {
-    case LPT_FORMAT_E4M3FN: return span_of<E4m3fn>(mode, has_amax, has_columns);
-    case LPT_FORMAT_E4M3: return span_of<E4m3>(mode, has_amax, has_columns);
-    case LPT_FORMAT_E2M1FN: return span_of<E2m1fn>(mode, has_amax, has_columns);
-    case LPT_FORMAT_E5M2: return span_of<E5m2>(mode, has_amax, has_columns);
-    default: return span_of<Int8, Mode::kNearest>(has_amax, has_columns);
+    case LPT_FORMAT_E4M3FN:
+      return span_of<E4m3fn>(mode, has_amax, has_columns);
+    case LPT_FORMAT_E4M3:
+      return span_of<E4m3>(mode, has_amax, has_columns);
+    case LPT_FORMAT_E2M1FN:
+      return span_of<E2m1fn>(mode, has_amax, has_columns);
+    case LPT_FORMAT_E5M2:
+      return span_of<E5m2>(mode, has_amax, has_columns);
+    default:
+      return span_of<Int8, Mode::kNearest>(has_amax, has_columns);
   }
 }
 

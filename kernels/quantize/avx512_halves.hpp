@@ -156,10 +156,11 @@ void decode_halves(const uint16_t *from, float *to, int64_t count, __m512 scale,
   for (int64_t first = -head; first < count; first += 16) {
     const auto mask = static_cast<__mmask16>(lane_mask(-first, count - first));
     const __m256i codes = _mm256_maskz_loadu_epi16(mask, from + first);
-    __m512 value = kIsF16 ? _mm512_cvtph_ps(codes)
-                          : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
+    __m512 value =
+        kIsF16 ? _mm512_cvtph_ps(codes) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
     const __mmask16 is_nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
-    const __m512i nan = _mm512_ternarylogic_epi32(sign, _mm512_castps_si512(value), _mm512_set1_epi32(0x7FC00000), 0xCA);
+    const __m512i nan =
+        _mm512_ternarylogic_epi32(sign, _mm512_castps_si512(value), _mm512_set1_epi32(0x7FC00000), 0xCA);
     value = _mm512_mask_mov_ps(value, is_nan, _mm512_castsi512_ps(nan));
     store_f32(to + first, _mm512_mul_ps(value, scale), mask, is_streamed);
   }

@@ -20,8 +20,8 @@ inline void transpose(const ByteTile &tile, int64_t lines, ByteTile &turned) {
     __m512i v[16];
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) v[i] = _mm512_load_si512(tile.line[first + i]);
-    // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are columns,
-    // inside each quarter of 16 bytes.
+      // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are columns,
+      // inside each quarter of 16 bytes.
 #pragma GCC unroll 4
     for (int turn = 0; turn < 4; ++turn) {
       __m512i w[16];

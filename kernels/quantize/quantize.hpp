@@ -27,11 +27,11 @@ struct QuantizeRequest {
   MatrixView target;  // any format but uint8; column_stride 1
   lpt_rounding rounding;
   lpt_overflow overflow;
-  lpt_scale_rule rule;     // resolved: never DEFAULT
-  float tensor_inverse;    // 1 / tensor scale; 1 where the format has none
-  RandomSource random;     // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
+  lpt_scale_rule rule;   // resolved: never DEFAULT
+  float tensor_inverse;  // 1 / tensor scale; 1 where the format has none
+  RandomSource random;   // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
   int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride
-  float *amax;             // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
+  float *amax;  // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
 };
 
 // target(r, c) = element(r, c) · (block scale · tensor scale), in f32, then rounded to the target.

@@ -117,7 +117,8 @@ uint32_t element_code(const QuantizeRequest &request, const Element &element, fl
                       int64_t column) {
   const bool is_nanless = element.nan_code == 0;
   const bool is_infinity = (float_bits(value) & 0x7FFFFFFFu) == kFloatInfinityBits;
-  if (is_nanless && is_infinity && request.overflow == LPT_OVERFLOW_INFINITE) value = bits_float(float_bits(value) | kFloatNanBits);
+  if (is_nanless && is_infinity && request.overflow == LPT_OVERFLOW_INFINITE)
+    value = bits_float(float_bits(value) | kFloatNanBits);
   uint32_t random = 0;
   if (request.rounding == LPT_ROUNDING_STOCHASTIC) {
     random = random_bits(request.random, row, column * request.random_column_stride);

@@ -25,7 +25,8 @@ const char *refuses_to_dequantize_floats(const DequantizeRequest &request) {
   const MatrixView &source = request.source;
   const lpt_format plain = source.format.element;
   if (request.target.format.element != LPT_FORMAT_F32) return "output is not f32";
-  if (!is_fp8(plain) && plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "source is no float of 8 or 16 bits";
+  if (!is_fp8(plain) && plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16)
+    return "source is no float of 8 or 16 bits";
   if (source.format.has_block_scale()) return "source has block scales";
   // Such a scale makes NaN out of numbers, and machines differ in their sign. A check alone may come without data.
   const bool is_tame = !source.format.has_tensor_scale() || source.tensor_scale == nullptr ||

@@ -195,11 +195,16 @@ using DecodeRow = void (*)(const uint8_t *, float *, int64_t, __m256);
 
 DecodeRow decode_row_of(lpt_format element) {
   switch (element) {
-    case LPT_FORMAT_E4M3FN: return decode_row<Bytes<E4m3fn>>;
-    case LPT_FORMAT_E4M3: return decode_row<Bytes<E4m3>>;
-    case LPT_FORMAT_E5M2: return decode_row<Bytes<E5m2>>;
-    case LPT_FORMAT_F16: return decode_row<F16>;
-    default: return decode_row<Bf16>;
+    case LPT_FORMAT_E4M3FN:
+      return decode_row<Bytes<E4m3fn>>;
+    case LPT_FORMAT_E4M3:
+      return decode_row<Bytes<E4m3>>;
+    case LPT_FORMAT_E5M2:
+      return decode_row<Bytes<E5m2>>;
+    case LPT_FORMAT_F16:
+      return decode_row<F16>;
+    default:
+      return decode_row<Bf16>;
   }
 }
 

@@ -46,8 +46,8 @@ uint32_t largest_bits(const float *from, int64_t count, bool is_finite_only) {
   for (; at < count; at += 16) {
     raise(0, _mm512_maskz_loadu_ps(static_cast<__mmask16>(lane_mask(0, smaller(count - at, 16))), from + at));
   }
-  return _mm512_reduce_max_epu32(_mm512_max_epu32(_mm512_max_epu32(largest[0], largest[1]),
-                                                  _mm512_max_epu32(largest[2], largest[3])));
+  return _mm512_reduce_max_epu32(
+      _mm512_max_epu32(_mm512_max_epu32(largest[0], largest[1]), _mm512_max_epu32(largest[2], largest[3])));
 }
 
 }  // namespace
@@ -228,10 +228,10 @@ void quantize_f32_narrow_blocks_x86_avx512(const QuantizeRequest &request) {
   for (int64_t row = 0; row < target.rows; ++row) {
     for (int64_t column = 0; column < target.columns; column += step) {
       const QuantizeRequest part = part_of(request, row, 1, column, smaller(step, target.columns - column));
-      const bool is_done = cast_sixteen(cast, static_cast<const float *>(part.source.data),
-                                        static_cast<uint8_t *>(part.target.data),
-                                        static_cast<uint8_t *>(part.target.block_scales), part.target.columns,
-                                        static_cast<uint64_t>(part.random.offset) / 8);
+      const bool is_done =
+          cast_sixteen(cast, static_cast<const float *>(part.source.data), static_cast<uint8_t *>(part.target.data),
+                       static_cast<uint8_t *>(part.target.block_scales), part.target.columns,
+                       static_cast<uint64_t>(part.random.offset) / 8);
       if (!is_done) quantize_any_ref(part);
     }
   }
@@ -254,10 +254,13 @@ void quantize_f32_transposed_x86_avx512(const QuantizeRequest &request) {
   cast.inverses = tile.inverses;
   for (int64_t row = 0; row < target.rows; row += kTile) {
     for (int64_t column = 0; column < target.columns; column += kTile) {
-      const QuantizeRequest part = part_of(request, row, smaller(kTile, target.rows - row), column,
-                                           smaller(kTile, target.columns - column));
-      const Lines lines = {static_cast<const float *>(part.source.data), part.source.column_stride,
-                           part.target.columns, part.target.rows, static_cast<uint64_t>(part.random.offset),
+      const QuantizeRequest part =
+          part_of(request, row, smaller(kTile, target.rows - row), column, smaller(kTile, target.columns - column));
+      const Lines lines = {static_cast<const float *>(part.source.data),
+                           part.source.column_stride,
+                           part.target.columns,
+                           part.target.rows,
+                           static_cast<uint64_t>(part.random.offset),
                            request.random_column_stride};
       if (!has_blocks) {
         cast_lines(span, cast, lines, 0, lines.lines, tile);
@@ -308,11 +311,21 @@ void dequantize_floats_f32_x86_avx512(const DequantizeRequest &request) {
     const auto *halves = static_cast<const uint16_t *>(source.data) + row * source.row_stride;
     float *to = static_cast<float *>(target.data) + row * target.row_stride;
     switch (source.format.element) {
-      case LPT_FORMAT_E4M3FN: decode_bytes(kE4m3fnTables, bytes, to, extent.columns, scale, is_streamed); break;
-      case LPT_FORMAT_E4M3: decode_bytes(kE4m3Tables, bytes, to, extent.columns, scale, is_streamed); break;
-      case LPT_FORMAT_E5M2: decode_bytes(kE5m2Tables, bytes, to, extent.columns, scale, is_streamed); break;
-      case LPT_FORMAT_F16: decode_halves<true>(halves, to, extent.columns, scale, is_streamed); break;
-      default: decode_halves<false>(halves, to, extent.columns, scale, is_streamed); break;
+      case LPT_FORMAT_E4M3FN:
+        decode_bytes(kE4m3fnTables, bytes, to, extent.columns, scale, is_streamed);
+        break;
+      case LPT_FORMAT_E4M3:
+        decode_bytes(kE4m3Tables, bytes, to, extent.columns, scale, is_streamed);
+        break;
+      case LPT_FORMAT_E5M2:
+        decode_bytes(kE5m2Tables, bytes, to, extent.columns, scale, is_streamed);
+        break;
+      case LPT_FORMAT_F16:
+        decode_halves<true>(halves, to, extent.columns, scale, is_streamed);
+        break;
+      default:
+        decode_halves<false>(halves, to, extent.columns, scale, is_streamed);
+        break;
     }
   }
   if (is_streamed) _mm_sfence();

@@ -91,8 +91,8 @@ lpt_status lpt_context_profile_entry(lpt_context *context, int64_t index, lpt_pr
       return invalid("index is %lld: expected less than the count, %zu", static_cast<long long>(index), entries.size());
     }
     const Profile::Entry &entry = entries[static_cast<size_t>(index)];
-    const lpt_profile_entry values = {sizeof(lpt_profile_entry), entry.operation, entry.row,  entry.calls,
-                                      entry.seconds,             entry.bytes,     entry.flops};
+    const lpt_profile_entry values = {
+        sizeof(lpt_profile_entry), entry.operation, entry.row, entry.calls, entry.seconds, entry.bytes, entry.flops};
     return write_values(values, "out_entry", out_entry);
   });
 }

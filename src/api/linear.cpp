@@ -141,7 +141,8 @@ lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const l
 
 lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
   return guard(context, [&](Context &) -> Status {
-    if (linear_count < 0) return invalid("linear_count is %lld: expected at least 0", static_cast<long long>(linear_count));
+    if (linear_count < 0)
+      return invalid("linear_count is %lld: expected at least 0", static_cast<long long>(linear_count));
     if (linears == nullptr && linear_count > 0) return invalid("linears is NULL: expected an array of handles");
     for (int64_t i = 0; i < linear_count; ++i) {
       LPT_TRY(check_handle(linears[i], HandleKind::kLinear, text("linears[%lld]", static_cast<long long>(i)).c_str()));

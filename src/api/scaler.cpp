@@ -37,7 +37,8 @@ void lpt_scaler_destroy(lpt_scaler *scaler) { destroy(scaler, HandleKind::kScale
 
 lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *scalers, int64_t scaler_count) {
   return guard(context, [&](Context &) -> Status {
-    if (scaler_count < 0) return invalid("scaler_count is %lld: expected at least 0", static_cast<long long>(scaler_count));
+    if (scaler_count < 0)
+      return invalid("scaler_count is %lld: expected at least 0", static_cast<long long>(scaler_count));
     if (scalers == nullptr && scaler_count > 0) return invalid("scalers is NULL: expected an array of handles");
     for (int64_t i = 0; i < scaler_count; ++i) {
       LPT_TRY(check_handle(scalers[i], HandleKind::kScaler, text("scalers[%lld]", static_cast<long long>(i)).c_str()));
@@ -79,7 +80,8 @@ lpt_status lpt_scaler_state_load(lpt_context *context, lpt_scaler *scaler, const
     Scaler loaded;
     LPT_TRY(BlobReader::open(BlobKind::kScaler, buffer, buffer_bytes, reader));
     LPT_TRY(read_scaler(reader, *scaler, loaded));
-    if (reader.left_bytes() != 0) return blob_mismatch("bytes left over", static_cast<long long>(reader.left_bytes()), 0);
+    if (reader.left_bytes() != 0)
+      return blob_mismatch("bytes left over", static_cast<long long>(reader.left_bytes()), 0);
     *scaler = loaded;
     return {};
   });

@@ -67,8 +67,8 @@ lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
                                lpt_tensor_description *out_description) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
-    const lpt_tensor_description values = {
-        sizeof values, tensor->format.id, tensor->data, tensor->rank, 0, tensor->extents, tensor->strides};
+    const lpt_tensor_description values = {sizeof values,   tensor->format.id, tensor->data, tensor->rank, 0,
+                                           tensor->extents, tensor->strides};
     return write_values(values, "out_description", out_description);
   });
 }

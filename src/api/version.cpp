@@ -2,8 +2,7 @@
 
 #define LPT_TEXT_OF(number) #number
 #define LPT_TEXT(number) LPT_TEXT_OF(number)
-#define LPT_RELEASE \
-  LPT_TEXT(LPT_VERSION_MAJOR) "." LPT_TEXT(LPT_VERSION_MINOR) "." LPT_TEXT(LPT_VERSION_PATCH)
+#define LPT_RELEASE LPT_TEXT(LPT_VERSION_MAJOR) "." LPT_TEXT(LPT_VERSION_MINOR) "." LPT_TEXT(LPT_VERSION_PATCH)
 
 #if defined(__clang__)
 #define LPT_COMPILER "clang " __clang_version__
@@ -21,12 +20,19 @@ const char *lpt_build_info(void) { return "lpt " LPT_RELEASE ", " LPT_COMPILER "
 
 const char *lpt_status_string(lpt_status status) {
   switch (status) {
-    case LPT_OK: return "ok";
-    case LPT_INVALID_ARGUMENT: return "invalid argument";
-    case LPT_UNSUPPORTED: return "unsupported";
-    case LPT_OUT_OF_MEMORY: return "out of memory";
-    case LPT_INVALID_STATE: return "invalid state";
-    case LPT_INTERNAL: return "internal error";
-    default: return "unknown status";
+    case LPT_OK:
+      return "ok";
+    case LPT_INVALID_ARGUMENT:
+      return "invalid argument";
+    case LPT_UNSUPPORTED:
+      return "unsupported";
+    case LPT_OUT_OF_MEMORY:
+      return "out of memory";
+    case LPT_INVALID_STATE:
+      return "invalid state";
+    case LPT_INTERNAL:
+      return "internal error";
+    default:
+      return "unknown status";
   }
 }

@@ -15,7 +15,8 @@ CpuFeatures probe() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) features |= kCpuAvx2;
   if ((features & kCpuAvx2) != 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi")) {
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vbmi")) {
     features |= kCpuAvx512;
   }
   if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")) {
@@ -48,10 +49,14 @@ CpuFeatures cpu_features() {
 
 CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available) {
   switch (isa) {
-    case LPT_ISA_REFERENCE: return 0;
-    case LPT_ISA_X86_AVX2: return available & kCpuAvx2;
-    case LPT_ISA_X86_AVX512: return available & (kCpuAvx2 | kCpuAvx512);
-    default: return available;
+    case LPT_ISA_REFERENCE:
+      return 0;
+    case LPT_ISA_X86_AVX2:
+      return available & kCpuAvx2;
+    case LPT_ISA_X86_AVX512:
+      return available & (kCpuAvx2 | kCpuAvx512);
+    default:
+      return available;
   }
 }
 

@@ -22,10 +22,9 @@ LPT_HOST_DEVICE static inline PhiloxBlock philox(PhiloxBlock counter, uint64_t k
   for (int round = 0; round < rounds; ++round) {
     const uint64_t product0 = static_cast<uint64_t>(kPhiloxMultiplier0) * counter.word[0];
     const uint64_t product1 = static_cast<uint64_t>(kPhiloxMultiplier1) * counter.word[2];
-    counter = PhiloxBlock{{static_cast<uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0,
-                           static_cast<uint32_t>(product1),
-                           static_cast<uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1,
-                           static_cast<uint32_t>(product0)}};
+    counter =
+        PhiloxBlock{{static_cast<uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<uint32_t>(product1),
+                     static_cast<uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<uint32_t>(product0)}};
     key0 += kPhiloxWeyl0;
     key1 += kPhiloxWeyl1;
   }
@@ -45,7 +44,8 @@ struct RandomSource {
 
 // 128 bits serve eight elements of 16 bits, or sixteen of 8.
 LPT_HOST_DEVICE static inline PhiloxBlock random_block(const RandomSource &source, uint64_t block) {
-  const PhiloxBlock counter{{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), source.stream, source.step}};
+  const PhiloxBlock counter{
+      {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), source.stream, source.step}};
   return philox(counter, source.seed, source.rounds);
 }
 

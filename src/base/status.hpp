@@ -46,8 +46,8 @@ Status unsupported(const char *format, Arguments... arguments) {
 
 }  // namespace lpt
 
-#define LPT_TRY(expression)                              \
-  do {                                                   \
-    ::lpt::Status lpt_try_status = (expression);         \
-    if (!lpt_try_status.is_ok()) return lpt_try_status;  \
+#define LPT_TRY(expression)                             \
+  do {                                                  \
+    ::lpt::Status lpt_try_status = (expression);        \
+    if (!lpt_try_status.is_ok()) return lpt_try_status; \
   } while (0)

@@ -74,9 +74,8 @@ LPT_HOST_DEVICE static inline uint32_t e8m0fnu_scale(lpt_scale_rule rule, float 
   float units = amax * tensor_inverse;
   if (units == 0.0f) return 0;
   if (units > kLargestFloat) units = kLargestFloat;
-  const int32_t power = rule == LPT_SCALE_RULE_FLOOR
-                            ? float_parts(units).exponent - float_parts(largest).exponent
-                            : ceil_log2_ratio(units, largest);
+  const int32_t power = rule == LPT_SCALE_RULE_FLOOR ? float_parts(units).exponent - float_parts(largest).exponent
+                                                     : ceil_log2_ratio(units, largest);
   return power < -127 ? 0 : static_cast<uint32_t>(power + 127);  // M >= 1, so never beyond 2^127
 }
 

@@ -51,9 +51,9 @@ Status format_from_description(const lpt_format_description &description, lpt_fo
 
 // How many blocks cover `rows` × `columns`.
 struct BlockGrid {
-  int64_t block_rows;     // extents of a block, LPT_WHOLE resolved; at least 1
+  int64_t block_rows;  // extents of a block, LPT_WHOLE resolved; at least 1
   int64_t block_columns;
-  int64_t rows;           // extents of the grid
+  int64_t rows;  // extents of the grid
   int64_t columns;
 };
 BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns);

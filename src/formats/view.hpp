@@ -16,9 +16,9 @@ struct MatrixView {
   void *data = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t row_stride = 0;     // in elements
-  int64_t column_stride = 1;  // 1 save where a kernel says that it takes others
-  void *block_scales = nullptr;   // element (r / block_rows, c / block_columns) of a matrix of block_scale_stride
+  int64_t row_stride = 0;        // in elements
+  int64_t column_stride = 1;     // 1 save where a kernel says that it takes others
+  void *block_scales = nullptr;  // element (r / block_rows, c / block_columns) of a matrix of block_scale_stride
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
 };

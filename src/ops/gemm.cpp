@@ -32,7 +32,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
 // Cuts the product into a grid of parts: enough for the threads, each as square as the units allow, since a part packs
 // its share of a and b anew.
 struct Grid {
-  int64_t rows, columns;          // parts
+  int64_t rows, columns;  // parts
   int64_t row_length, column_length;
 };
 
@@ -42,7 +42,8 @@ Grid make_grid(const Context &context, int64_t m, int64_t n, int64_t k) {
   int64_t wanted = width_of(context);
   constexpr int64_t kLeastWork = 1 << 18;  // multiply-adds that are worth a thread
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (work < static_cast<double>(wanted * kLeastWork)) wanted = std::max<int64_t>(1, static_cast<int64_t>(work / kLeastWork));
+  if (work < static_cast<double>(wanted * kLeastWork))
+    wanted = std::max<int64_t>(1, static_cast<int64_t>(work / kLeastWork));
   int64_t best_rows = 1;
   double best_cost = INFINITY;
   for (int64_t rows = 1; rows <= wanted; ++rows) {
@@ -89,8 +90,7 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   whole.is_f64 = is_f64_product(product);
   const GemmRow *row = nullptr;
   LPT_TRY(choose(context, "gemm", gemm_kernels(), whole,
-                 {product.a.format.id, product.b.format.id, product.c.format.id},
-                 &row));
+                 {product.a.format.id, product.b.format.id, product.c.format.id}, &row));
   if (is_check_only || whole.m == 0 || whole.n == 0) return {};
   const double flops = 2.0 * static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);
   const Measure measure(context, "gemm", row->name,
@@ -108,7 +108,8 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
       parts.push_back(part);
     }
   }
-  parallel_for(context, static_cast<int64_t>(parts.size()), [&](int64_t i) { row->run(parts[static_cast<size_t>(i)]); });
+  parallel_for(context, static_cast<int64_t>(parts.size()),
+               [&](int64_t i) { row->run(parts[static_cast<size_t>(i)]); });
   return {};
 }
 

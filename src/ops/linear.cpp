@@ -6,8 +6,8 @@
 namespace lpt {
 namespace {
 
-constexpr lpt_operand kOperandOf[kCastCount] = {LPT_OPERAND_INPUT,    LPT_OPERAND_WEIGHT,   LPT_OPERAND_GRADIENT,
-                                                LPT_OPERAND_WEIGHT,   LPT_OPERAND_GRADIENT, LPT_OPERAND_INPUT};
+constexpr lpt_operand kOperandOf[kCastCount] = {LPT_OPERAND_INPUT,  LPT_OPERAND_WEIGHT,   LPT_OPERAND_GRADIENT,
+                                                LPT_OPERAND_WEIGHT, LPT_OPERAND_GRADIENT, LPT_OPERAND_INPUT};
 
 // What forward leaves for backward begins with this, so that a wrong or unwritten buffer is told from a right one.
 struct SavedHeader {
@@ -57,11 +57,12 @@ Format saved_format(const Linear &linear) {
 // its size follows from the layer and the rows alone.
 MatrixView saved_view(const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory, size_t *out_bytes) {
   const Format format = saved_format(linear);
-  const bool is_transposed = is_stored_transposed(LPT_CAST_WGRAD_INPUT, format_of(linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format));
+  const bool is_transposed =
+      is_stored_transposed(LPT_CAST_WGRAD_INPUT, format_of(linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format));
   MatrixView view;
-  const size_t bytes = lay_out_matrix(format, is_transposed ? linear.input_columns : rows,
-                                      is_transposed ? rows : linear.input_columns,
-                                      memory == nullptr ? nullptr : memory + kSavedHeaderBytes, view);
+  const size_t bytes =
+      lay_out_matrix(format, is_transposed ? linear.input_columns : rows, is_transposed ? rows : linear.input_columns,
+                     memory == nullptr ? nullptr : memory + kSavedHeaderBytes, view);
   if (out_bytes != nullptr) *out_bytes = kSavedHeaderBytes + bytes;
   const lpt_format id = linear.recipe.casts[LPT_CAST_WGRAD_INPUT].format;
   if (id != LPT_FORMAT_NONE && !is_smoothed) {
@@ -126,10 +127,10 @@ Status check_call(const Linear &linear, const lpt_linear_options &options, bool 
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (options.random.offset != 0 || options.random.row_stride != 0) {
-    return invalid("random.%s is %lld: expected 0, the layer places its rows by first_row",
-                   options.random.offset != 0 ? "offset" : "row_stride",
-                   static_cast<long long>(options.random.offset != 0 ? options.random.offset
-                                                                     : options.random.row_stride));
+    return invalid(
+        "random.%s is %lld: expected 0, the layer places its rows by first_row",
+        options.random.offset != 0 ? "offset" : "row_stride",
+        static_cast<long long>(options.random.offset != 0 ? options.random.offset : options.random.row_stride));
   }
   RandomSource unused;
   LPT_TRY(make_random(options.random, RandomRoom::kLinear, 0, 0, 16, 7, unused));
@@ -274,7 +275,8 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *weight, co
   MatrixView view;
   LPT_TRY(check_matrix(weight, "weight", !call.is_check_only, view));
   if (view.format.element == LPT_FORMAT_UINT8) return unsupported("weight is uint8: it holds bytes, not numbers");
-  LPT_TRY(check_shape(view, "weight", linear.output_columns, linear.input_columns, "the layer's output by input columns"));
+  LPT_TRY(
+      check_shape(view, "weight", linear.output_columns, linear.input_columns, "the layer's output by input columns"));
   if (!view.format.is_plain() || !is_wide_float(view.format.id)) {
     MatrixView decoded;
     LPT_TRY(take_matrix(context, format_of(LPT_FORMAT_F32), view.rows, view.columns, decoded));
@@ -287,10 +289,12 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *weight, co
                    is_f64 ? "another format" : "f64");
   }
   // A weight as it comes keeps its format: storage of another one is made anew.
-  if (linear.forward_weight.format.id != view.format.id && linear.recipe.casts[LPT_CAST_FORWARD_WEIGHT].format == LPT_FORMAT_NONE) {
+  if (linear.forward_weight.format.id != view.format.id &&
+      linear.recipe.casts[LPT_CAST_FORWARD_WEIGHT].format == LPT_FORMAT_NONE) {
     linear.forward_storage.reset();
   }
-  if (linear.dgrad_weight.format.id != view.format.id && linear.recipe.casts[LPT_CAST_DGRAD_WEIGHT].format == LPT_FORMAT_NONE) {
+  if (linear.dgrad_weight.format.id != view.format.id &&
+      linear.recipe.casts[LPT_CAST_DGRAD_WEIGHT].format == LPT_FORMAT_NONE) {
     linear.dgrad_storage.reset();
   }
   LPT_TRY(prepare_cast(call, LPT_CAST_FORWARD_WEIGHT, view, linear.forward_weight, linear.forward_storage));
@@ -343,7 +347,8 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   std::byte *memory = nullptr;
   if (saved != nullptr) {
     LPT_TRY(check_saved(saved, linear, x.rows, needs_data, &memory));
-    const MatrixView bytes = vector_view(LPT_FORMAT_UINT8, memory, static_cast<int64_t>(linear_saved_bytes(linear, x.rows)));
+    const MatrixView bytes =
+        vector_view(LPT_FORMAT_UINT8, memory, static_cast<int64_t>(linear_saved_bytes(linear, x.rows)));
     LPT_TRY(check_apart(bytes, "saved", x, "input"));
     LPT_TRY(check_apart(bytes, "saved", product.c, "output"));
   }
@@ -398,21 +403,21 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
                            "output_gradient rows by the layer's input_columns", dy, needs_data, dgrad.c));
   }
   if (weight_gradient != nullptr) {
-    LPT_TRY(check_gradient(weight_gradient, "weight_gradient", linear.output_columns, linear.input_columns, "the weight",
-                           dy, needs_data, wgrad.c));
+    LPT_TRY(check_gradient(weight_gradient, "weight_gradient", linear.output_columns, linear.input_columns,
+                           "the weight", dy, needs_data, wgrad.c));
     LPT_TRY(check_sum_format(wgrad.c, "weight_gradient"));
     if (saved == nullptr) return invalid("saved is NULL: weight_gradient needs what forward saved");
     LPT_TRY(check_saved(saved, linear, dy.rows, needs_data, &memory));
   }
   if (bias_gradient != nullptr) {
-    LPT_TRY(check_gradient(bias_gradient, "bias_gradient", 1, linear.output_columns, "a vector of the layer's output_columns",
-                           dy, needs_data, db));
+    LPT_TRY(check_gradient(bias_gradient, "bias_gradient", 1, linear.output_columns,
+                           "a vector of the layer's output_columns", dy, needs_data, db));
     LPT_TRY(check_sum_format(db, "bias_gradient"));
   }
   const MatrixView *outputs[] = {&dgrad.c, &wgrad.c, &db};
   static constexpr const char *kNames[] = {"input_gradient", "weight_gradient", "bias_gradient"};
-  const MatrixView saved_bytes =
-      vector_view(LPT_FORMAT_UINT8, memory, memory == nullptr ? 0 : static_cast<int64_t>(linear_saved_bytes(linear, dy.rows)));
+  const MatrixView saved_bytes = vector_view(
+      LPT_FORMAT_UINT8, memory, memory == nullptr ? 0 : static_cast<int64_t>(linear_saved_bytes(linear, dy.rows)));
   for (int i = 0; i < 3; ++i) {
     LPT_TRY(check_apart(*outputs[i], kNames[i], saved_bytes, "saved"));
     for (int j = 0; j < i; ++j) LPT_TRY(check_apart(*outputs[i], kNames[i], *outputs[j], kNames[j]));
@@ -422,13 +427,14 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
 
   const CastRule &dgrad_rule = linear.recipe.casts[LPT_CAST_DGRAD_GRADIENT];
   const CastRule &wgrad_rule = linear.recipe.casts[LPT_CAST_WGRAD_GRADIENT];
-  const bool is_gradient_shared = dgrad_rule == wgrad_rule &&
-                                  (dgrad_rule.format == LPT_FORMAT_NONE || !format_of(dgrad_rule.format).has_block_scale());
+  const bool is_gradient_shared = dgrad_rule == wgrad_rule && (dgrad_rule.format == LPT_FORMAT_NONE ||
+                                                               !format_of(dgrad_rule.format).has_block_scale());
   if (input_gradient != nullptr) {
     LPT_TRY(make_operand(call, LPT_CAST_DGRAD_GRADIENT, dy, nullptr, dgrad.a));
     const CastRule &rule = linear.recipe.casts[LPT_CAST_DGRAD_WEIGHT];
     dgrad.b = linear.dgrad_weight;
-    dgrad.is_b_transposed = rule.format != LPT_FORMAT_NONE && is_stored_transposed(LPT_CAST_DGRAD_WEIGHT, format_of(rule.format));
+    dgrad.is_b_transposed =
+        rule.format != LPT_FORMAT_NONE && is_stored_transposed(LPT_CAST_DGRAD_WEIGHT, format_of(rule.format));
     LPT_TRY(multiply_matrices(context, dgrad, call.is_check_only));
   }
   if (weight_gradient != nullptr) {

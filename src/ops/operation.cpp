@@ -109,7 +109,8 @@ Status check_choice(const char *name, int32_t value, int32_t last) {
 
 Status check_flags(const char *name, uint64_t flags) {
   if ((flags & ~LPT_CHECK_ONLY) == 0) return {};
-  return unsupported("%s is 0x%llx: this release knows LPT_CHECK_ONLY, 1", name, static_cast<unsigned long long>(flags));
+  return unsupported("%s is 0x%llx: this release knows LPT_CHECK_ONLY, 1", name,
+                     static_cast<unsigned long long>(flags));
 }
 
 Status check_finite(const char *name, double value, double least, double most) {
@@ -161,8 +162,7 @@ void explain_taken(Context &context, const char *operation, const char *row) {
 Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
   std::string names;
   for (const lpt_format format : formats) names += (names.empty() ? "" : ", ") + format_name(format);
-  return Status(LPT_UNSUPPORTED,
-                std::string(operation) + ": no kernel takes " + names + "\n" + choices_text(context));
+  return Status(LPT_UNSUPPORTED, std::string(operation) + ": no kernel takes " + names + "\n" + choices_text(context));
 }
 
 MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {

@@ -145,7 +145,8 @@ Status check_cast_options(const lpt_quantize_options &options) {
   LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_HEADROOM));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   RandomSource unused;
-  return make_random(options.random, RandomRoom::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds, unused);
+  return make_random(options.random, RandomRoom::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds,
+                     unused);
 }
 
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule) {
@@ -158,7 +159,7 @@ Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule 
       break;
     case LPT_FORMAT_E4M3FN:
       fits = fits || rule == LPT_SCALE_RULE_NEAREST || rule == LPT_SCALE_RULE_HEADROOM;
-      out_rule = rule != LPT_SCALE_RULE_DEFAULT          ? rule
+      out_rule = rule != LPT_SCALE_RULE_DEFAULT        ? rule
                  : rounding == LPT_ROUNDING_STOCHASTIC ? LPT_SCALE_RULE_HEADROOM
                                                        : LPT_SCALE_RULE_NEAREST;
       break;
@@ -166,7 +167,9 @@ Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule 
       fits = fits || rule == LPT_SCALE_RULE_AMAX || rule == LPT_SCALE_RULE_POWER_OF_TWO;
       out_rule = rule == LPT_SCALE_RULE_DEFAULT ? LPT_SCALE_RULE_AMAX : rule;
       break;
-    default: out_rule = LPT_SCALE_RULE_AMAX; break;
+    default:
+      out_rule = LPT_SCALE_RULE_AMAX;
+      break;
   }
   if (fits) return {};
   return unsupported("scale_rule is %d: %s has %s", rule, format_name(target.id).c_str(),
@@ -180,7 +183,8 @@ Status smooth_columns(Context &context, const MatrixView &source, const uint8_t 
                       MatrixView &out_view) {
   find_format(LPT_FORMAT_F32, out_view.format);
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(lay_out_matrix(out_view.format, source.rows, source.columns, nullptr, out_view), &memory));
+  LPT_TRY(
+      context.arena->take(lay_out_matrix(out_view.format, source.rows, source.columns, nullptr, out_view), &memory));
   lay_out_matrix(out_view.format, source.rows, source.columns, memory, out_view);
   LPT_TRY(widen_matrix(context, source, out_view, is_check_only));
   if (is_check_only) return {};
@@ -251,8 +255,7 @@ Status cast_matrix(Context &context, const MatrixView &given_source, const Matri
   if (must_look) LPT_TRY(measure(context, source, is_check_only, extremes));
   if (cast.scaler != nullptr && !must_look) request.amax = &running_amax;
   const Row<QuantizeRequest> *row = nullptr;
-  LPT_TRY(choose(context, "quantize", quantize_kernels(), request,
-                 {source.format.id, format.id}, &row));
+  LPT_TRY(choose(context, "quantize", quantize_kernels(), request, {source.format.id, format.id}, &row));
   if (is_check_only) return {};
   if (hides_nan && extremes.has_nan && !format.has_tensor_scale()) {
     return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(format.id).c_str());
@@ -313,7 +316,8 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   }
   if (options.smoothing != nullptr) {
     void *factors = nullptr;
-    LPT_TRY(check_vector(options.smoothing, "smoothing", LPT_FORMAT_E8M0FNU, source_view.columns, needs_data, &factors));
+    LPT_TRY(
+        check_vector(options.smoothing, "smoothing", LPT_FORMAT_E8M0FNU, source_view.columns, needs_data, &factors));
     cast.smoothing = static_cast<const uint8_t *>(factors);
   }
   if (quantized != nullptr && transposed != nullptr && needs_data) {
@@ -331,8 +335,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
 Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
   const DequantizeRequest whole{source, target};
   const Row<DequantizeRequest> *row = nullptr;
-  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole,
-                 {source.format.id, target.format.id}, &row));
+  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole, {source.format.id, target.format.id}, &row));
   if (is_check_only) return {};
   const Measure measure(context, "dequantize", row->name, view_bytes(source) + view_bytes(target));
   const int32_t block_rows = source.format.has_block_scale() ? source.format.block_rows : 1;
@@ -361,7 +364,8 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_matrix(source, "source", needs_data, source_view));
   LPT_TRY(check_matrix(output, "output", needs_data, output_view));
-  if (source_view.format.element == LPT_FORMAT_UINT8) return unsupported("source is uint8: it holds bytes, not numbers");
+  if (source_view.format.element == LPT_FORMAT_UINT8)
+    return unsupported("source is uint8: it holds bytes, not numbers");
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_apart(output_view, "output", source_view, "source"));

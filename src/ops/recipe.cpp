@@ -73,8 +73,8 @@ Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const l
     LPT_TRY(resolve_rule(known, options.rounding, options.scale_rule, rule));
   }
   if ((options.flags & LPT_CHECK_ONLY) != 0) return {};
-  recipe.casts[cast] = CastRule{format,          options.rounding,      options.overflow, options.scale_rule,
-                                options.stochastic_bits, options.philox_rounds};
+  recipe.casts[cast] = CastRule{
+      format, options.rounding, options.overflow, options.scale_rule, options.stochastic_bits, options.philox_rounds};
   return {};
 }
 

@@ -31,7 +31,8 @@ Status check_extents(int32_t rank, const int64_t *extents) {
   if (rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", rank);
   int64_t product = 1;
   for (int32_t i = 0; i < rank; ++i) {
-    if (extents[i] < 0) return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
+    if (extents[i] < 0)
+      return invalid("extents[%d] is %lld: expected at least 0", i, static_cast<long long>(extents[i]));
     // Bounded so that bit counts fit as well.
     if (!multiply(product, extents[i] == 0 ? 1 : extents[i], product) || product > (int64_t{1} << 56)) {
       return invalid("extents[%d] is %lld: the product of the extents does not fit", i,
@@ -45,8 +46,8 @@ void set_dense_strides(Tensor &tensor) {
   int64_t stride = 1;
   for (int32_t i = tensor.rank - 1; i >= 0; --i) {
     tensor.strides[i] = stride;
-    stride = i == tensor.rank - 1 ? dense_row_stride(tensor.format.element, tensor.extents[i])
-                                  : stride * tensor.extents[i];
+    stride =
+        i == tensor.rank - 1 ? dense_row_stride(tensor.format.element, tensor.extents[i]) : stride * tensor.extents[i];
   }
 }
 
@@ -56,9 +57,15 @@ void set_unit_scales(const MatrixView &view) {
   const int64_t count = scale_count(view.format, view.rows, view.columns);
   for (int64_t i = 0; i < count; ++i) {
     switch (view.format.block_scale) {
-      case LPT_FORMAT_F32: static_cast<float *>(view.block_scales)[i] = 1.0f; break;
-      case LPT_FORMAT_E8M0FNU: static_cast<uint8_t *>(view.block_scales)[i] = 127; break;
-      default: static_cast<uint8_t *>(view.block_scales)[i] = 0x38; break;  // e4m3fn 1
+      case LPT_FORMAT_F32:
+        static_cast<float *>(view.block_scales)[i] = 1.0f;
+        break;
+      case LPT_FORMAT_E8M0FNU:
+        static_cast<uint8_t *>(view.block_scales)[i] = 127;
+        break;
+      default:
+        static_cast<uint8_t *>(view.block_scales)[i] = 0x38;
+        break;  // e4m3fn 1
     }
   }
 }
@@ -76,9 +83,8 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
   const int32_t bits = element_bits(format.element);
   const int64_t row_stride = dense_row_stride(format.element, columns);
   const size_t payload = static_cast<size_t>(rows * row_bytes(row_stride, bits));
-  const size_t scales =
-      static_cast<size_t>(scale_count(format, rows, columns) *
-                          (format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0));
+  const size_t scales = static_cast<size_t>(scale_count(format, rows, columns) *
+                                            (format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0));
   out_view = MatrixView{format, memory, rows, columns, row_stride, 1, nullptr, 0, nullptr};
   size_t end = align_up(payload);
   if (format.has_block_scale()) {
@@ -294,7 +300,8 @@ Status check_scales(const Tensor &scales, const char *name, lpt_format format, i
   }
   MatrixView view;
   LPT_TRY(matrix_of(scales, name, view));
-  const bool is_dense = (view.column_stride == 1 || view.columns <= 1) && (view.row_stride == view.columns || view.rows <= 1);
+  const bool is_dense =
+      (view.column_stride == 1 || view.columns <= 1) && (view.row_stride == view.columns || view.rows <= 1);
   if (!is_dense) return invalid("%s is strided: expected dense scales", name);
   return {};
 }
@@ -339,8 +346,9 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
                    static_cast<long long>(view.columns), static_cast<long long>(rows),
                    static_cast<long long>((columns + per_unit - 1) / per_unit));
   }
-  if (view.column_stride != 1) return invalid("parts[0], the payload, has stride %lld along its rows: expected 1",
-                                              static_cast<long long>(view.column_stride));
+  if (view.column_stride != 1)
+    return invalid("parts[0], the payload, has stride %lld along its rows: expected 1",
+                   static_cast<long long>(view.column_stride));
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = 2;
@@ -379,8 +387,9 @@ size_t tensor_bytes(const Tensor &tensor) {
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   const Shape shape = shape_of(tensor);
-  out_view = MatrixView{tensor.format,       tensor.data, shape.rows, shape.columns, shape.columns, 1,
-                        tensor.block_scales, tensor.block_scale_stride, tensor.tensor_scale};
+  out_view = MatrixView{tensor.format,      tensor.data, shape.rows,          shape.columns,
+                        shape.columns,      1,           tensor.block_scales, tensor.block_scale_stride,
+                        tensor.tensor_scale};
   if (tensor.rank >= 1) out_view.column_stride = tensor.strides[tensor.rank - 1];
   if (tensor.rank >= 2) out_view.row_stride = tensor.strides[tensor.rank - 2];
   if (shape.rows == 0 || shape.columns == 0) return {};
@@ -392,10 +401,9 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
       // What lies inside has one row: this axis' stride is the row stride.
       out_view.row_stride = tensor.strides[i];
     } else if (tensor.strides[i] != tensor.strides[inner] * tensor.extents[inner]) {
-      return unsupported("%s: axis %d with stride %lld does not fold into axis %d with stride %lld and extent %lld", name,
-                         i, static_cast<long long>(tensor.strides[i]), static_cast<int>(inner),
-                         static_cast<long long>(tensor.strides[inner]),
-                         static_cast<long long>(tensor.extents[inner]));
+      return unsupported("%s: axis %d with stride %lld does not fold into axis %d with stride %lld and extent %lld",
+                         name, i, static_cast<long long>(tensor.strides[i]), static_cast<int>(inner),
+                         static_cast<long long>(tensor.strides[inner]), static_cast<long long>(tensor.extents[inner]));
     }
     inner = i;
   }

@@ -1,0 +1,67 @@
+#include "tests/api/bad_calls.hpp"
+
+namespace lpt::test {
+
+const std::vector<BadCall> kNullContextCalls = {
+    {"quantize: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_quantize(nullptr, w.source.get(), nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: a tensor for the context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) {
+       return lpt_quantize(cast<lpt_context>(w.source.get()), w.source.get(), nullptr, w.fp8.get(), nullptr);
+     }},
+    {"gemm: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_gemm(nullptr, w.a.get(), w.b.get(), nullptr, w.product.get()); }},
+    {"tensor_create: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) {
+       const int64_t e[] = {1};
+       return lpt_tensor_create(nullptr, LPT_FORMAT_F32, 1, e, &w.out_tensor);
+     }},
+    {"format_name: no format",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_format_name(12345, reinterpret_cast<char *>(w.buffer.data()), 100, &w.out_size); }},
+    {"format_name: no buffer",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_format_name(LPT_FORMAT_F32, nullptr, 100, &w.out_size); }},
+    {"format_from_name: no such name",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_format_from_name("e9m9", &w.out_number); }},
+    {"format_from_name: NULL",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_format_from_name(nullptr, &w.out_number); }},
+    {"format_from_name: empty",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_format_from_name("", &w.out_number); }},
+    {"format_from_description: parts that make none",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) {
+       lpt_format_description d = LPT_FORMAT_DESCRIPTION_INIT;
+       d.element = LPT_FORMAT_E4M3FN;
+       d.block_scale = LPT_FORMAT_F32;
+       d.block_rows = 3;
+       d.block_columns = 32;
+       return lpt_format_from_description(&d, &w.out_number);
+     }},
+    {"format_describe: no format",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &) {
+       lpt_format_description d = LPT_FORMAT_DESCRIPTION_INIT;
+       return lpt_format_describe(-5, &d);
+     }},
+};
+
+}  // namespace lpt::test

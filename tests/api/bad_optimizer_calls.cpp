@@ -1,0 +1,140 @@
+#include "tests/api/bad_calls.hpp"
+
+namespace lpt::test {
+
+const std::vector<BadCall> kOptimizerCalls = {
+    {"optimizer_create: beta1 of 1",
+     LPT_INVALID_ARGUMENT,
+     {"beta1 is 1", "less than 1"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.beta1 = 1.0; }); }},
+    {"optimizer_create: beta2 NaN",
+     LPT_INVALID_ARGUMENT,
+     {"beta2 is", "nan"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.beta2 = std::nan(""); }); }},
+    {"optimizer_create: negative epsilon",
+     LPT_INVALID_ARGUMENT,
+     {"epsilon is -1e-08"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.epsilon = -1e-8; }); }},
+    {"optimizer_create: unknown underflow",
+     LPT_INVALID_ARGUMENT,
+     {"second_underflow is 2", "0 to 1"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.second_underflow = 2; }); }},
+    {"optimizer_add: no parameter",
+     LPT_INVALID_ARGUMENT,
+     {"parameter is NULL"},
+     [](World &w) { return lpt_optimizer_add(w.c, w.optimizer.get(), nullptr, &w.out_number); }},
+    {"optimizer_add: negative elements",
+     LPT_INVALID_ARGUMENT,
+     {"elements is -1"},
+     [](World &w) { return add(w, [](auto &p) { p.elements = -1; }); }},
+    {"optimizer_add: moments with blocks",
+     LPT_UNSUPPORTED,
+     {"first_moment is mxfp8_e4m3"},
+     [](World &w) { return add(w, [](auto &p) { p.first_moment = LPT_FORMAT_MXFP8_E4M3; }); }},
+    {"optimizer_add: negative decay",
+     LPT_INVALID_ARGUMENT,
+     {"weight_decay is -0.1"},
+     [](World &w) { return add(w, [](auto &p) { p.weight_decay = -0.1; }); }},
+    {"optimizer_step: no optimizer",
+     LPT_INVALID_ARGUMENT,
+     {"optimizer is NULL"},
+     [](World &w) { return lpt_optimizer_step(w.c, nullptr, nullptr, 0, nullptr, nullptr, nullptr); }},
+    {"optimizer_step: negative count",
+     LPT_INVALID_ARGUMENT,
+     {"count is -1"},
+     [](World &w) { return lpt_optimizer_step(w.c, w.optimizer.get(), nullptr, -1, nullptr, nullptr, nullptr); }},
+    {"optimizer_step: no indices",
+     LPT_INVALID_ARGUMENT,
+     {"indices is NULL"},
+     [](World &w) { return lpt_optimizer_step(w.c, w.optimizer.get(), nullptr, 2, nullptr, nullptr, nullptr); }},
+    {"optimizer_step: the same parameter twice",
+     LPT_INVALID_ARGUMENT,
+     {"indices[1] is 0 again", "at most once"},
+     [](World &w) {
+       return step(w, {0, 0}, w.gradient, w.parameter, kUnchanged);
+     }},
+    {"optimizer_step: index out of range",
+     LPT_INVALID_ARGUMENT,
+     {"indices[1] is 7", "0 to 1"},
+     [](World &w) {
+       return step(w, {0, 7}, w.gradient, w.parameter, kUnchanged);
+     }},
+    {"optimizer_step: learning rate NaN",
+     LPT_INVALID_ARGUMENT,
+     {"learning_rate is", "nan"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.learning_rate = std::nan(""); });
+     }},
+    {"optimizer_step: infinite gradient scale",
+     LPT_INVALID_ARGUMENT,
+     {"gradient_scale is inf"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.gradient_scale = INFINITY; });
+     }},
+    {"optimizer_step: unknown rounding",
+     LPT_INVALID_ARGUMENT,
+     {"parameter_rounding is 3"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.parameter_rounding = 3; });
+     }},
+    {"optimizer_step: gradient of another size",
+     LPT_INVALID_ARGUMENT,
+     {"gradients[0] is 4×6", "32 elements"},
+     [](World &w) {
+       return step(w, {0, 1}, w.output_gradient, w.parameter, kUnchanged);
+     }},
+    {"optimizer_step: gradient in f64",
+     LPT_UNSUPPORTED,
+     {"gradients[0] is f64", "f32 or bf16"},
+     [](World &w) {
+       return step(w, {0, 1}, w.f64_tensor, w.parameter, kUnchanged);
+     }},
+    {"optimizer_step: parameter in f64",
+     LPT_UNSUPPORTED,
+     {"parameters[0] is f64"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.f64_tensor, kUnchanged);
+     }},
+    {"optimizer_step: parameter over its gradient",
+     LPT_INVALID_ARGUMENT,
+     {"overlaps", "parameters[0]", "gradients["},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.gradient, kUnchanged);
+     }},
+    {"optimizer_step: parameters over each other",
+     LPT_INVALID_ARGUMENT,
+     {"overlaps", "parameters[0]", "parameters[1]"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.other_parameter, kUnchanged);
+     }},
+    {"optimizer_size: NULL",
+     LPT_INVALID_ARGUMENT,
+     {"out_size_bytes is NULL"},
+     [](World &w) { return lpt_optimizer_size(w.c, w.optimizer.get(), nullptr); }},
+    {"optimizer_state_size: index out of range",
+     LPT_INVALID_ARGUMENT,
+     {"index is 2", "0 to 1"},
+     [](World &w) { return lpt_optimizer_state_size(w.c, w.optimizer.get(), 2, &w.out_size); }},
+    {"optimizer_state_save: too little room",
+     LPT_INVALID_ARGUMENT,
+     {"buffer_bytes is 31"},
+     [](World &w) { return lpt_optimizer_state_save(w.c, w.optimizer.get(), 0, w.buffer.data(), 31); }},
+    {"optimizer_state_load: truncated",
+     LPT_INVALID_STATE,
+     {"saved state", "truncated"},
+     [](World &w) { return load_parameter(w, 0, cut(w.optimizer_state, 9)); }},
+    {"optimizer_state_load: damaged",
+     LPT_INVALID_STATE,
+     {"saved state", "checksum"},
+     [](World &w) { return load_parameter(w, 0, flipped(w.optimizer_state, 100)); }},
+    {"optimizer_state_load: other formats",
+     LPT_INVALID_STATE,
+     {"first moment's format is 2", "expected 64"},
+     [](World &w) { return load_parameter(w, 1, w.optimizer_state); }},
+    {"optimizer_state_load: state of a scaler",
+     LPT_INVALID_STATE,
+     {"kind 1", "expected 3"},
+     [](World &w) { return load_parameter(w, 0, w.scaler_state); }},
+};
+
+}  // namespace lpt::test

@@ -1,0 +1,196 @@
+#include "tests/api/bad_calls.hpp"
+
+namespace lpt::test {
+
+const std::vector<BadCall> kQuantizeCalls = {
+    {"quantize: no source",
+     LPT_INVALID_ARGUMENT,
+     {"source is NULL"},
+     [](World &w) { return lpt_quantize(w.c, nullptr, nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: a scaler for the source",
+     LPT_INVALID_ARGUMENT,
+     {"source is not a live tensor"},
+     [](World &w) { return lpt_quantize(w.c, cast<lpt_tensor>(w.scaler.get()), nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: a source without data",
+     LPT_INVALID_ARGUMENT,
+     {"source", "without data", "LPT_CHECK_ONLY"},
+     [](World &w) { return lpt_quantize(w.c, w.dataless.get(), nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: codes as source",
+     LPT_UNSUPPORTED,
+     {"source is mxfp8_e4m3", "f64, f32, bf16 or f16"},
+     [](World &w) { return lpt_quantize(w.c, w.codes.get(), nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: columns that are not adjacent",
+     LPT_UNSUPPORTED,
+     {"source", "stride 2", "expected 1"},
+     [](World &w) {
+       const int64_t extents[] = {4, 16};
+       const int64_t strides[] = {32, 2};
+       lpt_tensor_description d = LPT_TENSOR_DESCRIPTION_INIT;
+       d.format = LPT_FORMAT_F32;
+       d.data = describe(w.owner.get(), w.source.get()).data;
+       d.rank = 2;
+       d.extents = extents;
+       d.strides = strides;
+       Tensor strided;
+       EXPECT_TRUE(ok(w.owner.get(), lpt_tensor_wrap(w.owner.get(), &d, out(strided))));
+       return lpt_quantize(w.c, strided.get(), nullptr, w.fp8.get(), nullptr);
+     }},
+    {"quantize: no output",
+     LPT_INVALID_ARGUMENT,
+     {"quantized and transposed are NULL"},
+     [](World &w) { return lpt_quantize(w.c, w.source.get(), nullptr, nullptr, nullptr); }},
+    {"quantize: output of another shape",
+     LPT_INVALID_ARGUMENT,
+     {"quantized is 4×32", "4×33", "source"},
+     [](World &w) { return lpt_quantize(w.c, w.other_source.get(), nullptr, w.fp8.get(), nullptr); }},
+    {"quantize: transposed output that is not",
+     LPT_INVALID_ARGUMENT,
+     {"transposed is 4×32", "32×4"},
+     [](World &w) { return lpt_quantize(w.c, w.source.get(), nullptr, nullptr, w.plain.get()); }},
+    {"quantize: bytes as output",
+     LPT_UNSUPPORTED,
+     {"quantized is uint8"},
+     [](World &w) { return quantize(w, w.bytes, kUnchanged); }},
+    {"quantize: output over the source",
+     LPT_INVALID_ARGUMENT,
+     {"quantized", "overlaps source"},
+     [](World &w) { return quantize(w, w.source, kUnchanged); }},
+    {"quantize: outputs over each other",
+     LPT_INVALID_ARGUMENT,
+     {"quantized", "overlaps transposed"},
+     [](World &w) {
+       const Tensor over = wrap(w.owner.get(), LPT_FORMAT_E4M3FN, describe(w.owner.get(), w.turned.get()).data, 4, 32);
+       return lpt_quantize(w.c, w.source.get(), nullptr, over.get(), w.turned.get());
+     }},
+    {"quantize: unknown flag",
+     LPT_UNSUPPORTED,
+     {"flags is 0x2", "LPT_CHECK_ONLY"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.flags = 2; }); }},
+    {"quantize: unknown rounding",
+     LPT_INVALID_ARGUMENT,
+     {"rounding is 7", "0 to 2"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.rounding = 7; }); }},
+    {"quantize: unknown overflow",
+     LPT_INVALID_ARGUMENT,
+     {"overflow is -1", "0 to 1"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.overflow = -1; }); }},
+    {"quantize: unknown scale rule",
+     LPT_INVALID_ARGUMENT,
+     {"scale_rule is 9", "0 to 6"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.scale_rule = 9; }); }},
+    {"quantize: scale rule of another scale",
+     LPT_UNSUPPORTED,
+     {"scale_rule is 4", "e4m3fn_tensor", "scales in f32"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_FLOOR; }); }},
+    {"quantize: scale rule without scales",
+     LPT_UNSUPPORTED,
+     {"scale_rule is 1", "e4m3fn", "no scales"},
+     [](World &w) { return quantize(w, w.plain, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_AMAX; }); }},
+    {"quantize: five random bits",
+     LPT_INVALID_ARGUMENT,
+     {"stochastic_bits is 5", "16 or 8"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.stochastic_bits = 5; }); }},
+    {"quantize: nine rounds",
+     LPT_INVALID_ARGUMENT,
+     {"philox_rounds is 9", "7 or 10"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.philox_rounds = 9; }); }},
+    {"quantize: reserved",
+     LPT_UNSUPPORTED,
+     {"reserved is 1", "expected 0"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.reserved = 1; }); }},
+    {"quantize: stream of 2^24",
+     LPT_INVALID_ARGUMENT,
+     {"random.stream is 16777216", "2^24"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.random.stream = 1u << 24; }); }},
+    {"quantize: negative offset",
+     LPT_INVALID_ARGUMENT,
+     {"random.offset is -1", "0 to 2^60"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.random.offset = -1; }); }},
+    {"quantize: random rows that overlap",
+     LPT_INVALID_ARGUMENT,
+     {"random.row_stride is 31", "columns, 32"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.random.row_stride = 31; }); }},
+    {"quantize: scaler with blocks",
+     LPT_UNSUPPORTED,
+     {"scaler", "mxfp8_e4m3", "one tensor scale"},
+     [](World &w) { return quantize(w, w.mx, [&](auto &o) { o.scaler = w.scaler.get(); }); }},
+    {"quantize: scaler without scale",
+     LPT_UNSUPPORTED,
+     {"scaler", "e4m3fn", "one tensor scale"},
+     [](World &w) { return quantize(w, w.plain, [&](auto &o) { o.scaler = w.scaler.get(); }); }},
+    {"quantize: a tensor for the scaler",
+     LPT_INVALID_ARGUMENT,
+     {"scaler is not a live scaler"},
+     [](World &w) { return quantize(w, w.fp8, [&](auto &o) { o.scaler = cast<lpt_scaler>(w.source.get()); }); }},
+    {"quantize: smoothing without column scales",
+     LPT_UNSUPPORTED,
+     {"smoothing", "e4m3fn_tensor", "e8m0fnu"},
+     [](World &w) { return quantize(w, w.fp8, [&](auto &o) { o.smoothing = w.factors.get(); }); }},
+    {"quantize: smoothing of another length",
+     LPT_INVALID_ARGUMENT,
+     {"smoothing is 1×31", "vector of 32"},
+     [](World &w) { return quantize(w, w.smoothed, [&](auto &o) { o.smoothing = w.few_factors.get(); }); }},
+    {"quantize: smoothing of another format",
+     LPT_INVALID_ARGUMENT,
+     {"smoothing", "f32", "expected e8m0fnu"},
+     [](World &w) {
+       const Tensor ones = make_tensor(w.owner.get(), LPT_FORMAT_F32, {32});
+       return quantize(w, w.smoothed, [&](auto &o) { o.smoothing = ones.get(); });
+     }},
+    {"quantize: NaN for integers",
+     LPT_INVALID_ARGUMENT,
+     {"NaN", "int8"},
+     [](World &w) {
+       static_cast<float *>(describe(w.owner.get(), w.source.get()).data)[77] = std::nanf("");
+       return quantize(w, w.integers, kUnchanged);
+     }},
+    {"quantize: struct size 0",
+     LPT_INVALID_ARGUMENT,
+     {"options->struct_size is 0"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.struct_size = 0; }); }},
+    {"quantize: struct size of rubbish",
+     LPT_INVALID_ARGUMENT,
+     {"options->struct_size is"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.struct_size = SIZE_MAX; }); }},
+    {"dequantize: no source",
+     LPT_INVALID_ARGUMENT,
+     {"source is NULL"},
+     [](World &w) { return lpt_dequantize(w.c, nullptr, nullptr, w.wide.get()); }},
+    {"dequantize: no output",
+     LPT_INVALID_ARGUMENT,
+     {"output is NULL"},
+     [](World &w) { return lpt_dequantize(w.c, w.codes.get(), nullptr, nullptr); }},
+    {"dequantize: output of another shape",
+     LPT_INVALID_ARGUMENT,
+     {"output is 4×6", "4×32"},
+     [](World &w) { return lpt_dequantize(w.c, w.codes.get(), nullptr, w.product.get()); }},
+    {"dequantize: codes as output",
+     LPT_UNSUPPORTED,
+     {"output is e4m3fn", "f64, f32, bf16 or f16"},
+     [](World &w) { return lpt_dequantize(w.c, w.codes.get(), nullptr, w.plain.get()); }},
+    {"dequantize: bytes as source",
+     LPT_UNSUPPORTED,
+     {"source is uint8"},
+     [](World &w) { return lpt_dequantize(w.c, w.bytes.get(), nullptr, w.wide.get()); }},
+    {"dequantize: scales without data",
+     LPT_INVALID_ARGUMENT,
+     {"source", "without data"},
+     [](World &w) {
+       const Tensor none = wrap(w.owner.get(), LPT_FORMAT_F32, nullptr, 4, 1);
+       const lpt_tensor *const parts[] = {w.plain.get(), none.get()};
+       Tensor rows;
+       EXPECT_TRUE(
+           ok(w.owner.get(), lpt_tensor_combine(w.owner.get(), LPT_FORMAT_E4M3FN_ROW, 4, 32, parts, 2, out(rows))));
+       return lpt_dequantize(w.c, rows.get(), nullptr, w.wide.get());
+     }},
+    {"dequantize: unknown flag",
+     LPT_UNSUPPORTED,
+     {"flags is 0x8000000000000000"},
+     [](World &w) {
+       lpt_dequantize_options o = LPT_DEQUANTIZE_OPTIONS_INIT;
+       o.flags = uint64_t{1} << 63;
+       return lpt_dequantize(w.c, w.codes.get(), &o, w.wide.get());
+     }},
+};
+
+}  // namespace lpt::test
