@@ -22,6 +22,11 @@ void *allocate_or_fail(std::size_t bytes) {
 
 }  // namespace
 
+#if defined(__GNUC__) && !defined(__clang__)
+// Where gcc inlines only one of a pair, it sees malloc meet delete, or new meet free.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 // The library takes its small memory by these as well: a program's operator new serves all that it loads.
 void *operator new(std::size_t bytes) { return allocate_or_fail(bytes); }
 void *operator new[](std::size_t bytes) { return allocate_or_fail(bytes); }
