@@ -248,18 +248,18 @@ LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level
 
 /** @brief What one kernel did while a profile was taken. */
 typedef struct lpt_profile_entry {
-  size_t struct_size;    /**< sizeof(lpt_profile_entry) of the caller. */
-  const char *operation; /**< The part of an operation, such as "gemm"; static. */
-  const char *row;       /**< The kernel that ran, such as "gemm_any_x86_avx512_bf16"; static. */
-  int64_t calls;         /**< How often it ran. */
-  double seconds;        /**< Wall time inside it. */
-  double bytes;          /**< Bytes it had to read and write at least once. */
-  double flops;          /**< Arithmetic of a gemm: 2·m·n·k; 0 elsewhere. */
+  size_t struct_size; /**< sizeof(lpt_profile_entry) of the caller. */
+  char operation[32]; /**< The part of an operation, such as "gemm". */
+  char row[64];       /**< The kernel that ran, such as "gemm_any_x86_avx512_bf16". */
+  int64_t calls;      /**< How often it ran. */
+  double seconds;     /**< Wall time inside it. */
+  double bytes;       /**< Bytes it had to read and write at least once. */
+  double flops;       /**< Arithmetic of a gemm: 2·m·n·k; 0 elsewhere. */
 } lpt_profile_entry;
 
 /** @brief Defaults of lpt_profile_entry. */
 #define LPT_PROFILE_ENTRY_INIT \
-  { sizeof(lpt_profile_entry), NULL, NULL, 0, 0.0, 0.0, 0.0 }
+  { sizeof(lpt_profile_entry), "", "", 0, 0.0, 0.0, 0.0 }
 
 /**
  * @brief Writes the defaults of LPT_PROFILE_ENTRY_INIT.

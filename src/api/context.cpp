@@ -91,8 +91,13 @@ lpt_status lpt_context_profile_entry(lpt_context *context, int64_t index, lpt_pr
       return invalid("index is %lld: expected less than the count, %zu", static_cast<long long>(index), entries.size());
     }
     const Profile::Entry &entry = entries[static_cast<size_t>(index)];
-    const lpt_profile_entry values = {
-        sizeof(lpt_profile_entry), entry.operation, entry.row, entry.calls, entry.seconds, entry.bytes, entry.flops};
+    lpt_profile_entry values = LPT_PROFILE_ENTRY_INIT;
+    std::snprintf(values.operation, sizeof values.operation, "%s", entry.operation);
+    std::snprintf(values.row, sizeof values.row, "%s", entry.row);
+    values.calls = entry.calls;
+    values.seconds = entry.seconds;
+    values.bytes = entry.bytes;
+    values.flops = entry.flops;
     return write_values(values, "out_entry", out_entry);
   });
 }
