@@ -106,7 +106,8 @@ enum lpt_status_values {
   LPT_UNSUPPORTED = 2,      /**< Well formed, but nothing here can do it; the text lists what was tried and why not. */
   LPT_OUT_OF_MEMORY = 3,    /**< Memory could not be had. */
   LPT_INVALID_STATE = 4,    /**< A saved state is truncated, damaged, or of another kind; nothing was changed. */
-  LPT_INTERNAL = 5          /**< A defect of the library. */
+  LPT_INTERNAL = 5,         /**< A defect of the library. */
+  LPT_CANCELLED = 6         /**< The progress callback asked for it; outputs hold parts of the result. */
 };
 
 /**
@@ -123,6 +124,9 @@ typedef struct lpt_context lpt_context;
 
 /** @brief Flag of every options struct: check the arguments and pick a kernel, run nothing. Tensors need no data. */
 #define LPT_CHECK_ONLY UINT64_C(1)
+
+/** @brief Flag of lpt_quantize_options: the tensor scale that the output holds is kept; block scales are in units of it. */
+#define LPT_KEEP_TENSOR_SCALE UINT64_C(2)
 
 /** @brief The highest instruction set that a context may use; one of lpt_isa_values. */
 typedef int32_t lpt_isa;
@@ -246,6 +250,22 @@ LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
  */
 LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user);
 
+/**
+ * @brief Tells how far a long call has come, always on the thread that is calling the library. Not 0: stop, please.
+ *
+ * `done` and `whole` are in elements; `done` grows to `whole`.
+ */
+typedef int32_t (*lpt_progress_function)(void *user, int64_t done, int64_t whole);
+
+/**
+ * @brief Has casts of many elements report their progress, some hundred times at most, and end early when asked.
+ * @param context the context.
+ * @param progress NULL: no reports. A call that it stops returns LPT_CANCELLED and leaves outputs written in part.
+ * @param progress_user first argument of `progress`.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_context_set_progress(lpt_context *context, lpt_progress_function progress, void *progress_user);
+
 /** @brief What one kernel did while a profile was taken. */
 typedef struct lpt_profile_entry {
   size_t struct_size; /**< sizeof(lpt_profile_entry) of the caller. */
@@ -311,36 +331,69 @@ typedef int64_t lpt_format;
 
 /** @brief Values of lpt_format. Plain elements come first, then elements with scales. */
 enum lpt_format_values {
-  LPT_FORMAT_NONE = 0,    /**< No format. */
-  LPT_FORMAT_F64 = 1,     /**< IEEE binary64; reference rows and tests. */
-  LPT_FORMAT_F32 = 2,     /**< IEEE binary32. */
-  LPT_FORMAT_F16 = 3,     /**< IEEE binary16. */
-  LPT_FORMAT_BF16 = 4,    /**< bfloat16: 8 exponent and 7 mantissa bits. */
-  LPT_FORMAT_E4M3FN = 5,  /**< OCP FP8, bias 7, largest 448, NaN 0x7F, no infinity. */
-  LPT_FORMAT_E4M3 = 6,    /**< IEEE-like FP8, bias 7, largest 240, infinity and NaN. */
-  LPT_FORMAT_E5M2 = 7,    /**< OCP FP8, bias 15, largest 57344, infinity and NaN. */
-  LPT_FORMAT_E2M1FN = 8,  /**< OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and sign; two per byte, first in the low half. */
-  LPT_FORMAT_E8M0FNU = 9, /**< Scale: 2^(code - 127), NaN 0xFF, no zero, no sign. */
-  LPT_FORMAT_INT8 = 10,   /**< Signed integer; quantizing uses -127 to 127. */
-  LPT_FORMAT_UINT8 = 11,  /**< Bytes: saved activations, masks. Not a target of quantize. */
+  LPT_FORMAT_NONE = 0,      /**< No format. */
+  LPT_FORMAT_F64 = 1,       /**< IEEE binary64; reference rows and tests. */
+  LPT_FORMAT_F32 = 2,       /**< IEEE binary32. */
+  LPT_FORMAT_F16 = 3,       /**< IEEE binary16. */
+  LPT_FORMAT_BF16 = 4,      /**< bfloat16: 8 exponent and 7 mantissa bits. */
+  LPT_FORMAT_E4M3FN = 5,    /**< OCP FP8, bias 7, largest 448, NaN 0x7F, no infinity. */
+  LPT_FORMAT_E4M3 = 6,      /**< IEEE-like FP8, bias 7, largest 240, infinity and NaN. */
+  LPT_FORMAT_E5M2 = 7,      /**< OCP FP8, bias 15, largest 57344, infinity and NaN. */
+  LPT_FORMAT_E2M1FN = 8,    /**< OCP FP4: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and sign; two per byte, first in the low half. */
+  LPT_FORMAT_E8M0FNU = 9,   /**< Scale: 2^(code - 127), NaN 0xFF, no zero, no sign. */
+  LPT_FORMAT_INT8 = 10,     /**< Signed integer; quantizing uses -127 to 127. */
+  LPT_FORMAT_UINT8 = 11,    /**< Bytes: saved activations, masks. Quantizing takes it with zero points only. */
+  LPT_FORMAT_E4M3FNUZ = 12, /**< FP8, bias 8, largest 240, NaN 0x80, no infinity, no -0. */
+  LPT_FORMAT_E5M2FNUZ = 13, /**< FP8, bias 16, largest 57344, NaN 0x80, no infinity, no -0. */
+  LPT_FORMAT_E4M3B11FNUZ = 14, /**< FP8, bias 11, largest 30, NaN 0x80, no infinity, no -0. */
+  LPT_FORMAT_E3M4 = 15,        /**< IEEE-like FP8, bias 3, largest 15.5, infinity and NaN. */
+  LPT_FORMAT_E3M2FN = 16,      /**< OCP FP6, bias 3, largest 28; four in three bytes. */
+  LPT_FORMAT_E2M3FN = 17,      /**< OCP FP6, bias 1, largest 7.5; four in three bytes. */
+  LPT_FORMAT_E3M0 = 18,        /**< Sign and power of two: 0, 2^-2 ... 2^4; two per byte. The grid of LUQ. */
+  LPT_FORMAT_INT4 = 19,        /**< Signed integer; quantizing uses -7 to 7; two per byte, first in the low half. */
+  LPT_FORMAT_UINT4 = 20,       /**< 0 to 15, with zero points; two per byte, first in the low half. */
+  LPT_FORMAT_INT2 = 21,        /**< Signed integer; quantizing uses -1 to 1; four per byte. */
+  LPT_FORMAT_TERNARY = 22,     /**< -1, 0, 1; five per byte: digits 0, 1, 2 for 0, 1, -1 in base 3, first lowest. */
+  LPT_FORMAT_INT16 = 23,       /**< Signed integer; quantizing uses -32767 to 32767. */
+  LPT_FORMAT_Q1_6 = 24,        /**< Fixed point: int8 / 64; quantizing uses -127/64 to 127/64. Of mxint8. */
+  LPT_FORMAT_NF4 = 25,     /**< The 16 normal-float levels of QLoRA, -1 to 1; two per byte, first in the low half. */
+  LPT_FORMAT_BNB_FP4 = 26, /**< The 16 levels of bitsandbytes' FP4, -1 to 1; two per byte, first in the low half. */
 
-  LPT_FORMAT_E4M3FN_TENSOR = 64,  /**< e4m3fn, one f32 scale. */
-  LPT_FORMAT_E4M3FN_ROW = 65,     /**< e4m3fn, one f32 scale per row. */
-  LPT_FORMAT_E4M3FN_1X128 = 66,   /**< e4m3fn, one f32 scale per 128 elements of a row. */
-  LPT_FORMAT_E4M3FN_128X128 = 67, /**< e4m3fn, one f32 scale per 128 × 128 block. */
-  LPT_FORMAT_E4M3_TENSOR = 68,    /**< e4m3 (240), one f32 scale. */
-  LPT_FORMAT_E4M3_ROW = 69,       /**< e4m3 (240), one f32 scale per row. */
-  LPT_FORMAT_E5M2_TENSOR = 70,    /**< e5m2, one f32 scale. */
-  LPT_FORMAT_E5M2_ROW = 71,       /**< e5m2, one f32 scale per row. */
-  LPT_FORMAT_E5M2_1X128 = 72,     /**< e5m2, one f32 scale per 128 elements of a row. */
-  LPT_FORMAT_E5M2_128X128 = 73,   /**< e5m2, one f32 scale per 128 × 128 block. */
-  LPT_FORMAT_MXFP8_E4M3 = 74,     /**< OCP MX: e4m3fn, one e8m0fnu scale per 32 elements. */
-  LPT_FORMAT_MXFP8_E5M2 = 75,     /**< OCP MX: e5m2, one e8m0fnu scale per 32 elements. */
-  LPT_FORMAT_MXFP4 = 76,          /**< OCP MX: e2m1fn, one e8m0fnu scale per 32 elements. */
-  LPT_FORMAT_NVFP4 = 77,          /**< e2m1fn, one e4m3fn scale per 16 elements and one f32 scale per tensor. */
-  LPT_FORMAT_INT8_TENSOR = 78,    /**< int8, one f32 scale. */
-  LPT_FORMAT_INT8_ROW = 79,       /**< int8, one f32 scale per row. */
-  LPT_FORMAT_F16_TENSOR = 80      /**< f16, one f32 scale: master weights. */
+  LPT_FORMAT_E4M3FN_TENSOR = 64,   /**< e4m3fn, one f32 scale. */
+  LPT_FORMAT_E4M3FN_ROW = 65,      /**< e4m3fn, one f32 scale per row. */
+  LPT_FORMAT_E4M3FN_1X128 = 66,    /**< e4m3fn, one f32 scale per 128 elements of a row. */
+  LPT_FORMAT_E4M3FN_128X128 = 67,  /**< e4m3fn, one f32 scale per 128 × 128 block. */
+  LPT_FORMAT_E4M3_TENSOR = 68,     /**< e4m3 (240), one f32 scale. */
+  LPT_FORMAT_E4M3_ROW = 69,        /**< e4m3 (240), one f32 scale per row. */
+  LPT_FORMAT_E5M2_TENSOR = 70,     /**< e5m2, one f32 scale. */
+  LPT_FORMAT_E5M2_ROW = 71,        /**< e5m2, one f32 scale per row. */
+  LPT_FORMAT_E5M2_1X128 = 72,      /**< e5m2, one f32 scale per 128 elements of a row. */
+  LPT_FORMAT_E5M2_128X128 = 73,    /**< e5m2, one f32 scale per 128 × 128 block. */
+  LPT_FORMAT_MXFP8_E4M3 = 74,      /**< OCP MX: e4m3fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXFP8_E5M2 = 75,      /**< OCP MX: e5m2, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXFP4 = 76,           /**< OCP MX: e2m1fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_NVFP4 = 77,           /**< e2m1fn, one e4m3fn scale per 16 elements and one f32 scale per tensor. */
+  LPT_FORMAT_INT8_TENSOR = 78,     /**< int8, one f32 scale. */
+  LPT_FORMAT_INT8_ROW = 79,        /**< int8, one f32 scale per row. */
+  LPT_FORMAT_F16_TENSOR = 80,      /**< f16, one f32 scale: master weights. */
+  LPT_FORMAT_MXFP6_E3M2 = 81,      /**< OCP MX: e3m2fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXFP6_E2M3 = 82,      /**< OCP MX: e2m3fn, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_MXINT8 = 83,          /**< OCP MX: q1_6, one e8m0fnu scale per 32 elements. */
+  LPT_FORMAT_NVFP4_16X16 = 84,     /**< As nvfp4 with one block scale per 16 × 16: weights that may be transposed. */
+  LPT_FORMAT_INT4_1X32 = 85,       /**< int4, one f32 scale per 32 elements of a row. */
+  LPT_FORMAT_INT4_1X64 = 86,       /**< int4, one f32 scale per 64 elements of a row. */
+  LPT_FORMAT_INT4_1X128 = 87,      /**< int4, one f32 scale per 128 elements of a row. */
+  LPT_FORMAT_UINT4_1X32 = 88,      /**< uint4, one f32 scale and one zero point per 32 elements of a row. */
+  LPT_FORMAT_UINT4_1X64 = 89,      /**< uint4, one f32 scale and one zero point per 64 elements of a row. */
+  LPT_FORMAT_UINT4_1X128 = 90,     /**< uint4, one f32 scale and one zero point per 128 elements of a row. */
+  LPT_FORMAT_INT8_1X32 = 91,       /**< int8, one f32 scale per 32 elements of a row. */
+  LPT_FORMAT_INT16_TENSOR = 92,    /**< int16, one f32 scale: dynamic fixed point with LPT_SCALE_RULE_POWER_OF_TWO. */
+  LPT_FORMAT_E3M0_TENSOR = 93,     /**< e3m0, one f32 scale: LUQ with stochastic rounding. */
+  LPT_FORMAT_TERNARY_TENSOR = 94,  /**< ternary, one f32 scale. */
+  LPT_FORMAT_E4M3FNUZ_TENSOR = 95, /**< e4m3fnuz, one f32 scale. */
+  LPT_FORMAT_E5M2FNUZ_TENSOR = 96, /**< e5m2fnuz, one f32 scale. */
+  LPT_FORMAT_NF4_1X64 = 97,        /**< nf4, one f32 scale per 64 elements of a row. */
+  LPT_FORMAT_BNB_FP4_1X64 = 98     /**< bnb_fp4, one f32 scale per 64 elements of a row. */
 };
 
 /** @brief A block extent of the whole axis. */
@@ -354,14 +407,20 @@ enum lpt_special_values {
   LPT_SPECIAL_NONE = 0,     /**< Every code is a finite number. */
   LPT_SPECIAL_IEEE = 1,     /**< Infinities and NaN in the top exponent. */
   LPT_SPECIAL_NAN_ONES = 2, /**< NaN with all bits set below the sign; no infinity. */
-  LPT_SPECIAL_INTEGER = 3   /**< Two's complement integer. */
+  LPT_SPECIAL_INTEGER = 3,  /**< Two's complement integer, times 2^-exponent_bias: fixed point. */
+  LPT_SPECIAL_FNUZ = 4,     /**< One NaN, in the place of -0; no infinity. */
+  LPT_SPECIAL_LIST = 5      /**< The codes stand for the levels of a list; no infinity, no NaN. */
 };
 
 /**
- * @brief A format taken apart. A value is element · block scale · tensor scale, with absent scales 1.
+ * @brief A format taken apart. A value is (element - zero point) · block scale · tensor scale; absent scales are 1, absent
+ *        zero points 0.
  *
- * lpt_format_from_description() reads `element` to `block_columns`; the last six members are told by
- * lpt_format_describe() and must be 0 or agree.
+ * lpt_format_from_description() reads `element` to `block_columns` and `zero_point`; `element_bits` to `largest` are told
+ * by lpt_format_describe() and must be 0 or agree. With `element` LPT_FORMAT_NONE they describe an element of the
+ * caller's own: a float of at most 8 bits, exponent_bits 1 to 7, `special` IEEE, NAN_ONES, FNUZ or NONE; `element_bits`
+ * is the sum of both and the sign, or without the sign for an unsigned one; `largest` is 0 or agrees. Its smallest
+ * subnormal is at least 2^-126 and its largest value below 2^127.
  */
 typedef struct lpt_format_description {
   size_t struct_size;      /**< sizeof(lpt_format_description) of the caller. */
@@ -377,11 +436,15 @@ typedef struct lpt_format_description {
   lpt_special special;     /**< What stands for infinity and NaN. */
   int32_t reserved;        /**< 0. */
   double largest;          /**< Largest finite element. */
+  lpt_format zero_point;   /**< UINT8: one per block, for elements uint4 and uint8 with block scales; or NONE. */
 } lpt_format_description;
 
 /** @brief Defaults of lpt_format_description. */
-#define LPT_FORMAT_DESCRIPTION_INIT \
-  { sizeof(lpt_format_description), LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0.0 }
+#define LPT_FORMAT_DESCRIPTION_INIT                                                                                 \
+  {                                                                                                                 \
+    sizeof(lpt_format_description), LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, \
+        LPT_FORMAT_NONE                                                                                             \
+  }
 
 /**
  * @brief Writes the defaults of LPT_FORMAT_DESCRIPTION_INIT.
@@ -400,7 +463,10 @@ LPT_API lpt_status lpt_format_from_description(const lpt_format_description *des
 
 /**
  * @brief Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale,
- *        where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32").
+ *        where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an
+ *        optional /uint8 for zero points ("uint4/1x256/f32/uint8"). An element of the caller's own is spelled
+ *        e<exponent bits>m<mantissa bits>b<bias> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign
+ *        ("e4m2b9-finite", "ue4m3b7-nan").
  * @param name zero-terminated.
  * @param out_format returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when there is none.
@@ -425,6 +491,17 @@ LPT_API lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffe
  */
 LPT_API lpt_status lpt_format_describe(lpt_format format, lpt_format_description *out_description);
 
+/**
+ * @brief Writes what the bytes of a format mean, in lines of text for people: the bits of a code, special codes, range,
+ *        packing, scales, and how a value is computed.
+ * @param format the format.
+ * @param buffer written with a terminating zero, cut to fit; may be NULL when `buffer_bytes` is 0.
+ * @param buffer_bytes room at `buffer`.
+ * @param out_needed_bytes returned: room for the whole text with its zero; may be NULL.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
+ */
+LPT_API lpt_status lpt_format_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes);
+
 /* ---------------------------------------------------------------- tensors ------------------------------------------ */
 
 /** @brief Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy(). */
@@ -437,7 +514,8 @@ typedef int32_t lpt_part;
 enum lpt_part_values {
   LPT_PART_PAYLOAD = 0,      /**< The elements. */
   LPT_PART_BLOCK_SCALES = 1, /**< A matrix of scales, one per block, rows of blocks by columns of blocks. */
-  LPT_PART_TENSOR_SCALE = 2  /**< One scale. */
+  LPT_PART_TENSOR_SCALE = 2, /**< One scale. */
+  LPT_PART_ZERO_POINTS = 3   /**< A matrix of zero points, one per block, as the block scales. */
 };
 
 /** @brief A tensor taken apart. */
@@ -463,7 +541,7 @@ typedef struct lpt_tensor_description {
 LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, size_t struct_size);
 
 /**
- * @brief Creates a tensor in memory of its own: zero elements, all scales 1.
+ * @brief Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
  * @param context whose allocator is used.
  * @param format any format; one with scales takes rank 2 or more.
  * @param rank 0 to 8.
@@ -568,9 +646,11 @@ typedef int32_t lpt_rounding;
 
 /** @brief Values of lpt_rounding. */
 enum lpt_rounding_values {
-  LPT_ROUNDING_NEAREST_EVEN = 0, /**< To the nearest code, ties to the even one. */
-  LPT_ROUNDING_STOCHASTIC = 1,   /**< Up with the probability of the fraction; the mean is the value. */
-  LPT_ROUNDING_TOWARD_ZERO = 2   /**< To the code below in magnitude. */
+  LPT_ROUNDING_NEAREST_EVEN = 0,        /**< To the nearest code, ties to the even one. */
+  LPT_ROUNDING_STOCHASTIC = 1,          /**< Up with the probability of the fraction; the mean is the value. */
+  LPT_ROUNDING_TOWARD_ZERO = 2,         /**< To the code below in magnitude. */
+  LPT_ROUNDING_NEAREST_AWAY = 3,        /**< To the nearest code, ties to the one of larger magnitude. */
+  LPT_ROUNDING_STOCHASTIC_UNDERFLOW = 4 /**< Stochastic below the smallest positive code, else nearest even (LUQ). */
 };
 
 /** @brief What becomes of a value beyond the largest code; one of lpt_overflow_values. */
@@ -590,10 +670,24 @@ enum lpt_scale_rule_values {
   LPT_SCALE_RULE_DEFAULT = 0,      /**< F32 scales: AMAX. E8m0: ROUND_UP. E4m3fn: NEAREST, HEADROOM if stochastic. */
   LPT_SCALE_RULE_AMAX = 1,         /**< F32 scales: amax / M. */
   LPT_SCALE_RULE_POWER_OF_TWO = 2, /**< F32 scales: the smallest power of two that is at least amax / M. */
-  LPT_SCALE_RULE_ROUND_UP = 3,     /**< E8m0 scales: the same; never clips. */
+  LPT_SCALE_RULE_ROUND_UP = 3,     /**< E8m0 scales: the same; e4m3fn scales: NEAREST's, rounded up. Never clips. */
   LPT_SCALE_RULE_FLOOR = 4,        /**< E8m0 scales: 2^(floor(log2 amax) - floor(log2 M)), the OCP text; may clip. */
   LPT_SCALE_RULE_NEAREST = 5,      /**< E4m3fn scales: amax / M to nearest; tensor scale from amax / (M · 448). */
-  LPT_SCALE_RULE_HEADROOM = 6      /**< E4m3fn scales: 17/16 of it, tensor scale from amax / (M · 256); never clips. */
+  LPT_SCALE_RULE_HEADROOM = 6,     /**< E4m3fn scales: 17/16 of it, tensor scale from amax / (M · 256); never clips. */
+  LPT_SCALE_RULE_POWER_OF_TWO_DOWN = 7, /**< F32 scales: the largest power of two that is at most amax / M. */
+  LPT_SCALE_RULE_POWER_OF_TWO_NEAREST =
+      8,                              /**< F32 scales: the power of two whose logarithm is nearest to amax / M's. */
+  LPT_SCALE_RULE_CEIL = 9,            /**< E8m0 scales: 2^(ceil(log2 amax) - floor(log2 M)); never clips. */
+  LPT_SCALE_RULE_EVEN = 10,           /**< E8m0 scales: FLOOR of amax rounded to the element's mantissa, ties up. */
+  LPT_SCALE_RULE_THREE_QUARTERS = 11, /**< E8m0 scales: FLOOR, and a tensor scale of 4/3 makes room; never clips. */
+  LPT_SCALE_RULE_QUEST_FLOOR = 12,    /**< E8m0 scales of e2m1fn: 2.92247856 deviations / 6, power of two below. */
+  LPT_SCALE_RULE_QUEST_NEAREST = 13,  /**< The same with the power of two whose logarithm is nearest. */
+  LPT_SCALE_RULE_QUEST_CEIL = 14,     /**< The same with the power of two above. */
+  LPT_SCALE_RULE_FOUR_OVER_SIX = 15,  /**< E4m3fn scales of e2m1fn: amax at 6 or at 4, the smaller squared error. */
+  LPT_SCALE_RULE_MSE = 16,            /**< Of a few scales near AMAX's the one with the smallest squared error. */
+  LPT_SCALE_RULE_LIST = 17,  /**< F32 scales: the first of `scale_list` that is at least amax / M, or the last. */
+  LPT_SCALE_RULE_FIXED = 18, /**< All scales stay as the output holds them. */
+  LPT_SCALE_RULE_MEAN = 19   /**< F32 scales: the mean magnitude; for ternary and int2 elements. */
 };
 
 /**
@@ -616,26 +710,36 @@ typedef struct lpt_random {
 /** @brief Remembers the largest magnitudes of one site; see lpt_scaler_create(). */
 typedef struct lpt_scaler lpt_scaler;
 
+/** @brief Counts what casts did to numbers; see lpt_statistics_create(). */
+typedef struct lpt_statistics lpt_statistics;
+
 /** @brief How to quantize; the output's format says what to make. */
 typedef struct lpt_quantize_options {
-  size_t struct_size;          /**< sizeof(lpt_quantize_options) of the caller. */
-  uint64_t flags;              /**< LPT_CHECK_ONLY. */
-  lpt_rounding rounding;       /**< Of the elements. */
-  lpt_overflow overflow;       /**< Of the elements. */
-  lpt_scale_rule scale_rule;   /**< Of the scales. */
-  int32_t stochastic_bits;     /**< Random bits per element: 16 or 8. */
-  int32_t philox_rounds;       /**< 7, or 10. */
-  int32_t reserved;            /**< 0. */
-  lpt_random random;           /**< For stochastic rounding. */
-  lpt_scaler *scaler;          /**< Where amax comes from, for formats with one tensor scale; NULL: the source. */
-  const lpt_tensor *smoothing; /**< Vector of e8m0fnu factors per column, for formats with e8m0fnu column scales. */
+  size_t struct_size;        /**< sizeof(lpt_quantize_options) of the caller. */
+  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_KEEP_TENSOR_SCALE. */
+  lpt_rounding rounding;     /**< Of the elements. */
+  lpt_overflow overflow;     /**< Of the elements. */
+  lpt_scale_rule scale_rule; /**< Of the scales. */
+  int32_t stochastic_bits;   /**< Random bits per element: 16 or 8. */
+  int32_t philox_rounds;     /**< 7, or 10. */
+  int32_t hadamard_size;     /**< 16, 32, 64 or 128: rotate the rows of each output first, see lpt_hadamard(); 0: no. */
+  lpt_random random;         /**< For stochastic rounding. */
+  lpt_scaler *scaler;        /**< Where amax comes from, for formats with one tensor scale; NULL: the source. */
+  const lpt_tensor *smoothing; /**< Vector of factors per column, which divide the source first. E8m0fnu, for formats
+                                    with e8m0fnu column scales: they become these scales. F32, for the others. */
+  const lpt_tensor *hadamard_signs; /**< As in lpt_hadamard_options. */
+  const lpt_tensor *random_words; /**< Random bits of the caller, uint8: `stochastic_bits` / 8 bytes per source element,
+                                         lowest first, rows as the source; NULL: from `random`. */
+  const lpt_tensor *scale_list;   /**< For LPT_SCALE_RULE_LIST: vector of 1 to 64 rising f32; NULL: 2^-8, 2^-4, 1, 2^4,
+                                         the hardware scales of Gaudi 2. */
+  lpt_statistics *statistics;     /**< Counts what becomes of the elements of `quantized`, else of `transposed`. */
 } lpt_quantize_options;
 
 /** @brief Defaults of lpt_quantize_options. */
-#define LPT_QUANTIZE_OPTIONS_INIT                                                                                  \
-  {                                                                                                                \
-    sizeof(lpt_quantize_options), 0, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, LPT_SCALE_RULE_DEFAULT, 16, \
-        7, 0, LPT_RANDOM_INIT, NULL, NULL                                                                          \
+#define LPT_QUANTIZE_OPTIONS_INIT                                                                                     \
+  {                                                                                                                   \
+    sizeof(lpt_quantize_options), 0, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, LPT_SCALE_RULE_DEFAULT, 16, 7, \
+        0, LPT_RANDOM_INIT, NULL, NULL, NULL, NULL, NULL, NULL                                                        \
   }
 
 /**
@@ -649,10 +753,14 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * @brief Casts numbers to another format, with scales where the format has them.
  *
  * Shapes    source is rows × columns, quantized the same, transposed columns × rows; each with blocks along its own rows.
- * Formats   source f64, f32, bf16, f16 (f64 is rounded to f32 first); outputs any but uint8.
+ * Formats   source f64, f32, bf16, f16 (f64 is rounded to f32 first); outputs any but plain uint8.
  * Rounding  as the options say; element = round(value · (1 / scale)), both in f32. Subnormals are kept.
+ * Order     smoothing, then the Hadamard rotation along the rows of each output, then scales, then rounding.
+ * Zero      with zero points: scale = (high - low) / levels, zero = round(-low / scale), where low and high are the least
+ *           and the largest of the block and 0; element = round(value · (1 / scale)) + zero, held in range.
  * Specials  all-zero blocks get scale 1 (e8m0fnu: 2^-127, e4m3fn: 2^-9). NaN stays NaN; where the element has none, the
- *           scale of its block becomes NaN, and a plain element refuses. Amax is taken over finite values.
+ *           scale of its block becomes NaN, and a plain element refuses after the cast, its NaN written as zero. Amax is
+ *           taken over finite values.
  * Source    OCP FP8 and MX 1.0; NVFP4 as published with two scale levels; docs/numerics.md has every rule.
  *
  * @param context the context.
@@ -664,6 +772,74 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  */
 LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
                                 lpt_tensor *quantized, lpt_tensor *transposed);
+
+/**
+ * @brief Casts numbers to a format and back: the numbers that lpt_quantize() and lpt_dequantize() would give.
+ *
+ * @param context the context.
+ * @param source borrowed; rows × columns, f64, f32, bf16 or f16.
+ * @param format where to and back. With LPT_SCALE_RULE_FIXED and LPT_KEEP_TENSOR_SCALE its scales are 1.
+ * @param options NULL for the defaults. A rotation or smoothing is not undone.
+ * @param output written; rows × columns, f64, f32, bf16 or f16; may be the source itself if the format is the same.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ */
+LPT_API lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *source, lpt_format format,
+                                     const lpt_quantize_options *options, lpt_tensor *output);
+
+/** @brief What casts did to numbers since the statistics were created or reset. */
+typedef struct lpt_statistics_values {
+  size_t struct_size;      /**< sizeof(lpt_statistics_values) of the caller. */
+  int64_t element_count;   /**< Numbers that were cast. */
+  int64_t nan_count;       /**< Sources that are NaN. */
+  int64_t clipped_count;   /**< Sources beyond the largest element by 2^-20 of it or more; infinities. */
+  int64_t underflow_count; /**< Sources that are not zero and became zero. */
+  double amax;             /**< Largest finite magnitude of a source, after smoothing and rotation. */
+  double squared_sum;      /**< Sum of finite source². */
+  double squared_error;    /**< Sum of (source - decoded)² over finite sources. */
+} lpt_statistics_values;
+
+/** @brief Defaults of lpt_statistics_values. */
+#define LPT_STATISTICS_VALUES_INIT \
+  { sizeof(lpt_statistics_values), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
+
+/**
+ * @brief Writes the defaults of LPT_STATISTICS_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_statistics_values_init(lpt_statistics_values *values, size_t struct_size);
+
+/**
+ * @brief Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
+ * @param context the context.
+ * @param out_statistics returned; destroy with lpt_statistics_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_statistics);
+
+/**
+ * @brief Destroys statistics.
+ * @param statistics NULL is allowed.
+ */
+LPT_API void lpt_statistics_destroy(lpt_statistics *statistics);
+
+/**
+ * @brief Reads statistics.
+ * @param context the context.
+ * @param statistics the statistics.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
+                                       lpt_statistics_values *out_values);
+
+/**
+ * @brief Sets statistics back to zero.
+ * @param context the context.
+ * @param statistics the statistics.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_statistics_reset(lpt_context *context, lpt_statistics *statistics);
 
 /** @brief How to dequantize. */
 typedef struct lpt_dequantize_options {
@@ -697,6 +873,151 @@ LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t
 LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
                                   lpt_tensor *output);
 
+/* ---------------------------------------------------------------- hadamard ----------------------------------------- */
+
+/** @brief How to rotate. */
+typedef struct lpt_hadamard_options {
+  size_t struct_size;      /**< sizeof(lpt_hadamard_options) of the caller. */
+  uint64_t flags;          /**< LPT_CHECK_ONLY. */
+  int32_t size;            /**< Columns of a group: 16, 32, 64 or 128. */
+  int32_t is_inverse;      /**< 1: undo the rotation. */
+  const lpt_tensor *signs; /**< Vector of int8, 1 or -1, of `size` (for every group) or of all columns; NULL: all 1. */
+} lpt_hadamard_options;
+
+/** @brief Defaults of lpt_hadamard_options. */
+#define LPT_HADAMARD_OPTIONS_INIT \
+  { sizeof(lpt_hadamard_options), 0, 16, 0, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_HADAMARD_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_hadamard_options_init(lpt_hadamard_options *options, size_t struct_size);
+
+/**
+ * @brief Rotates each group of columns: output = (source ⊙ signs) · H / sqrt(size), where H(i, j) = (-1)^(number of ones in
+ *        i and j): Sylvester's matrix, orthogonal and its own inverse; the inverse applies the signs last.
+ *
+ * A last group that is short is cut in powers of two, largest first, each with its own H: any number of columns works.
+ * Rounding: in f32, log2(size) steps of one addition each, strides 1, 2, 4 … in turn, then one product with 1 / sqrt(size).
+ *
+ * @param context the context.
+ * @param source borrowed; rows × columns, f64, f32, bf16 or f16 (f64 is rounded to f32 first).
+ * @param options NULL for the defaults.
+ * @param output written; rows × columns, f64, f32, bf16 or f16; may be the source itself if the format is the same.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lpt_hadamard_options *options,
+                                lpt_tensor *output);
+
+/**
+ * @brief Draws random signs for lpt_hadamard(): element i is -1 if the lowest random bit at index i is set, else 1.
+ * @param context the context.
+ * @param random borrowed; where the bits come from. The room is that of signs: no cast shares them.
+ * @param signs written; vector of int8.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_random_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs);
+
+/* ---------------------------------------------------------------- dialect ------------------------------------------ */
+
+/** @brief Whose layout of bytes is meant; one of lpt_dialect_values. */
+typedef int32_t lpt_dialect;
+
+/**
+ * @brief Values of lpt_dialect; docs/dialects.md shows every byte. Rows follow each other without gaps.
+ *
+ * ggml          columns are a multiple of 32. F32 scales become f16, and so does Q4_1's m = -scale · zero point: numbers
+ *               that f16 does not hold are refused, and so is the NaN scale of mxfp4, which ggml would read as 2^128.
+ * bitsandbytes  a row that ends inside a byte is followed by the next one in the same byte; a spare half is 0.
+ * cuBLAS        scale (r, c) of a tile lies at its byte (r mod 32) · 16 + (r / 32) · 4 + c; tiles follow row by row;
+ *               scales that are missing in a tile are 0.
+ */
+enum lpt_dialect_values {
+  LPT_DIALECT_GGML = 1,          /**< Blocks of ggml: int8_1x32 is Q8_0, int4_1x32 Q4_0, mxfp4 MXFP4. */
+  LPT_DIALECT_BITSANDBYTES = 2,  /**< The payload alone, of 4-bit elements: the first of a byte in its high half. */
+  LPT_DIALECT_CUBLAS_SCALES = 3, /**< The block scales alone, of one byte, blocks of one row: tiles of 128 × 4. */
+  LPT_DIALECT_GGML_Q4_1 = 4      /**< Blocks of ggml: uint4_1x32 is Q4_1. F32, f64, bf16 and f16 can be imported. */
+};
+
+/**
+ * @brief Tells how many bytes a tensor takes in a dialect.
+ * @param context the context.
+ * @param tensor the tensor; it needs no data.
+ * @param dialect one of lpt_dialect_values.
+ * @param out_size_bytes returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the dialect has no place for the format.
+ */
+LPT_API lpt_status lpt_dialect_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+                                    size_t *out_size_bytes);
+
+/**
+ * @brief Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in
+ *        MXFP4 and reads it as 0.
+ * @param context the context.
+ * @param tensor borrowed.
+ * @param dialect one of lpt_dialect_values.
+ * @param buffer written.
+ * @param buffer_bytes at least lpt_dialect_size().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small or the dialect cannot hold a scale; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_dialect_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
+                                      size_t buffer_bytes);
+
+/**
+ * @brief Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the
+ *        same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
+ *
+ * Q4_1 in f32 is what ggml computes: d · code + m, one rounding; other wide formats round that f32 once more. It goes to
+ * uint4_1x32 where m = -d · zero point with one of 0 to 255 in every block.
+ *
+ * @param context the context.
+ * @param buffer borrowed.
+ * @param buffer_bytes at least lpt_dialect_size().
+ * @param dialect one of lpt_dialect_values.
+ * @param tensor written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when the buffer is too short or the format cannot hold a scale; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_dialect_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
+                                      lpt_dialect dialect, lpt_tensor *tensor);
+
+/** @brief How to convert. */
+typedef struct lpt_convert_options {
+  size_t struct_size;         /**< sizeof(lpt_convert_options) of the caller. */
+  uint64_t flags;             /**< LPT_CHECK_ONLY. */
+  lpt_statistics *statistics; /**< Counts what becomes of the elements; NULL: none. */
+} lpt_convert_options;
+
+/** @brief Defaults of lpt_convert_options. */
+#define LPT_CONVERT_OPTIONS_INIT \
+  { sizeof(lpt_convert_options), 0, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_CONVERT_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_convert_options_init(lpt_convert_options *options, size_t struct_size);
+
+/**
+ * @brief Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz,
+ *        or any two of 8 bits with the same exponent and mantissa bits.
+ *
+ * Codes that both elements have stay what they are. Where the biases differ they stand for another power of two, which
+ * goes to the tensor scale, or to the block scales where there is none; the other scales are copied. Values beyond the
+ * output's largest become the largest; NaN stays NaN; infinity becomes NaN where there is none, -0 becomes 0.
+ *
+ * @param context the context.
+ * @param source borrowed; an FP8 element, with scales or without; where the biases differ, with an f32 scale.
+ * @param options NULL for the defaults.
+ * @param output written; the same shape, scale formats and blocks, another element.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT, also when a scale would leave the normal range of f32; LPT_UNSUPPORTED when the
+ *         elements are no relatives or no f32 scale takes the power of two; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_convert(lpt_context *context, const lpt_tensor *source, const lpt_convert_options *options,
+                               lpt_tensor *output);
+
 /* ---------------------------------------------------------------- scaler ------------------------------------------- */
 
 /** @brief Which amax a scaler gives; one of lpt_scaler_kind_values. */
@@ -705,21 +1026,42 @@ typedef int32_t lpt_scaler_kind;
 /** @brief Values of lpt_scaler_kind. */
 enum lpt_scaler_kind_values {
   LPT_SCALER_CURRENT = 0, /**< That of the tensor at hand; the history is kept for the record. */
-  LPT_SCALER_DELAYED = 1  /**< The largest of the history; while it is empty or all zero, that of the tensor at hand. */
+  LPT_SCALER_DELAYED = 1  /**< That of the history, by `history_rule`; while it gives none, by `zero_rule`. */
+};
+
+/** @brief Which amax of the history counts; one of lpt_history_rule_values. */
+typedef int32_t lpt_history_rule;
+
+/** @brief Values of lpt_history_rule. */
+enum lpt_history_rule_values {
+  LPT_HISTORY_LARGEST = 0, /**< The largest of all. */
+  LPT_HISTORY_LATEST = 1   /**< The latest. */
+};
+
+/** @brief What stands for an amax of zero, as at the first step; one of lpt_zero_rule_values. */
+typedef int32_t lpt_zero_rule;
+
+/** @brief Values of lpt_zero_rule. */
+enum lpt_zero_rule_values {
+  LPT_ZERO_LOOKS = 0, /**< The amax of the tensor at hand. */
+  LPT_ZERO_ONE = 1,   /**< The scale is 1 (arXiv 2409.12517). */
+  LPT_ZERO_KEEPS = 2  /**< The last amax that was not zero; the scale is 1 before there is one (Transformer Engine). */
 };
 
 /** @brief What a new scaler should be. */
 typedef struct lpt_scaler_options {
-  size_t struct_size;     /**< sizeof(lpt_scaler_options) of the caller. */
-  lpt_scaler_kind kind;   /**< Which amax counts. */
-  int32_t history_length; /**< Updates that are remembered, 1 to 65536. */
-  int32_t margin;         /**< Amax is multiplied by 2^margin, -64 to 64. */
-  int32_t reserved;       /**< 0. */
+  size_t struct_size;            /**< sizeof(lpt_scaler_options) of the caller. */
+  lpt_scaler_kind kind;          /**< Which amax counts. */
+  int32_t history_length;        /**< Updates that are remembered, 1 to 65536. */
+  int32_t margin;                /**< Amax is multiplied by 2^margin, -64 to 64. */
+  lpt_history_rule history_rule; /**< Which amax of the history. */
+  lpt_zero_rule zero_rule;       /**< What if it is zero. */
+  int32_t reserved;              /**< 0. */
 } lpt_scaler_options;
 
 /** @brief Defaults of lpt_scaler_options. */
 #define LPT_SCALER_OPTIONS_INIT \
-  { sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, 0 }
+  { sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS, 0 }
 
 /**
  * @brief Writes the defaults of LPT_SCALER_OPTIONS_INIT.
@@ -960,14 +1302,15 @@ LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
 
 /** @brief One call of a linear layer. */
 typedef struct lpt_linear_options {
-  size_t struct_size;               /**< sizeof(lpt_linear_options) of the caller. */
-  uint64_t flags;                   /**< LPT_CHECK_ONLY. */
-  lpt_random random;                /**< Seed, this layer's stream, this micro-batch's step; offset, row_stride stay 0. */
-  int64_t first_row;                /**< Index of the first row in the whole batch, to 2^32: ranks differ in it. */
-  const lpt_tensor *bias;           /**< Forward: vector of output_columns, f32; NULL: none. */
-  const lpt_tensor *input_smoothing; /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
-  int32_t is_accumulated;           /**< Weight and bias gradients: 0 overwrite, 1 add. */
-  int32_t reserved;                 /**< 0. */
+  size_t struct_size;     /**< sizeof(lpt_linear_options) of the caller. */
+  uint64_t flags;         /**< LPT_CHECK_ONLY. */
+  lpt_random random;      /**< Seed, this layer's stream, this micro-batch's step; offset, row_stride stay 0. */
+  int64_t first_row;      /**< Index of the first row in the whole batch, to 2^32: ranks differ in it. */
+  const lpt_tensor *bias; /**< Forward: vector of output_columns, f32; NULL: none. */
+  const lpt_tensor
+      *input_smoothing;   /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
+  int32_t is_accumulated; /**< Weight and bias gradients: 0 overwrite, 1 add. */
+  int32_t reserved;       /**< 0. */
 } lpt_linear_options;
 
 /** @brief Defaults of lpt_linear_options. */
@@ -1262,8 +1605,8 @@ LPT_API void lpt_softmax_options_init(lpt_softmax_options *options, size_t struc
  * @param output written; the shape of input.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input, const lpt_softmax_options *options,
-                                       lpt_tensor *output);
+LPT_API lpt_status lpt_softmax_forward(lpt_context *context, const lpt_tensor *input,
+                                       const lpt_softmax_options *options, lpt_tensor *output);
 
 /**
  * @brief Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)).
@@ -1294,13 +1637,13 @@ enum lpt_underflow_values {
 
 /** @brief What a new optimizer should be: AdamW with decoupled weight decay. */
 typedef struct lpt_optimizer_options {
-  size_t struct_size;            /**< sizeof(lpt_optimizer_options) of the caller. */
-  uint64_t flags;                /**< LPT_CHECK_ONLY. */
-  double beta1;                  /**< Decay of the first moment, in [0, 1). */
-  double beta2;                  /**< Decay of the second moment, in [0, 1). */
-  double epsilon;                /**< Added to the root; at least 0. */
+  size_t struct_size;             /**< sizeof(lpt_optimizer_options) of the caller. */
+  uint64_t flags;                 /**< LPT_CHECK_ONLY. */
+  double beta1;                   /**< Decay of the first moment, in [0, 1). */
+  double beta2;                   /**< Decay of the second moment, in [0, 1). */
+  double epsilon;                 /**< Added to the root; at least 0. */
   lpt_underflow second_underflow; /**< Of the second moment's cast. */
-  int32_t reserved;              /**< 0. */
+  int32_t reserved;               /**< 0. */
 } lpt_optimizer_options;
 
 /** @brief Defaults of lpt_optimizer_options. */
@@ -1336,22 +1679,22 @@ LPT_API void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, si
 
 /** @brief One step of an optimizer. */
 typedef struct lpt_step_options {
-  size_t struct_size;                 /**< sizeof(lpt_step_options) of the caller. */
-  uint64_t flags;                     /**< LPT_CHECK_ONLY. */
-  double learning_rate;               /**< At least 0. */
-  double gradient_scale;              /**< Gradients are multiplied by it: clipping, loss scale, micro-batches. */
-  lpt_random random;                  /**< Seed and step; the parameter's index takes the place of the stream. */
-  lpt_rounding first_moment_rounding; /**< Of the first moment's cast. */
+  size_t struct_size;                  /**< sizeof(lpt_step_options) of the caller. */
+  uint64_t flags;                      /**< LPT_CHECK_ONLY. */
+  double learning_rate;                /**< At least 0. */
+  double gradient_scale;               /**< Gradients are multiplied by it: clipping, loss scale, micro-batches. */
+  lpt_random random;                   /**< Seed and step; the parameter's index takes the place of the stream. */
+  lpt_rounding first_moment_rounding;  /**< Of the first moment's cast. */
   lpt_rounding second_moment_rounding; /**< Of the second moment's cast. */
-  lpt_rounding parameter_rounding;    /**< Of the parameter's cast, when it is not f32. */
-  int32_t reserved;                   /**< 0. */
+  lpt_rounding parameter_rounding;     /**< Of the parameter's cast, when it is not f32. */
+  int32_t reserved;                    /**< 0. */
 } lpt_step_options;
 
 /** @brief Defaults of lpt_step_options. */
-#define LPT_STEP_OPTIONS_INIT                                                                            \
-  {                                                                                                      \
-    sizeof(lpt_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN,                  \
-        LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0                                          \
+#define LPT_STEP_OPTIONS_INIT                                                                                      \
+  {                                                                                                                \
+    sizeof(lpt_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, \
+        LPT_ROUNDING_NEAREST_EVEN, 0                                                                               \
   }
 
 /**

@@ -26,6 +26,9 @@ struct PhiloxLanes {
   uint64_t key1[10];
   uint64_t stream;
   uint64_t step;
+  // Where the counter is below 2^32, half of the first two rounds is the same in all lanes. What it leaves, with the
+  // keys of the next round: word 2 of round 1, words 0 and 2 of round 2, word 2 of round 3.
+  uint64_t first2, second0, second2, third2;
 };
 
 static inline PhiloxLanes philox_lanes(const RandomSource &source) {
@@ -40,42 +43,89 @@ static inline PhiloxLanes philox_lanes(const RandomSource &source) {
   }
   lanes.stream = source.stream;
   lanes.step = source.step;
+  const uint64_t product1 = uint64_t{kPhiloxMultiplier1} * source.stream;
+  const uint64_t product0 = uint64_t{kPhiloxMultiplier0} * ((product1 >> 32) ^ lanes.key0[0]);
+  lanes.first2 = lanes.step ^ lanes.key1[0];
+  lanes.second0 = (product1 & 0xFFFFFFFFu) ^ lanes.key0[1];
+  lanes.second2 = (product0 >> 32) ^ lanes.key1[1];
+  lanes.third2 = (product0 & 0xFFFFFFFFu) ^ lanes.key1[2];
   return lanes;
 }
 
-// 16 random bits for each of 64 elements, in order: the first 32 elements in `low`.
+// 16 random bits for each of 64 elements, in order: the first 32 elements in `low`. Or 8 bits for each of 128.
 struct RandomU16x64 {
   __m512i low;
   __m512i high;
 };
 
-// Blocks `block` to `block + 7` of eight elements each.
-template <int kRounds>
-[[gnu::always_inline]] static inline RandomU16x64 random_u16x64(const PhiloxLanes &lanes, uint64_t block) {
-  const __m512i multiplier0 = _mm512_set1_epi64(kPhiloxMultiplier0);
-  const __m512i multiplier1 = _mm512_set1_epi64(kPhiloxMultiplier1);
+// The words of eight counters after some rounds; the upper halves of the lanes hold leftovers.
+struct PhiloxWords {
+  __m512i word[4];
+};
+
+[[gnu::always_inline]] static inline __m512i philox_multiplied(__m512i word, uint32_t multiplier) {
+  return _mm512_mul_epu32(word, _mm512_set1_epi64(multiplier));
+}
+
+[[gnu::always_inline]] static inline __m512i philox_mixed(__m512i product, __m512i word, uint64_t key) {
+  const __m512i keys = _mm512_set1_epi64(static_cast<int64_t>(key));
+  return _mm512_ternarylogic_epi64(_mm512_srli_epi64(product, 32), word, keys, 0x96);
+}
+
+[[gnu::always_inline]] static inline void philox_round(PhiloxWords &words, uint64_t key0, uint64_t key1) {
+  const __m512i product0 = philox_multiplied(words.word[0], kPhiloxMultiplier0);
+  const __m512i product1 = philox_multiplied(words.word[2], kPhiloxMultiplier1);
+  words = {
+      {philox_mixed(product1, words.word[1], key0), product1, philox_mixed(product0, words.word[3], key1), product0}};
+}
+
+// Three rounds of counters below 2^32.
+[[gnu::always_inline]] static inline PhiloxWords philox_first_rounds(const PhiloxLanes &lanes, __m512i counter) {
+  const auto every = [](uint64_t word) { return _mm512_set1_epi64(static_cast<int64_t>(word)); };
+  const __m512i first = philox_multiplied(counter, kPhiloxMultiplier0);
+  const __m512i first2 = _mm512_xor_si512(_mm512_srli_epi64(first, 32), every(lanes.first2));
+  const __m512i second = philox_multiplied(first2, kPhiloxMultiplier1);
+  const __m512i second0 = _mm512_xor_si512(_mm512_srli_epi64(second, 32), every(lanes.second0));
+  const __m512i second2 = _mm512_xor_si512(first, every(lanes.second2));
+  const __m512i product0 = philox_multiplied(second0, kPhiloxMultiplier0);
+  const __m512i product1 = philox_multiplied(second2, kPhiloxMultiplier1);
+  return {{philox_mixed(product1, second, lanes.key0[2]), product1,
+           _mm512_xor_si512(_mm512_srli_epi64(product0, 32), every(lanes.third2)), product0}};
+}
+
+[[gnu::noinline]] static inline PhiloxWords philox_first_rounds_of_any(const PhiloxLanes &lanes, __m512i counter) {
+  PhiloxWords words = {{counter, _mm512_srli_epi64(counter, 32), _mm512_set1_epi64(static_cast<int64_t>(lanes.stream)),
+                        _mm512_set1_epi64(static_cast<int64_t>(lanes.step))}};
+  for (int round = 0; round < 3; ++round) philox_round(words, lanes.key0[round], lanes.key1[round]);
+  return words;
+}
+
+// Blocks `block` to `block + 7` of 128 bits each.
+[[gnu::always_inline]] static inline RandomU16x64 random_blocks(const PhiloxLanes &lanes, uint64_t block, int rounds) {
   // Counters stand so that interleaving the halves of the results gives blocks 0-3 and 4-7.
   const __m512i counter =
       _mm512_add_epi64(_mm512_set1_epi64(static_cast<int64_t>(block)), _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0));
-  __m512i word0 = counter;
-  __m512i word1 = _mm512_srli_epi64(counter, 32);
-  __m512i word2 = _mm512_set1_epi64(static_cast<int64_t>(lanes.stream));
-  __m512i word3 = _mm512_set1_epi64(static_cast<int64_t>(lanes.step));
-#pragma GCC unroll 10
-  for (int round = 0; round < kRounds; ++round) {
-    const __m512i key0 = _mm512_set1_epi64(static_cast<int64_t>(lanes.key0[round]));
-    const __m512i key1 = _mm512_set1_epi64(static_cast<int64_t>(lanes.key1[round]));
-    const __m512i product0 = _mm512_mul_epu32(word0, multiplier0);
-    const __m512i product1 = _mm512_mul_epu32(word2, multiplier1);
-    word0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(product1, 32), word1, key0, 0x96);
-    word2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(product0, 32), word3, key1, 0x96);
-    word1 = product1;  // upper halves hold leftovers: they are masked or shifted out below
-    word3 = product0;
+  PhiloxWords words;
+  if (block + 7 <= 0xFFFFFFFFu) [[likely]] {
+    words = philox_first_rounds(lanes, counter);
+  } else {
+    words = philox_first_rounds_of_any(lanes, counter);
+  }
+#pragma GCC unroll 4
+  for (int round = 3; round < 7; ++round) philox_round(words, lanes.key0[round], lanes.key1[round]);
+  if (rounds == 10) {
+#pragma GCC unroll 3
+    for (int round = 7; round < 10; ++round) philox_round(words, lanes.key0[round], lanes.key1[round]);
   }
   const __mmask16 odd = 0xAAAA;
-  const __m512i first = _mm512_mask_blend_epi32(odd, word0, _mm512_slli_epi64(word1, 32));
-  const __m512i second = _mm512_mask_blend_epi32(odd, word2, _mm512_slli_epi64(word3, 32));
+  const __m512i first = _mm512_mask_shuffle_epi32(words.word[0], odd, words.word[1], _MM_PERM_CCAA);
+  const __m512i second = _mm512_mask_shuffle_epi32(words.word[2], odd, words.word[3], _MM_PERM_CCAA);
   return {_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second)};
+}
+
+template <int kRounds>
+[[gnu::always_inline]] static inline RandomU16x64 random_u16x64(const PhiloxLanes &lanes, uint64_t block) {
+  return random_blocks(lanes, block, kRounds);
 }
 
 }  // namespace lpt

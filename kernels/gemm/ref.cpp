@@ -27,17 +27,7 @@ T number_at(lpt_format plain, const void *data, int64_t index) {
     return static_cast<T>(value);
   }
   const Element element = element_of(plain);
-  uint32_t code = 0;
-  if (element.bits == 16) {
-    uint16_t half;
-    std::memcpy(&half, bytes + 2 * index, sizeof half);
-    code = half;
-  } else if (element.bits == 4) {
-    code = (bytes[index / 2] >> (4 * (index % 2))) & 0xF;
-  } else {
-    code = bytes[index];
-  }
-  return static_cast<T>(decode(element, code));
+  return static_cast<T>(decode(element, load_code(element, data, index)));
 }
 
 int64_t block_of(int64_t index, int32_t extent) { return extent == LPT_WHOLE ? 0 : index / extent; }
@@ -53,6 +43,7 @@ T value_at(const MatrixView &view, int64_t row, int64_t column) {
     const int64_t block =
         block_of(row, format.block_rows) * view.block_scale_stride + block_of(column, format.block_columns);
     scale = number_at<T>(format.block_scale, view.block_scales, block);
+    if (format.has_zero_point()) value -= static_cast<T>(view.zero_points[block]);
   }
   if (format.has_tensor_scale()) scale *= static_cast<T>(*view.tensor_scale);
   return value * scale;

@@ -5,7 +5,18 @@ namespace lpt {
 namespace {
 
 bool is_element_of_operands(const MatrixView &view) {
-  return has_element(view.format.element) && view.format.element != LPT_FORMAT_E8M0FNU;
+  switch (view.format.element) {
+    case LPT_FORMAT_F16:
+    case LPT_FORMAT_BF16:
+    case LPT_FORMAT_E4M3FN:
+    case LPT_FORMAT_E4M3:
+    case LPT_FORMAT_E5M2:
+    case LPT_FORMAT_E2M1FN:
+    case LPT_FORMAT_INT8:
+      return !view.format.has_zero_point();
+    default:
+      return false;
+  }
 }
 
 bool is_f32_or_element(const MatrixView &view) {
@@ -15,8 +26,8 @@ bool is_f32_or_element(const MatrixView &view) {
 const char *refuses_f32(const GemmRequest &request) {
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.k == 0) return "without k there is nothing to multiply";
-  if (!is_f32_or_element(request.a)) return "a is not f32 nor a float or integer of at most 16 bits";
-  if (!is_f32_or_element(request.b)) return "b is not f32 nor a float or integer of at most 16 bits";
+  if (!is_f32_or_element(request.a)) return "a is not f32, f16, bf16, e4m3fn, e4m3, e5m2, e2m1fn or int8";
+  if (!is_f32_or_element(request.b)) return "b is not f32, f16, bf16, e4m3fn, e4m3, e5m2, e2m1fn or int8";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";
   if (request.b.column_stride != 1) return "columns of b are not adjacent";
   if (request.c.column_stride != 1) return "columns of c are not adjacent";

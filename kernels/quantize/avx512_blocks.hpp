@@ -1,67 +1,20 @@
-// f32 → blocks of 16 or 32 elements along a row, with scales of 8 bits, sixteen blocks at a time with AVX-512. Included
-// by an ISA file only.
+// Rows with block scales along them: strips of blocks are read for their amax, get their scales sixteen at a time, and
+// are cast from the cache. Included by an ISA file only.
 #pragma once
 
-#include "kernels/quantize/avx512_bytes.hpp"
-#include "src/formats/block_scale.hpp"
+#include "kernels/quantize/avx512_candidates.hpp"
+#include "kernels/quantize/avx512_rows.hpp"
+#include "kernels/quantize/avx512_scales.hpp"
 
 namespace lpt {
 namespace {
 
-struct BlockRules {
-  __m512 largest;  // of the element
-  __m512 tensor_inverse;
-  __m512 tensor_scale;
-  bool has_headroom;  // e4m3fn
-  bool is_floor;      // e8m0fnu
-};
+constexpr int64_t kCastBlocks = 64;       // at most
+constexpr int64_t kCastElements = 16384;  // stay in the cache between the two reads
 
-struct BlockScales {
-  __m128i codes;
-  __m512 inverse;
-};
+[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-[[gnu::always_inline]] inline __m512 inverse_f32x16(__m512 block_scale, const BlockRules &rules) {
-  const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1.0f), _mm512_mul_ps(block_scale, rules.tensor_scale));
-  return _mm512_min_ps(inverse, _mm512_set1_ps(kLargestFloat));
-}
-
-// The rules of block_scale.hpp for sixteen finite amax.
-[[gnu::always_inline]] inline BlockScales e4m3fn_scales(__m512 amax, const BlockRules &rules) {
-  __m512 units = _mm512_mul_ps(_mm512_div_ps(amax, rules.largest), rules.tensor_inverse);
-  if (rules.has_headroom) units = _mm512_mul_ps(units, _mm512_set1_ps(17.0f / 16.0f));
-  const __m512i biased = nearest_code<E4m3fn>(_mm512_min_ps(units, _mm512_set1_ps(E4m3fn::kLargest)));
-  const __m512i low =
-      _mm512_and_si512(_mm512_sub_epi32(biased, _mm512_set1_epi32(kNearestBias<E4m3fn>)), _mm512_set1_epi32(0x7F));
-  const __m512i code = _mm512_max_epu32(low, _mm512_set1_epi32(1));
-  const __m512i normal = _mm512_add_epi32(_mm512_slli_epi32(code, 20), _mm512_set1_epi32((127 - 7) << 23));
-  const __m512 small = _mm512_mul_ps(_mm512_cvtepi32_ps(code), _mm512_set1_ps(0x1p-9f));
-  const __mmask16 is_small = _mm512_cmplt_epu32_mask(code, _mm512_set1_epi32(8));
-  const __m512 scale = _mm512_mask_mov_ps(_mm512_castsi512_ps(normal), is_small, small);
-  return {_mm512_cvtepi32_epi8(code), inverse_f32x16(scale, rules)};
-}
-
-[[gnu::always_inline]] inline BlockScales e8m0fnu_scales(__m512 amax, const BlockRules &rules) {
-  const __m512 units = _mm512_min_ps(_mm512_mul_ps(amax, rules.tensor_inverse), _mm512_set1_ps(kLargestFloat));
-  const __m512 exponents = _mm512_sub_ps(_mm512_getexp_ps(units), _mm512_getexp_ps(rules.largest));
-  __m512i power = _mm512_cvtps_epi32(exponents);  // of zero: -infinity, then the smallest integer
-  if (!rules.is_floor) {
-    const __m512 significand = _mm512_getmant_ps(units, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
-    const __m512 limit = _mm512_getmant_ps(rules.largest, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
-    const __mmask16 is_above = _mm512_cmp_ps_mask(significand, limit, _CMP_GT_OQ);
-    power = _mm512_mask_add_epi32(power, is_above, power, _mm512_set1_epi32(1));
-  }
-  const __m512i code = _mm512_add_epi32(_mm512_max_epi32(power, _mm512_set1_epi32(-127)), _mm512_set1_epi32(127));
-  const __m512i bits = _mm512_mask_mov_epi32(_mm512_slli_epi32(code, 23), _mm512_testn_epi32_mask(code, code),
-                                             _mm512_set1_epi32(0x00400000));
-  return {_mm512_cvtepi32_epi8(code), inverse_f32x16(_mm512_castsi512_ps(bits), rules)};
-}
-
-[[gnu::always_inline]] inline BlockScales block_scales(bool is_e4m3fn, __m512 amax, const BlockRules &rules) {
-  return is_e4m3fn ? e4m3fn_scales(amax, rules) : e8m0fnu_scales(amax, rules);
-}
-
-// Lane i of the result is the largest lane of vector i.
+// Lane i of the result is the largest lane of vector i, as unsigned numbers.
 [[gnu::always_inline]] inline __m512i largest_of_each(__m512i (&v)[16]) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
@@ -81,95 +34,235 @@ struct BlockScales {
   return _mm512_max_epu32(_mm512_shuffle_i32x4(v[0], v[1], 0x88), _mm512_shuffle_i32x4(v[0], v[1], 0xDD));
 }
 
-// Bytes with the sign on top and the magnitude in the low bits → two codes of 4 bits per byte.
-[[gnu::always_inline]] inline __m256i packed_nibbles(__m512i bytes) {
-  const __m512i magnitudes = _mm512_and_si512(bytes, _mm512_set1_epi8(7));
-  const __m512i nibbles = _mm512_ternarylogic_epi32(_mm512_set1_epi8(8), _mm512_srli_epi16(bytes, 4), magnitudes, 0xCA);
-  return _mm512_cvtepi16_epi8(_mm512_maddubs_epi16(nibbles, _mm512_set1_epi16(0x1001)));
+[[gnu::always_inline]] inline __m512i magnitude_bits(__m512 value) {
+  return _mm512_castps_si512(magnitude_f32x16(value));
 }
 
+template <Source kSource, int kVectors>
+[[gnu::always_inline]] inline void prefetch_vectors(const char *from) {
+  _mm_prefetch(from, _MM_HINT_T0);
+  if constexpr (kVectors == 2 && kSource == Source::kF32) _mm_prefetch(from + 64, _MM_HINT_T0);
+}
+
+// The largest magnitudes of sixteen whole blocks of one or two vectors per row, as bits; infinities and NaN count.
+template <Source kSource, int kVectors>
+[[gnu::always_inline]] inline __m512i whole_magnitudes(const Strip &strip) {
+  constexpr int64_t kVector = 16 * bytes_of(kSource);
+  __m512i magnitudes[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) magnitudes[i] = _mm512_setzero_si512();
+  const char *from = strip.from;
+  for (int64_t row = 0; row < strip.rows; ++row, from += strip.stride) {
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+      prefetch_vectors<kSource, kVectors>(from + strip.prefetch + kVectors * i * kVector);
+      __m512i found = magnitude_bits(load16<kSource>(from + kVectors * i * kVector));
+      if constexpr (kVectors == 2) {
+        found = _mm512_max_epu32(found, magnitude_bits(load16<kSource>(from + (kVectors * i + 1) * kVector)));
+      }
+      magnitudes[i] = _mm512_max_epu32(magnitudes[i], found);
+    }
+  }
+  return largest_of_each(magnitudes);
+}
+
+// The same of one block of any width. NaN is the largest; or, if only finite numbers count, infinities and NaN are 0.
+template <Source kSource>
+uint32_t block_magnitude(const Strip &strip, int64_t block, bool is_finite_only) {
+  constexpr int64_t kBytes = bytes_of(kSource);
+  const int64_t begin = block * strip.block;
+  const int64_t end = least(begin + strip.block, strip.columns);
+  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
+  __m512i largest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+  const auto raise = [&](int i, __m512 value) {
+    __m512i found = magnitude_bits(value);
+    if (is_finite_only) [[unlikely]]
+      found = _mm512_maskz_mov_epi32(_mm512_cmplt_epu32_mask(found, infinity), found);
+    largest[i] = _mm512_max_epu32(largest[i], found);
+  };
+  for (int64_t row = 0; row < strip.rows; ++row) {
+    const char *from = strip.from + row * strip.stride;
+    int64_t at = begin;
+    for (; at + 32 <= end; at += 32) {
+      prefetch_vectors<kSource, 2>(from + at * kBytes + strip.prefetch);
+      raise(0, load16<kSource>(from + at * kBytes));
+      raise(1, load16<kSource>(from + (at + 16) * kBytes));
+    }
+    for (; at < end; at += 16) {
+      raise(0, load16<kSource>(from + at * kBytes, static_cast<__mmask16>(lane_mask(0, least(end - at, 16)))));
+    }
+  }
+  return _mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
+}
+
+// Sixteen blocks of a strip, or the last ones; lanes beyond are 0.
+template <Source kSource>
+__m512i strip_magnitudes(const Strip &strip) {
+  const bool is_whole = strip.columns >= 16 * strip.block;
+  if (is_whole && strip.block == 16) return whole_magnitudes<kSource, 1>(strip);
+  if (is_whole && strip.block == 32) return whole_magnitudes<kSource, 2>(strip);
+  alignas(64) uint32_t found[16] = {};
+  for (int64_t i = 0; i < 16 && i * strip.block < strip.columns; ++i) {
+    found[i] = block_magnitude<kSource>(strip, i, false);
+  }
+  return _mm512_load_si512(found);
+}
+
+// What an amax is where infinities or NaN were.
+struct FiniteAmax {
+  __m512i amax;
+  __mmask16 has_nan;
+};
+
+template <Source kSource>
+[[gnu::noinline]] FiniteAmax finite_amax(const Strip &strip, __m512i magnitudes, __mmask16 lanes) {
+  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
+  alignas(64) uint32_t amax[16];
+  _mm512_store_si512(amax, magnitudes);
+  for (int i = 0; i < 16; ++i) {
+    if ((lanes >> i & 1) != 0) amax[i] = block_magnitude<kSource>(strip, i, true);
+  }
+  return {_mm512_load_si512(amax), _mm512_cmpgt_epu32_mask(magnitudes, infinity)};
+}
+
+// Scales beside a matrix of blocks.
+struct ScalePlace {
+  uint8_t *codes;  // of the first one
+  bool is_f32;
+  __mmask16 mask;
+};
+
+[[gnu::always_inline]] inline void store_scales(const ScalePlace &place, __m512i codes) {
+  if (place.is_f32) {
+    _mm512_mask_storeu_epi32(place.codes, place.mask, codes);
+  } else {
+    _mm_mask_storeu_epi8(place.codes, place.mask, _mm512_cvtepi32_epi8(codes));
+  }
+}
+
+[[gnu::always_inline]] inline __m512i load_scales(const ScalePlace &place) {
+  if (place.is_f32) return _mm512_maskz_loadu_epi32(place.mask, place.codes);
+  return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(place.mask, place.codes));
+}
+
+// What the blocks of a request share.
 struct BlockCast {
-  BlockRules rules;
-  PhiloxLanes philox;
+  RowCast rows;
+  ScaleLanes scales;
+  ErrorLanes errors;  // of FOUR_OVER_SIX
+  bool is_fixed;
+  bool tries_four;
+  bool needs_amax;
+  bool gives_nan;  // to the scale of a block that has one
+  uint32_t nan;    // code of such a scale
+  int64_t scale_bytes;
   __m512i amax;  // largest finite magnitude so far, as bits
 };
 
-// Sixteen blocks from `from`, `count` numbers or fewer than whole. False: there is an infinity or NaN, nothing was done.
-template <typename Element, Mode kMode, int kVectors, bool kIsE4m3fn>
-bool cast_blocks(BlockCast &cast, const float *from, uint8_t *to, uint8_t *scales, int64_t count,
-                 uint64_t random_block) {
-  constexpr int64_t kBlock = 16 * kVectors;
-  constexpr bool kIsPacked = Element::kMantissaBits == 1;
-  const bool is_whole = count >= 16 * kBlock;
-  const auto load = [&](int64_t at) {
-    if (is_whole) return _mm512_loadu_ps(from + at);
-    return _mm512_maskz_loadu_ps(static_cast<__mmask16>(lane_mask(0, count - at) & 0xFFFF), from + at);
-  };
-  __m512i magnitudes[16];
-#pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i) {
-    magnitudes[i] = _mm512_castps_si512(magnitude_f32x16(load(i * kBlock)));
-    if constexpr (kVectors == 2) {
-      magnitudes[i] = _mm512_max_epu32(magnitudes[i], _mm512_castps_si512(magnitude_f32x16(load(i * kBlock + 16))));
-    }
-  }
-  const __m512i amax = largest_of_each(magnitudes);
-  if (_mm512_cmpge_epu32_mask(amax, _mm512_set1_epi32(0x7F800000)) != 0) return false;
-  cast.amax = _mm512_max_epu32(cast.amax, amax);
-  const BlockScales found = block_scales(kIsE4m3fn, _mm512_castsi512_ps(amax), cast.rules);
-  _mm_mask_storeu_epi8(scales, static_cast<__mmask16>(lane_mask(0, (count + kBlock - 1) / kBlock) & 0xFFFF),
-                       found.codes);
-
-  for (int group = 0; group < 4 * kVectors && group * 64 < count; ++group) {
-    __m512 source[4];
-    __m512 inverse[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      source[i] = load(group * 64 + 16 * i);
-      inverse[i] = _mm512_permutexvar_ps(_mm512_set1_epi32((group * 4 + i) / kVectors), found.inverse);
-    }
-    RandomU16x64 random = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-    const uint64_t block = random_block + static_cast<uint64_t>(group) * 8;
-    if constexpr (kMode == Mode::kPhilox7) random = random_u16x64<7>(cast.philox, block);
-    if constexpr (kMode == Mode::kPhilox10) random = random_u16x64<10>(cast.philox, block);
-    const __m512i bytes = codes_of<Element, kMode>(source, inverse, random);
-    const int64_t left = count - group * 64;
-    if constexpr (kIsPacked) {
-      _mm256_mask_storeu_epi8(to + group * 32, static_cast<__mmask32>(lane_mask(0, (left + 1) / 2)),
-                              packed_nibbles(bytes));
-    } else {
-      _mm512_mask_storeu_epi8(to + group * 64, lane_mask(0, left), bytes);
-    }
-  }
-  return true;
+inline BlockCast block_cast(const QuantizeRequest &request, const Element &element) {
+  const lpt_format kind = request.target.format.block_scale;
+  BlockCast cast = {};
+  cast.rows = row_cast(request, element);
+  cast.scales = scale_lanes(request);
+  cast.is_fixed = request.rule == LPT_SCALE_RULE_FIXED;
+  cast.tries_four = request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
+  if (cast.tries_four) cast.errors = error_lanes();
+  cast.needs_amax = !cast.is_fixed || request.amax != nullptr || request.has_nan != nullptr;
+  cast.gives_nan = !cast.is_fixed && nan_goes_to_scale(kind, element);
+  cast.nan = block_scale_nan(kind);
+  cast.scale_bytes = kind == LPT_FORMAT_F32 ? 4 : 1;
+  cast.amax = _mm512_setzero_si512();
+  return cast;
 }
 
-using CastBlocks = bool (*)(BlockCast &, const float *, uint8_t *, uint8_t *, int64_t, uint64_t);
-
-template <typename Element, Mode kMode>
-CastBlocks blocks_of(const Format &format) {
-  const bool is_e4m3fn = format.block_scale == LPT_FORMAT_E4M3FN;
-  if (format.block_columns == 16) {
-    return is_e4m3fn ? cast_blocks<Element, kMode, 1, true> : cast_blocks<Element, kMode, 1, false>;
-  }
-  return is_e4m3fn ? cast_blocks<Element, kMode, 2, true> : cast_blocks<Element, kMode, 2, false>;
+// Stores the scales of sixteen blocks; what comes back are the inverses.
+[[gnu::always_inline]] inline __m512 settled(const BlockCast &cast, const FoundScales &scales, __mmask16 has_nan,
+                                             const ScalePlace &place) {
+  const __m512i nan = _mm512_set1_epi32(static_cast<int>(cast.nan));
+  store_scales(place, cast.gives_nan ? _mm512_mask_mov_epi32(scales.codes, has_nan, nan) : scales.codes);
+  return scales.inverse;
 }
 
-template <typename Element>
-CastBlocks blocks_of(const Format &format, Mode mode) {
-  if (mode == Mode::kPhilox7) return blocks_of<Element, Mode::kPhilox7>(format);
-  if (mode == Mode::kPhilox10) return blocks_of<Element, Mode::kPhilox10>(format);
-  return blocks_of<Element, Mode::kNearest>(format);
+template <Source kSource>
+[[gnu::always_inline]] inline __m512 settle_scales(BlockCast &cast, const FiniteAmax &found, const Strip &strip,
+                                                   const ScalePlace &place) {
+  if (cast.is_fixed) return inverses_of(load_scales(place), cast.scales);
+  const __m512 amax = _mm512_castsi512_ps(found.amax);
+  const FoundScales scales =
+      cast.tries_four ? four_over_six<kSource>(strip, amax, cast.scales, cast.errors) : found_scales(amax, cast.scales);
+  return settled(cast, scales, found.has_nan, place);
 }
 
-CastBlocks blocks_of(const Format &format, Mode mode) {
-  switch (format.element) {
-    case LPT_FORMAT_E2M1FN:
-      return blocks_of<E2m1fn>(format, mode);
-    case LPT_FORMAT_E5M2:
-      return blocks_of<E5m2>(format, mode);
-    default:
-      return blocks_of<E4m3fn>(format, mode);
+template <Source kSource>
+[[gnu::always_inline]] inline FiniteAmax amax_of(BlockCast &cast, const Strip &strip) {
+  if (!cast.needs_amax) return {_mm512_setzero_si512(), 0};
+  FiniteAmax found = {strip_magnitudes<kSource>(strip), 0};
+  const __mmask16 is_special =
+      _mm512_cmpge_epu32_mask(found.amax, _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits)));
+  if (is_special != 0) [[unlikely]]
+    found = finite_amax<kSource>(strip, found.amax, is_special);
+  cast.amax = _mm512_max_epu32(cast.amax, found.amax);
+  if (found.has_nan != 0) [[unlikely]]
+    cast.rows.has_nan = true;
+  return found;
+}
+
+// How many blocks make a strip: whole bytes of codes, whole vectors of scales, and no more than stay in the cache.
+inline int64_t strip_blocks(int64_t block_rows, int64_t block_columns) {
+  int64_t blocks = block_columns == 16 ? 64 : block_columns == 32 ? 32 : 16;
+  while (blocks > 1 && blocks * block_rows * block_columns > kCastElements && blocks * block_columns > 64) blocks /= 2;
+  return blocks;
+}
+
+// log2 of the vectors in a block; so much that every vector is of the first block, if there is one only.
+inline int32_t block_shift_of(const BlockGrid &grid) {
+  return grid.columns == 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(grid.block_columns / 16));
+}
+
+template <Source kSource>
+void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
+  const int64_t blocks = strip_blocks(grid.block_rows, grid.block_columns);
+  const int64_t bits = cast.rows.store_bits;
+  const int64_t prefetch = prefetch_distance(target.columns * bytes_of(kSource));
+  alignas(64) float inverses[kCastBlocks + 16];
+  for (int64_t row = 0; row < target.rows; row += grid.block_rows) {
+    const int64_t rows = least(grid.block_rows, target.rows - row);
+    auto *scales = static_cast<uint8_t *>(target.block_scales) +
+                   row / grid.block_rows * target.block_scale_stride * cast.scale_bytes;
+    for (int64_t first = 0; first < grid.columns; first += blocks) {
+      const int64_t last = least(first + blocks, grid.columns);
+      const int64_t column = first * grid.block_columns;
+      const char *from =
+          static_cast<const char *>(source.data) + (row * source.row_stride + column) * bytes_of(kSource);
+      const int64_t columns = least(last * grid.block_columns, target.columns) - column;
+      for (int64_t block = first; block < last; block += 16) {
+        const int64_t begin = (block - first) * grid.block_columns;
+        const Strip strip = {from + begin * bytes_of(kSource),
+                             source.row_stride * bytes_of(kSource),
+                             prefetch,
+                             rows,
+                             least(columns - begin, 16 * grid.block_columns),
+                             grid.block_columns};
+        const ScalePlace place = {scales + block * cast.scale_bytes, cast.scale_bytes == 4,
+                                  static_cast<__mmask16>(lane_mask(0, least(last - block, 16)))};
+        _mm512_store_ps(inverses + (block - first),
+                        settle_scales<kSource>(cast, amax_of<kSource>(cast, strip), strip, place));
+      }
+      const Rows part = {from,
+                         source.row_stride * bytes_of(kSource),
+                         prefetch,
+                         static_cast<uint8_t *>(target.data) + (row * target.row_stride + column) * bits / 8,
+                         target.row_stride * bits / 8,
+                         rows,
+                         columns,
+                         static_cast<uint64_t>(request.random.offset + row * request.random.row_stride + column),
+                         static_cast<uint64_t>(request.random.row_stride),
+                         inverses};
+      cast_rows(cast.rows, part);
+    }
   }
 }
 

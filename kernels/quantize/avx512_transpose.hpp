@@ -7,98 +7,265 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTile = 64;
+constexpr int64_t kTileLines = 128;
+constexpr int64_t kTileNumbers = kUnit;  // of a line: rows of the target
 
 struct ByteTile {
-  alignas(64) uint8_t line[kTile][kTile];
-  alignas(64) float inverses[kTile];  // of the numbers of a line, while its block is cast
+  alignas(64) uint8_t line[kTileLines][kTileNumbers];
+  alignas(64) uint8_t turned[kTileNumbers][kTileLines];
+  alignas(64) float inverses[kTileLines / 16][kTileNumbers];  // of the numbers of a line, for each block of lines
 };
 
 // Writes byte r of line c to byte c of line r of `turned`; lines from `lines` on hold anything.
-inline void transpose(const ByteTile &tile, int64_t lines, ByteTile &turned) {
-  for (int64_t first = 0; first < lines; first += 16) {
-    __m512i v[16];
+inline void turn(ByteTile &tile, int64_t lines, int64_t numbers) {
+  for (int64_t half = 0; half < numbers; half += 64) {
+    for (int64_t first = 0; first < lines; first += 16) {
+      __m512i v[16];
 #pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) v[i] = _mm512_load_si512(tile.line[first + i]);
-      // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are columns,
-      // inside each quarter of 16 bytes.
+      for (int i = 0; i < 16; ++i) v[i] = _mm512_load_si512(tile.line[first + i] + half);
+        // Interleaving line i with line i + 8 turns the bits of a byte's place by one; after four times lines are
+        // columns, inside each quarter of 16 bytes.
 #pragma GCC unroll 4
-    for (int turn = 0; turn < 4; ++turn) {
-      __m512i w[16];
+      for (int turn = 0; turn < 4; ++turn) {
+        __m512i w[16];
 #pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) {
-        w[2 * i] = _mm512_unpacklo_epi8(v[i], v[i + 8]);
-        w[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[i + 8]);
+        for (int i = 0; i < 8; ++i) {
+          w[2 * i] = _mm512_unpacklo_epi8(v[i], v[i + 8]);
+          w[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[i + 8]);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; ++i) v[i] = w[i];
       }
 #pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i) v[i] = w[i];
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; ++i) {
-      _mm_store_si128(reinterpret_cast<__m128i *>(turned.line[i] + first), _mm512_castsi512_si128(v[i]));
-      _mm_store_si128(reinterpret_cast<__m128i *>(turned.line[16 + i] + first), _mm512_extracti64x2_epi64(v[i], 1));
-      _mm_store_si128(reinterpret_cast<__m128i *>(turned.line[32 + i] + first), _mm512_extracti64x2_epi64(v[i], 2));
-      _mm_store_si128(reinterpret_cast<__m128i *>(turned.line[48 + i] + first), _mm512_extracti64x2_epi64(v[i], 3));
+      for (int i = 0; i < 16; ++i) {
+        const auto quarter = [&](int number) {
+          return reinterpret_cast<__m128i *>(tile.turned[half + number + i] + first);
+        };
+        _mm_store_si128(quarter(0), _mm512_castsi512_si128(v[i]));
+        _mm_store_si128(quarter(16), _mm512_extracti64x2_epi64(v[i], 1));
+        _mm_store_si128(quarter(32), _mm512_extracti64x2_epi64(v[i], 2));
+        _mm_store_si128(quarter(48), _mm512_extracti64x2_epi64(v[i], 3));
+      }
     }
   }
 }
 
-// Lines of memory that are columns of the target: `lines` of `count` numbers, at most 64 each.
+// Some rows of the target: `numbers` of each of its lines of memory.
 struct Lines {
-  const float *from;
-  int64_t stride;  // from line to line
-  int64_t lines, count;
-  uint64_t index;  // random index of the first number
-  int64_t index_stride;
+  const char *from;
+  int64_t stride;  // bytes from line to line
+  int64_t lines, numbers;
 };
 
-inline void cast_lines(CastSpan span, ByteCast &cast, const Lines &in, int64_t begin, int64_t end, ByteTile &tile) {
-  for (int64_t line = begin; line < end; ++line) {
-    const uint64_t index = in.index + static_cast<uint64_t>(line * in.index_stride);
-    span(cast, in.from + line * in.stride, tile.line[line], in.count, index);
+// Largest magnitudes over lines [begin, end) of numbers at + 0 .. 15, as bits.
+template <Source kSource>
+__m512i line_magnitudes(const Lines &in, int64_t begin, int64_t end, int64_t at, bool is_finite_only) {
+  const auto mask = static_cast<__mmask16>(lane_mask(0, least(in.numbers - at, 16)));
+  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
+  __m512i largest = _mm512_setzero_si512();
+  const char *from = in.from + begin * in.stride + at * bytes_of(kSource);
+  for (int64_t line = begin; line < end; ++line, from += in.stride) {
+    __m512i found = magnitude_bits(load16<kSource>(from, mask));
+    if (is_finite_only) found = _mm512_maskz_mov_epi32(_mm512_cmplt_epu32_mask(found, infinity), found);
+    largest = _mm512_max_epu32(largest, found);
+  }
+  return largest;
+}
+
+// The largest of each `group` adjacent numbers, in all of their places.
+inline void spread_largest(uint32_t *numbers, int64_t count, int64_t group) {
+  for (int64_t first = 0; first < count; first += group) {
+    uint32_t largest = 0;
+    for (int64_t i = first; i < first + group; ++i) largest = numbers[i] > largest ? numbers[i] : largest;
+    for (int64_t i = first; i < first + group; ++i) numbers[i] = largest;
   }
 }
 
-// `rules` for blocks of `block` lines; the scales of number i of a line go to scales + i · scale_stride. False: there is
-// an infinity or NaN, and what was written means nothing. The cast looks up its inverses in the tile.
-inline bool cast_line_blocks(CastSpan span, ByteCast &cast, const BlockRules &rules, bool is_e4m3fn, int64_t block,
-                             const Lines &in, uint8_t *scales, int64_t scale_stride, ByteTile &tile) {
-  for (int64_t begin = 0; begin < in.lines; begin += block) {
-    const int64_t end = begin + block < in.lines ? begin + block : in.lines;
-    for (int64_t first = 0; first < in.count; first += 16) {
-      const auto mask = static_cast<__mmask16>(lane_mask(0, in.count - first) & 0xFFFF);
-      __m512i amax = _mm512_setzero_si512();
-      for (int64_t line = begin; line < end; ++line) {
-        const __m512 numbers = _mm512_maskz_loadu_ps(mask, in.from + line * in.stride + first);
-        amax = _mm512_max_epu32(amax, _mm512_castps_si512(magnitude_f32x16(numbers)));
-      }
-      if (_mm512_cmpge_epu32_mask(amax, _mm512_set1_epi32(0x7F800000)) != 0) return false;
-      cast.amax = _mm512_max_epu32(cast.amax, amax);
-      const BlockScales found = block_scales(is_e4m3fn, _mm512_castsi512_ps(amax), rules);
-      _mm512_store_ps(tile.inverses + first, found.inverse);
-      alignas(16) uint8_t codes[16];
-      _mm_store_si128(reinterpret_cast<__m128i *>(codes), found.codes);
-      for (int64_t i = 0; i < 16 && first + i < in.count; ++i) {
-        scales[(first + i) * scale_stride + begin / block] = codes[i];
+// Magnitudes of all numbers of a part of a line; whole blocks across them.
+struct LineAmax {
+  alignas(64) uint32_t bits[kTileNumbers];
+};
+
+template <Source kSource>
+void find_line_amax(const Lines &in, int64_t begin, int64_t end, int64_t group, bool is_finite_only, LineAmax &amax) {
+  memset(&amax, 0, sizeof amax);
+  for (int64_t at = 0; at < in.numbers; at += 16) {
+    _mm512_store_si512(amax.bits + at, line_magnitudes<kSource>(in, begin, end, at, is_finite_only));
+  }
+  if (group > 1) spread_largest(amax.bits, kTileNumbers, group);
+}
+
+// Sixteen numbers of some lines of memory, in blocks across these.
+struct LinePart {
+  const char *from;
+  int64_t stride, lines;
+  __mmask16 mask;
+};
+
+// The sum over the rows of a block, in turn, in all of its places.
+inline __m512 sum_of_groups(__m512 sums, int64_t group) {
+  if (group == 1) return sums;
+  alignas(64) float each[16];
+  _mm512_store_ps(each, sums);
+  for (int64_t first = 0; first < 16; first += group) {
+    float sum = 0.0f;
+    for (int64_t i = first; i < first + group; ++i) sum += each[i];
+    for (int64_t i = first; i < first + group; ++i) each[i] = sum;
+  }
+  return _mm512_load_ps(each);
+}
+
+template <Source kSource>
+FoundScales line_four_over_six(const LinePart &part, int64_t group, __m512 amax, const BlockCast &cast) {
+  const Candidate six = candidate_of(amax, 1.0f, cast.scales);
+  const Candidate four = candidate_of(amax, 1.5f, cast.scales);
+  const auto error = [&](const Candidate &candidate) {
+    return sum_of_groups(line_errors<kSource>(part.from, part.stride, part.lines, part.mask, candidate, cast.errors),
+                         group);
+  };
+  const __mmask16 is_four = _mm512_cmp_ps_mask(error(four), error(six), _CMP_LT_OQ);
+  return {_mm512_mask_mov_epi32(six.codes, is_four, four.codes),
+          _mm512_mask_mov_ps(_mm512_load_ps(six.inverse), is_four, _mm512_load_ps(four.inverse))};
+}
+
+template <Source kSource>
+__m512 settle_line_part(BlockCast &cast, const FiniteAmax &found, const LinePart &part, int64_t group,
+                        const ScalePlace &place) {
+  if (cast.is_fixed) return inverses_of(load_scales(place), cast.scales);
+  const __m512 amax = _mm512_castsi512_ps(found.amax);
+  const FoundScales scales =
+      cast.tries_four ? line_four_over_six<kSource>(part, group, amax, cast) : found_scales(amax, cast.scales);
+  return settled(cast, scales, found.has_nan, place);
+}
+
+// Scales of the blocks over lines [begin, end). `scales` is the place of the first one; they are `stride` bytes apart.
+template <Source kSource>
+void settle_line_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t end, int64_t group, uint8_t *scales,
+                        int64_t stride, float *inverses) {
+  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
+  LineAmax any = {};
+  if (cast.needs_amax) find_line_amax<kSource>(in, begin, end, group, false, any);
+  LineAmax finite = any;
+  bool is_special = false;
+  for (int64_t at = 0; at < in.numbers; at += 16) {
+    is_special |= _mm512_cmpge_epu32_mask(_mm512_load_si512(any.bits + at), infinity) != 0;
+  }
+  if (is_special) find_line_amax<kSource>(in, begin, end, group, true, finite);
+  for (int64_t at = 0; at < in.numbers; at += 16) {
+    const __m512i amax = _mm512_load_si512(finite.bits + at);
+    const FiniteAmax found = {amax, _mm512_cmpgt_epu32_mask(_mm512_load_si512(any.bits + at), infinity)};
+    cast.amax = _mm512_max_epu32(cast.amax, amax);
+    cast.rows.has_nan |= found.has_nan != 0;
+    alignas(64) uint8_t codes[64];
+    const ScalePlace place = {codes, cast.scale_bytes == 4, 0xFFFF};
+    uint8_t *to = scales + at / group * stride;
+    const int64_t count = least(in.numbers - at, 16);
+    if (cast.is_fixed) {
+      memset(codes, 0, sizeof codes);
+      for (int64_t i = 0; i < count; ++i) {
+        memcpy(codes + i * cast.scale_bytes, scales + (at + i) / group * stride, static_cast<size_t>(cast.scale_bytes));
       }
     }
-    cast_lines(span, cast, in, begin, end, tile);
+    const LinePart part = {in.from + begin * in.stride + at * bytes_of(kSource), in.stride, end - begin,
+                           static_cast<__mmask16>(lane_mask(0, count))};
+    _mm512_store_ps(inverses + at, settle_line_part<kSource>(cast, found, part, group, place));
+    if (cast.is_fixed) continue;
+    for (int64_t i = 0; i < count; i += group, to += stride) {
+      if (cast.scale_bytes == 4) {
+        memcpy(to, codes + 4 * i, 4);
+      } else {
+        *to = codes[i];
+      }
+    }
   }
-  return true;
 }
 
-// Writes the turned tile as `count` rows of `lines` elements of 8 bits, or of 4.
-inline void store_turned(const ByteTile &tile, const Lines &in, bool is_packed, uint8_t *to, int64_t stride_bytes) {
-  ByteTile turned;
-  transpose(tile, in.lines, turned);
-  const __mmask64 mask = lane_mask(0, in.lines);
-  for (int64_t row = 0; row < in.count; ++row) {
-    const __m512i bytes = _mm512_maskz_mov_epi8(mask, _mm512_load_si512(turned.line[row]));
-    if (is_packed) {
-      _mm256_mask_storeu_epi8(to + row * stride_bytes, static_cast<__mmask32>(lane_mask(0, (in.lines + 1) / 2)),
-                              packed_nibbles(bytes));
-    } else {
-      _mm512_mask_storeu_epi8(to + row * stride_bytes, mask, bytes);
+// Writes the turned tile as rows of `lines` elements.
+inline void store_turned(const ByteTile &tile, int64_t lines, int64_t numbers, const ElementLanes &element, uint8_t *to,
+                         int64_t stride, bool is_streamed) {
+  const bool has_whole_lines = is_streamed && lines * element.bits % 512 == 0;
+  for (int64_t row = 0; row < numbers; ++row, to += stride) {
+    const bool is_row_streamed = has_whole_lines && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+    for (int64_t line = 0; line < lines; line += 64) {
+      store_codes(to + line * element.bits / 8, _mm512_load_si512(tile.turned[row] + line), element.bits, lines - line,
+                  is_row_streamed);
+    }
+  }
+}
+
+// A part of the target: rows [row, row + rows), columns [first, last).
+struct Part {
+  int64_t row, rows, first, last;
+};
+
+// At most kTileNumbers rows.
+template <Source kSource>
+void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows, const Part &part,
+                      ByteTile &tile, bool is_streamed) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  const bool has_blocks = target.format.has_block_scale();
+  const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
+  const int64_t block = has_blocks ? grid.block_columns : kTileLines;
+  const int64_t bits = cast.rows.element.bits;
+  const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource),
+                    source.column_stride * bytes_of(kSource), target.columns, part.rows};
+  const int64_t scale_stride = target.block_scale_stride * cast.scale_bytes;
+  for (int64_t first = part.first; first < part.last; first += kTileLines) {
+    const int64_t last = least(first + kTileLines, part.last);
+    for (int64_t line = first; line < last; line += block) {
+      float *inverses = tile.inverses[(line - first) / block];
+      if (has_blocks && line % block == 0) {
+        uint8_t *scales = static_cast<uint8_t *>(target.block_scales) + part.row / grid.block_rows * scale_stride +
+                          line / block * cast.scale_bytes;
+        settle_line_scales<kSource>(cast, in, line, least(line + block, target.columns), grid.block_rows, scales,
+                                    scale_stride, inverses);
+      }
+      const uint64_t index = static_cast<uint64_t>(request.random.offset + part.row) +
+                             static_cast<uint64_t>(line) * static_cast<uint64_t>(request.random_column_stride);
+      const Rows rows = {in.from + line * in.stride,
+                         in.stride,
+                         kTileNumbers * bytes_of(kSource),
+                         tile.line[line - first],
+                         kTileNumbers,
+                         least(block, last - line),
+                         part.rows,
+                         index,
+                         static_cast<uint64_t>(request.random_column_stride),
+                         inverses};
+      cast_rows(cast.rows, rows);
+    }
+    turn(tile, last - first, part.rows);
+    store_turned(tile, last - first, part.rows, cast.rows.element,
+                 static_cast<uint8_t *>(target.data) + (part.row * target.row_stride + first) * bits / 8,
+                 target.row_stride * bits / 8, is_streamed);
+  }
+}
+
+// Of the one scale of a cast without blocks, in place of all blocks'.
+inline void set_inverse(ByteTile &tile, float inverse) {
+  const __m512 magnitude = magnitude_f32x16(_mm512_set1_ps(inverse));
+  for (int64_t at = 0; at < kTileNumbers; at += 16) _mm512_store_ps(tile.inverses[0] + at, magnitude);
+}
+
+template <Source kSource>
+void cast_turned(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows, bool is_streamed) {
+  ByteTile tile;
+  memset(&tile, 0, sizeof tile);
+  set_inverse(tile, request.tensor_inverse);
+  cast.rows.store_bits = 8;
+  // Some lines of memory at a time, for as long as pages and caches hold what is written.
+  constexpr int64_t kNearRows = 4 * kTileNumbers;
+  const MatrixView &target = request.target;
+  const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
+  const int64_t columns =
+      grid.block_columns > kTileLines && target.format.has_block_scale() ? grid.block_columns : kTileLines;
+  for (int64_t near = 0; near < target.rows; near += kNearRows) {
+    for (int64_t first = 0; first < target.columns; first += columns) {
+      for (int64_t row = near; row < least(near + kNearRows, target.rows); row += kTileNumbers) {
+        const Part part = {row, least(kTileNumbers, target.rows - row), first, least(first + columns, target.columns)};
+        cast_turned_part<kSource>(request, cast, cast_rows, part, tile, is_streamed);
+      }
     }
   }
 }

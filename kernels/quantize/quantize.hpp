@@ -20,28 +20,63 @@ struct AmaxRequest {
 // target(r, c) = round(source(r, c) · inverse(r, c)),  inverse = 1 / (block scale · tensor scale), all in f32.
 //
 // The tensor scale is an input: the operation has written target.tensor_scale before. Block scales are computed here by
-// `rule` from each block's amax, in units of the tensor scale, and written.
+// `rule` in units of the tensor scale, and written; by rule FIXED they are inputs too. With zero points
+//   scale = (high - low) / max_code,  zero = round(-low · (1 / scale)),  target = round(source · (1 / scale)) + zero, held in
+//   0 .. max_code,
+// where low and high are the least and the largest finite number of the block and 0; all zero: scale 1, zero 0.
 // A request covers whole blocks: an operation cuts a matrix on block edges only.
 struct QuantizeRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride (transposed casts)
-  MatrixView target;  // any format but uint8; column_stride 1
+  MatrixView target;  // any format but plain uint8; column_stride 1
   lpt_rounding rounding;
   lpt_overflow overflow;
-  lpt_scale_rule rule;   // resolved: never DEFAULT
-  float tensor_inverse;  // 1 / tensor scale; 1 where the format has none
-  RandomSource random;   // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
+  lpt_scale_rule rule;      // resolved: never DEFAULT
+  float tensor_inverse;     // 1 / tensor scale; 1 where the format has none
+  const float *scale_list;  // of rule LIST
+  int32_t scale_list_count;
+  RandomSource random;  // index of source element (r, c): offset + r · row_stride + c · column_stride of the request
   int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride
-  float *amax;  // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
+  float *amax;    // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
+  bool *has_nan;  // NULL, or: set if the source has a NaN. Wanted where nothing in the target can tell
 };
 
-// target(r, c) = element(r, c) · (block scale · tensor scale), in f32, then rounded to the target.
+// target(r, c) = (element(r, c) - zero point) · (block scale · tensor scale), in f32, then rounded to the target.
 struct DequantizeRequest {
-  MatrixView source;  // any format but uint8; column_stride 1
+  MatrixView source;  // any format but plain uint8; column_stride 1
   MatrixView target;  // f32, f64, bf16, f16; column_stride 1
+};
+
+// sums[r] = the sum over c of the magnitudes of finite source(r, c), in f32, in the order of lane_sum().
+struct MagnitudeSumRequest {
+  MatrixView source;  // f32, f64, bf16, f16; any column_stride
+  float *sums;        // written
+};
+
+// What became of numbers.
+struct CastSums {
+  int64_t elements = 0, nans = 0, clipped = 0, underflows = 0;
+  float amax = 0.0f;
+  double squares = 0.0, squared_errors = 0.0;
+};
+
+// Counts over all (r, c), with y = source(r, c) in f32 and q what dequantize gives for quantized(r, c):
+//   nans        y is NaN
+//   clipped     |y| · inverse > the largest element · (1 + 2^-20): roundings of the scale may add less, and do not count; with
+//               zero points the sum before holding leaves 0 .. max_code
+//   underflows  y is finite and not 0, and q is 0
+//   amax        largest finite |y|
+//   squares     sum of y², squared_errors of (y - q)², over finite y: difference and square in f32, sums in f64: each row in
+//               the order of lane_sum(), rows in turn
+struct CastSumsRequest {
+  MatrixView source;     // f32, f64, bf16, f16; any column_stride
+  MatrixView quantized;  // any format but plain uint8; column_stride 1
+  CastSums *sums;        // written
 };
 
 std::span<const Row<AmaxRequest>> amax_kernels();
 std::span<const Row<QuantizeRequest>> quantize_kernels();
 std::span<const Row<DequantizeRequest>> dequantize_kernels();
+std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels();
+std::span<const Row<CastSumsRequest>> cast_sums_kernels();
 
 }  // namespace lpt

@@ -21,28 +21,7 @@ Numbers numbers_of(const MatrixView &view) {
 float load(const Numbers &numbers, int64_t index) {
   if (numbers.plain == LPT_FORMAT_F32) return static_cast<const float *>(numbers.data)[index];
   if (numbers.plain == LPT_FORMAT_F64) return static_cast<float>(static_cast<const double *>(numbers.data)[index]);
-  uint32_t code;
-  if (numbers.element.bits == 16) {
-    code = static_cast<const uint16_t *>(numbers.data)[index];
-  } else if (numbers.element.bits == 8) {
-    code = static_cast<const uint8_t *>(numbers.data)[index];
-  } else {
-    const uint32_t both = static_cast<const uint8_t *>(numbers.data)[index / 2];
-    code = index % 2 == 0 ? both & 0xFu : both >> 4;
-  }
-  return decode(numbers.element, code);
-}
-
-void store_code(int32_t bits, void *data, int64_t index, uint32_t code) {
-  if (bits == 16) {
-    static_cast<uint16_t *>(data)[index] = static_cast<uint16_t>(code);
-  } else if (bits == 8) {
-    static_cast<uint8_t *>(data)[index] = static_cast<uint8_t>(code);
-  } else {
-    // The low half comes first and clears the high one, so that the last byte of an odd row ends in zeros.
-    uint8_t *byte = static_cast<uint8_t *>(data) + index / 2;
-    *byte = static_cast<uint8_t>(index % 2 == 0 ? code : (*byte & 0xFu) | (code << 4));
-  }
+  return decode(numbers.element, load_code(numbers.element, numbers.data, index));
 }
 
 uint32_t load_scale_code(const MatrixView &view, int64_t block_row, int64_t block_column) {
@@ -77,40 +56,143 @@ float tensor_scale_at(const MatrixView &view) {
   return view.format.tensor_scale != LPT_FORMAT_NONE ? *view.tensor_scale : 1.0f;
 }
 
-struct Magnitudes {
-  float amax = 0.0f;  // of finite values
-  bool has_nan = false;
-  bool has_infinity = false;
+struct Facts : BlockFacts {
+  bool has_nan, has_infinity;
 };
 
-Magnitudes magnitudes_of(const MatrixView &source, const Block &block) {
-  const Numbers numbers = numbers_of(source);
-  Magnitudes found;
-  for (int64_t row = block.row_begin; row < block.row_end; ++row) {
-    for (int64_t column = block.column_begin; column < block.column_end; ++column) {
-      const float value = load(numbers, row * source.row_stride + column * source.column_stride);
-      const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
-      found.has_nan |= magnitude != magnitude;
-      found.has_infinity |= magnitude > kLargestFloat;
-      if (magnitude <= kLargestFloat && magnitude > found.amax) found.amax = magnitude;
-    }
-  }
-  return found;
+// The magnitude of a finite number, 0 of others.
+float finite_magnitude(float value) {
+  const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
+  return magnitude <= kLargestFloat ? magnitude : 0.0f;
 }
 
-// The inverse that the elements of a block are multiplied by; its scale is found and written before.
-float settle_scale(const QuantizeRequest &request, int64_t block_row, int64_t block_column,
-                   const Magnitudes &magnitudes) {
+void add_extremes(float value, Facts &facts) {
+  const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
+  facts.has_nan |= magnitude != magnitude;
+  facts.has_infinity |= magnitude > kLargestFloat;
+  if (!(magnitude <= kLargestFloat)) return;
+  if (magnitude > facts.amax) facts.amax = magnitude;
+  if (value < facts.low) facts.low = value;
+  if (value > facts.high) facts.high = value;
+}
+
+Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
+  const Numbers numbers = numbers_of(source);
+  const int64_t columns = block.column_end - block.column_begin;
+  Facts facts = {};
+  facts.count = static_cast<float>((block.row_end - block.row_begin) * columns);
+  for (int64_t row = block.row_begin; row < block.row_end; ++row) {
+    const auto value = [&](int64_t i) {
+      return load(numbers, row * source.row_stride + (block.column_begin + i) * source.column_stride);
+    };
+    for (int64_t i = 0; i < columns; ++i) add_extremes(value(i), facts);
+    if (!has_sums) continue;
+    const auto finite = [&](int64_t i) { return finite_magnitude(value(i)) == 0.0f ? 0.0f : value(i); };
+    facts.magnitude_sum += lane_sum(columns, [&](int64_t i) { return finite_magnitude(value(i)); });
+    facts.sum += lane_sum(columns, finite);
+    facts.square_sum += lane_sum(columns, [&](int64_t i) { return finite(i) * finite(i); });
+  }
+  return facts;
+}
+
+// Sum of the squared errors that the elements of a block would have with a scale, to nearest even.
+float squared_error(const QuantizeRequest &request, const Block &block, const Element &element, float scale) {
+  const MatrixView &source = request.source;
+  const Numbers numbers = numbers_of(source);
+  const float inverse = inverse_scale(scale);
+  float sum = 0.0f;
+  for (int64_t row = block.row_begin; row < block.row_end; ++row) {
+    sum += lane_sum(block.column_end - block.column_begin, [&](int64_t i) {
+      const float value = load(numbers, row * source.row_stride + (block.column_begin + i) * source.column_stride);
+      if (finite_magnitude(value) == 0.0f) return 0.0f;
+      const uint32_t code =
+          encode(element, scaled(value, inverse), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
+      const float error = value - decode(element, code) * scale;
+      return error * error;
+    });
+  }
+  return sum;
+}
+
+uint32_t best_candidate(const QuantizeRequest &request, const ScaleSpec &spec, const Block &block, float amax) {
+  const Element element = element_of(request.target.format.element);
+  const float tensor_scale = tensor_scale_at(request.target);
+  uint32_t best = candidate_code(spec, amax, 0);
+  float least = squared_error(request, block, element, block_scale_value(spec.kind, best) * tensor_scale);
+  for (int32_t i = 1; i < candidate_count(spec); ++i) {
+    const uint32_t code = candidate_code(spec, amax, i);
+    const float error = squared_error(request, block, element, block_scale_value(spec.kind, code) * tensor_scale);
+    if (!(error < least)) continue;
+    best = code;
+    least = error;
+  }
+  return best;
+}
+
+uint32_t scale_code_of(const QuantizeRequest &request, const Block &block, const Facts &facts) {
+  const ScaleSpec spec = scale_spec(request.target.format, request.rule, request.tensor_inverse, request.scale_list,
+                                    request.scale_list_count);
+  switch (request.rule) {
+    case LPT_SCALE_RULE_QUEST_FLOOR:
+    case LPT_SCALE_RULE_QUEST_NEAREST:
+    case LPT_SCALE_RULE_QUEST_CEIL:
+      return quest_scale(spec, facts);
+    case LPT_SCALE_RULE_FOUR_OVER_SIX:
+    case LPT_SCALE_RULE_MSE:
+      return best_candidate(request, spec, block, facts.amax);
+    case LPT_SCALE_RULE_MEAN:
+      return float_bits(facts.amax == 0.0f ? 1.0f
+                                           : clamp_scale(facts.magnitude_sum / facts.count * spec.tensor_inverse));
+    default:
+      return block_scale_code(spec, facts.amax);
+  }
+}
+
+// What the elements of a block are multiplied by, and what is added.
+struct Grid {
+  float inverse;
+  int32_t zero;
+};
+
+bool is_poisoned(const QuantizeRequest &request, const Facts &facts) {
+  return facts.has_nan || (facts.has_infinity && request.overflow == LPT_OVERFLOW_INFINITE);
+}
+
+// Scale and zero point of a block with low and high ends.
+Grid settle_zero_point(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Facts &facts) {
+  const MatrixView &target = request.target;
+  uint8_t &zero_point = target.zero_points[block_row * target.block_scale_stride + block_column];
+  if (request.rule == LPT_SCALE_RULE_FIXED) {
+    const float scale = bits_float(load_scale_code(target, block_row, block_column));
+    return {inverse_scale(scale), zero_point};
+  }
+  const Element element = element_of(target.format.element);
+  // Halves, so that the width of a block of both signs fits f32.
+  const float half = facts.high * 0.5f - facts.low * 0.5f;
+  const float scale = half == 0.0f ? 1.0f : clamp_scale(half / (static_cast<float>(element.max_code) * 0.5f));
+  const float inverse = inverse_scale(scale);
+  zero_point = static_cast<uint8_t>(
+      encode(element, -facts.low * inverse, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+  store_scale_code(target, block_row, block_column, is_poisoned(request, facts) ? kFloatNanBits : float_bits(scale));
+  return {inverse, zero_point};
+}
+
+Grid settle_scale(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Block &block,
+                  const Facts &facts) {
   const MatrixView &target = request.target;
   const lpt_format kind = target.format.block_scale;
-  if (kind == LPT_FORMAT_NONE) return request.tensor_inverse;
+  if (kind == LPT_FORMAT_NONE) return {request.tensor_inverse, 0};
+  if (target.format.has_zero_point()) return settle_zero_point(request, block_row, block_column, facts);
+  if (request.rule == LPT_SCALE_RULE_FIXED) {
+    const float scale = block_scale_value(kind, load_scale_code(target, block_row, block_column));
+    return {inverse_scale(scale * tensor_scale_at(target)), 0};
+  }
   const lpt_format element = target.format.element;
-  const uint32_t code =
-      block_scale_code(kind, request.rule, magnitudes.amax, largest_of(element), request.tensor_inverse);
-  const bool is_poisoned = magnitudes.has_nan || (magnitudes.has_infinity && request.overflow == LPT_OVERFLOW_INFINITE);
+  const uint32_t code = scale_code_of(request, block, facts);
   const bool keeps_nan = has_element(element) && !nan_goes_to_scale(kind, element_of(element));
-  store_scale_code(target, block_row, block_column, is_poisoned && !keeps_nan ? block_scale_nan(kind) : code);
-  return inverse_scale(block_scale_value(kind, code) * tensor_scale_at(target));
+  store_scale_code(target, block_row, block_column,
+                   is_poisoned(request, facts) && !keeps_nan ? block_scale_nan(kind) : code);
+  return {inverse_scale(block_scale_value(kind, code) * tensor_scale_at(target)), 0};
 }
 
 uint32_t element_code(const QuantizeRequest &request, const Element &element, float value, int64_t row,
@@ -120,13 +202,22 @@ uint32_t element_code(const QuantizeRequest &request, const Element &element, fl
   if (is_nanless && is_infinity && request.overflow == LPT_OVERFLOW_INFINITE)
     value = bits_float(float_bits(value) | kFloatNanBits);
   uint32_t random = 0;
-  if (request.rounding == LPT_ROUNDING_STOCHASTIC) {
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC || request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) {
     random = random_bits(request.random, row, column * request.random_column_stride);
   }
   return encode(element, value, request.rounding, request.overflow, random, request.random.bits);
 }
 
-void quantize_block(const QuantizeRequest &request, const Block &block, float inverse) {
+// With a zero point: rounded as a wide integer, moved, held.
+uint32_t moved_code(const QuantizeRequest &request, const Element &element, float value, int32_t zero, int64_t row,
+                    int64_t column) {
+  const auto rounded = static_cast<int16_t>(element_code(request, kElementInt16, value, row, column));
+  const int32_t moved = rounded + zero;
+  const auto most = static_cast<int32_t>(element.max_code);
+  return static_cast<uint32_t>(moved < 0 ? 0 : moved > most ? most : moved);
+}
+
+void quantize_block(const QuantizeRequest &request, const Block &block, const Grid &grid) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const Numbers numbers = numbers_of(source);
@@ -135,36 +226,82 @@ void quantize_block(const QuantizeRequest &request, const Block &block, float in
   for (int64_t row = block.row_begin; row < block.row_end; ++row) {
     for (int64_t column = block.column_begin; column < block.column_end; ++column) {
       const int64_t from = row * source.row_stride + column * source.column_stride;
-      const float value = scaled(load(numbers, from), inverse);
+      const float value = scaled(load(numbers, from), grid.inverse);
       const int64_t index = row * target.row_stride + column;
       if (plain == LPT_FORMAT_F64) {
         static_cast<double *>(target.data)[index] = static_cast<double>(value);
       } else if (plain == LPT_FORMAT_F32) {
         static_cast<float *>(target.data)[index] = value;
+      } else if (target.format.has_zero_point()) {
+        store_code(element, target.data, index, moved_code(request, element, value, grid.zero, row, column));
       } else {
-        store_code(element.bits, target.data, index, element_code(request, element, value, row, column));
+        store_code(element, target.data, index, element_code(request, element, value, row, column));
       }
     }
   }
 }
 
+bool has_sums(lpt_scale_rule rule) {
+  return rule == LPT_SCALE_RULE_MEAN || rule == LPT_SCALE_RULE_QUEST_FLOOR || rule == LPT_SCALE_RULE_QUEST_NEAREST ||
+         rule == LPT_SCALE_RULE_QUEST_CEIL;
+}
+
+// What one element of a view is made of.
+struct Decoder {
+  const MatrixView &view;
+  BlockGrid grid;
+  Numbers numbers;
+
+  explicit Decoder(const MatrixView &of)
+      : view(of), grid(block_grid(of.format, of.rows, of.columns)), numbers(numbers_of(of)) {}
+
+  int64_t block_of(int64_t row, int64_t column) const {
+    return row / grid.block_rows * view.block_scale_stride + column / grid.block_columns;
+  }
+  float scale_at(int64_t row, int64_t column) const {
+    const float tensor_scale = tensor_scale_at(view);
+    if (view.format.block_scale == LPT_FORMAT_NONE) return tensor_scale;
+    const uint32_t code = load_scale_code(view, row / grid.block_rows, column / grid.block_columns);
+    return block_scale_value(view.format.block_scale, code) * tensor_scale;
+  }
+  float zero_at(int64_t row, int64_t column) const {
+    return view.format.has_zero_point() ? static_cast<float>(view.zero_points[block_of(row, column)]) : 0.0f;
+  }
+  float value_at(int64_t row, int64_t column) const {
+    const float element = load(numbers, row * view.row_stride + column);
+    return unscaled(view.format.has_zero_point() ? element - zero_at(row, column) : element, scale_at(row, column));
+  }
+};
+
 }  // namespace
 
 void amax_any_ref(const AmaxRequest &request) {
-  const Magnitudes found = magnitudes_of(request.source, {0, request.source.rows, 0, request.source.columns});
-  *request.amax = found.amax;
-  *request.has_nan = found.has_nan;
+  const Facts facts = facts_of(request.source, {0, request.source.rows, 0, request.source.columns}, false);
+  *request.amax = facts.amax;
+  *request.has_nan = facts.has_nan;
+}
+
+void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
+  const MatrixView &source = request.source;
+  const Numbers numbers = numbers_of(source);
+  for (int64_t row = 0; row < source.rows; ++row) {
+    request.sums[row] = lane_sum(source.columns, [&](int64_t i) {
+      return finite_magnitude(load(numbers, row * source.row_stride + i * source.column_stride));
+    });
+  }
 }
 
 void quantize_any_ref(const QuantizeRequest &request) {
   const BlockGrid grid = block_grid(request.target.format, request.target.rows, request.target.columns);
-  const bool needs_magnitudes = request.amax != nullptr || request.target.format.block_scale != LPT_FORMAT_NONE;
+  const bool needs_facts =
+      request.amax != nullptr || request.has_nan != nullptr || request.target.format.block_scale != LPT_FORMAT_NONE;
   for (int64_t block_row = 0; block_row < grid.rows; ++block_row) {
     for (int64_t block_column = 0; block_column < grid.columns; ++block_column) {
       const Block block = block_at(grid, request.target, block_row, block_column);
-      const Magnitudes magnitudes = needs_magnitudes ? magnitudes_of(request.source, block) : Magnitudes{};
-      if (request.amax != nullptr && magnitudes.amax > *request.amax) *request.amax = magnitudes.amax;
-      quantize_block(request, block, settle_scale(request, block_row, block_column, magnitudes));
+      const Facts facts = needs_facts ? facts_of(request.source, block, has_sums(request.rule)) : Facts{};
+      if (request.amax != nullptr && facts.amax > *request.amax) *request.amax = facts.amax;
+      if (request.has_nan != nullptr && facts.has_nan) *request.has_nan = true;
+      quantize_block(request, block, settle_scale(request, block_row, block_column, block, facts));
     }
   }
 }
@@ -172,29 +309,75 @@ void quantize_any_ref(const QuantizeRequest &request) {
 void dequantize_any_ref(const DequantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
-  const BlockGrid grid = block_grid(source.format, source.rows, source.columns);
+  const Decoder decoder(source);
   const lpt_format plain = target.format.element;
   const Element element = element_or_none(plain);
-  const Numbers numbers = numbers_of(source);
   for (int64_t row = 0; row < source.rows; ++row) {
     for (int64_t column = 0; column < source.columns; ++column) {
-      float scale = tensor_scale_at(source);
-      if (source.format.block_scale != LPT_FORMAT_NONE) {
-        const uint32_t code = load_scale_code(source, row / grid.block_rows, column / grid.block_columns);
-        scale = block_scale_value(source.format.block_scale, code) * scale;
-      }
-      const float value = unscaled(load(numbers, row * source.row_stride + column), scale);
+      const float value = decoder.value_at(row, column);
       const int64_t index = row * target.row_stride + column;
       if (plain == LPT_FORMAT_F64) {
         static_cast<double *>(target.data)[index] = static_cast<double>(value);
       } else if (plain == LPT_FORMAT_F32) {
         static_cast<float *>(target.data)[index] = value;
       } else {
-        store_code(element.bits, target.data, index,
+        store_code(element, target.data, index,
                    encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
       }
     }
   }
+}
+
+namespace {
+
+bool is_clipped(const Decoder &quantized, float limit, float value, int64_t row, int64_t column) {
+  const float product = scaled(value, inverse_scale(quantized.scale_at(row, column)));
+  if (!quantized.view.format.has_zero_point()) return bits_float(float_bits(product) & 0x7FFFFFFFu) > limit;
+  const auto rounded =
+      static_cast<int16_t>(encode(kElementInt16, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+  const float moved = static_cast<float>(rounded) + quantized.zero_at(row, column);
+  return moved < 0.0f || moved > limit;
+}
+
+}  // namespace
+
+void cast_sums_any_ref(const CastSumsRequest &request) {
+  const MatrixView &source = request.source;
+  const Decoder quantized(request.quantized);
+  const Numbers numbers = numbers_of(source);
+  const bool has_zero = request.quantized.format.has_zero_point();
+  const float largest = largest_of(request.quantized.format.element) * (has_zero ? 1.0f : 1.0f + 0x1p-20f);
+  CastSums sums;
+  sums.elements = source.rows * source.columns;
+  for (int64_t row = 0; row < source.rows; ++row) {
+    double squares[16] = {};
+    double errors[16] = {};
+    for (int64_t column = 0; column < source.columns; ++column) {
+      const float value = load(numbers, row * source.row_stride + column * source.column_stride);
+      const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
+      if (value != value) {
+        ++sums.nans;
+        continue;
+      }
+      if (is_clipped(quantized, largest, value, row, column)) ++sums.clipped;
+      if (magnitude > kLargestFloat) continue;
+      const float decoded = quantized.value_at(row, column);
+      if (magnitude > sums.amax) sums.amax = magnitude;
+      if (value != 0.0f && decoded == 0.0f) ++sums.underflows;
+      const float error = value - decoded;
+      squares[column % 16] += static_cast<double>(value * value);
+      errors[column % 16] += static_cast<double>(error * error);
+    }
+    for (int width = 8; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) {
+        squares[i] += squares[i + width];
+        errors[i] += errors[i + width];
+      }
+    }
+    sums.squares += squares[0];
+    sums.squared_errors += errors[0];
+  }
+  *request.sums = sums;
 }
 
 }  // namespace lpt

@@ -13,111 +13,190 @@ bool is_adjacent_f32(const MatrixView &view) {
   return view.format.element == LPT_FORMAT_F32 && view.column_stride == 1;
 }
 
-bool is_fp8(lpt_format plain) {
-  return plain == LPT_FORMAT_E4M3FN || plain == LPT_FORMAT_E4M3 || plain == LPT_FORMAT_E5M2;
-}
-
-const char *refuses_amax_f32(const AmaxRequest &request) {
-  return is_adjacent_f32(with_adjacent_columns(request.source)) ? nullptr : kNotAdjacentF32;
-}
-
-const char *refuses_to_dequantize_floats(const DequantizeRequest &request) {
-  const MatrixView &source = request.source;
-  const lpt_format plain = source.format.element;
-  if (request.target.format.element != LPT_FORMAT_F32) return "output is not f32";
-  if (!is_fp8(plain) && plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16)
-    return "source is no float of 8 or 16 bits";
-  if (source.format.has_block_scale()) return "source has block scales";
-  // Such a scale makes NaN out of numbers, and machines differ in their sign. A check alone may come without data.
-  const bool is_tame = !source.format.has_tensor_scale() || source.tensor_scale == nullptr ||
-                       (*source.tensor_scale >= kSmallestNormal && *source.tensor_scale <= kLargestFloat);
-  return is_tame ? nullptr : "tensor scale is no positive normal number";
+// Codes that a vector can decode, and numbers as they come out.
+const char *refuses_to_dequantize(const DequantizeRequest &request) {
+  const lpt_format target = request.target.format.element;
+  const lpt_format plain = request.source.format.element;
+  if (target != LPT_FORMAT_F32 && target != LPT_FORMAT_BF16 && target != LPT_FORMAT_F16) {
+    return "output is not f32, bf16 or f16";
+  }
+  if (plain == LPT_FORMAT_F64) return "source is f64";
+  return plain == LPT_FORMAT_TERNARY ? "source is ternary" : nullptr;
 }
 
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
 
-const char *refuses_fp8_avx2(const QuantizeRequest &request) {
+const char *refuses_to_dequantize_avx2(const DequantizeRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (const char *reason = refuses_to_dequantize(request)) return reason;
+  if (plain == LPT_FORMAT_F32) return nullptr;
+  const Element element = element_of(plain);
+  if (element.bits != 16 && element.bits != 8 && element.bits != 6 && element.bits != 4 && element.bits != 2) {
+    return "codes do not have 2, 4, 6, 8 or 16 bits";
+  }
+  const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
+  const bool is_small_float = !element.is_integer && (element.bits == 6 || element.bits == 8);
+  if (is_small_float && exponent_bits > 5) return "element has more than 5 bits of exponent";
+  return is_small_float && element.min_exponent > 100 ? "element is larger than 2^100" : nullptr;
+}
+
+bool is_number_of_vectors(lpt_format plain) {
+  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
+}
+
+const char *refuses_amax_avx2(const AmaxRequest &request) {
+  if (!is_number_of_vectors(request.source.format.element)) return "source is not f32, bf16 or f16";
+  return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
+                                                                  : "source has neither adjacent rows nor columns";
+}
+
+// Signed elements of 8, 6 or 4 bits, in the middle of what f32 can hold.
+const char *refuses_element_avx2(lpt_format plain) {
+  if (!has_element(plain)) return "element is not encoded";
+  const Element element = element_of(plain);
+  if (element.bits != 8 && element.bits != 6 && element.bits != 4) return "element does not have 8, 6 or 4 bits";
+  if (element.levels != nullptr || !element.is_signed) return "element is a list, or has no sign";
+  if (element.is_integer) return nullptr;
+  if (element.mantissa_bits > 6) return "element has more than 6 bits of mantissa";
+  const bool is_extreme = element.min_exponent < -100 || largest_of(plain) > 0x1p100f;
+  return is_extreme ? "element goes below 2^-100 or beyond 2^100" : nullptr;
+}
+
+const char *refuses_rounding_avx2(const QuantizeRequest &request) {
+  if (request.rounding == LPT_ROUNDING_NEAREST_EVEN || request.rounding == LPT_ROUNDING_TOWARD_ZERO) return nullptr;
+  if (request.rounding != LPT_ROUNDING_STOCHASTIC) return "rounding is not to nearest even, toward zero or stochastic";
+  if (request.random.words != nullptr) return "random bits are the caller's";
+  if (request.random.rounds != 7 && request.random.rounds != 10) return "random bits are not of 7 or 10 rounds";
+  if (request.source.column_stride == 1) {
+    return request.random_column_stride == 1 ? nullptr : "random bits do not run along columns";
+  }
+  const bool is_whole = request.random.bits == 16 && request.random_column_stride % 8 == 0;
+  if (!is_whole) return "random bits of a column do not begin at every eighth index of 16 bits";
+  return request.random.row_stride == 1 ? nullptr : "random bits do not run along rows";
+}
+
+const char *refuses_blocks_avx2(const QuantizeRequest &request) {
+  const Format &format = request.target.format;
+  if (format.has_zero_point()) return "target has zero points";
+  if (!format.has_block_scale()) return nullptr;
+  const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
+  if (!is_known) return "scales do not follow from amax";
+  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  if (request.source.column_stride == 1) return nullptr;
+  const bool is_narrow = format.block_rows == 1 && format.block_columns != LPT_WHOLE && format.block_columns <= 1024;
+  return is_narrow ? nullptr : "source's columns are not adjacent, and blocks are no part of a row";
+}
+
+const char *refuses_avx2(const QuantizeRequest &request) {
+  const MatrixView &source = request.source;
+  if (!is_number_of_vectors(source.format.element)) return "source is not f32, bf16 or f16";
+  if (source.column_stride != 1 && source.row_stride != 1) return "source has neither adjacent rows nor columns";
+  if (const char *reason = refuses_element_avx2(request.target.format.element)) return reason;
+  if (const char *reason = refuses_blocks_avx2(request)) return reason;
+  return refuses_rounding_avx2(request);
+}
+
+const char *refuses_halves_avx2(const QuantizeRequest &request) {
   const lpt_format plain = request.target.format.element;
-  if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
-  if (plain != LPT_FORMAT_E4M3FN && plain != LPT_FORMAT_E5M2) return "element is not e4m3fn or e5m2";
+  if (!is_number_of_vectors(request.source.format.element)) return "source is not f32, bf16 or f16";
+  if (request.source.column_stride != 1) return "source has no adjacent columns";
+  if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
   if (request.target.format.has_block_scale()) return "target has block scales";
-  if (request.rounding != LPT_ROUNDING_NEAREST_EVEN) return "rounding is not to nearest";
-  return request.overflow == LPT_OVERFLOW_SATURATE ? nullptr : "overflow does not saturate";
+  return request.rounding == LPT_ROUNDING_NEAREST_EVEN ? nullptr : "rounding is not to nearest even";
 }
 
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
 
-// What the casts to small elements have in common, wherever the source lies.
+bool is_f32_or_half(const MatrixView &view) {
+  const lpt_format plain = view.format.element;
+  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
+}
+
+constexpr const char *kNoSource = "source is not f32, bf16 or f16";
+
+const char *refuses_amax(const AmaxRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  return with_adjacent_columns(request.source).column_stride == 1 ? nullptr : "source has no adjacent numbers";
+}
+
+// Floats whose codes and random bits fit one f32 significand, integers, and codes that fill bytes.
+const char *refuses_element(const QuantizeRequest &request) {
+  const lpt_format plain = request.target.format.element;
+  if (!has_element(plain)) return "element has more than 8 bits";
+  const Element element = element_of(plain);
+  const bool is_listed = element.levels != nullptr || element.is_ternary;
+  if (is_listed || !element.is_signed || element.has_no_zero) return "element is no signed float or integer";
+  if (element.bits != 8 && element.bits != 6 && element.bits != 4 && element.bits != 2) {
+    return "element has not 8, 6, 4 or 2 bits";
+  }
+  if (element.is_integer) return nullptr;
+  const int32_t most = float_parts(largest_of(plain)).exponent;
+  if (most - element.min_exponent > 31) return "element has more than 32 exponents";
+  if (most - element.mantissa_bits > 127 - 23) return "element reaches too far";
+  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC && request.random.bits == 16;
+  return is_random && element.mantissa_bits > 5 ? "mantissa is too long for 16 random bits" : nullptr;
+}
+
 const char *refuses_rounding(const QuantizeRequest &request) {
   if (request.overflow != LPT_OVERFLOW_SATURATE) return "overflow does not saturate";
-  if (request.rounding == LPT_ROUNDING_NEAREST_EVEN) return nullptr;
-  if (request.rounding != LPT_ROUNDING_STOCHASTIC) return "rounding is toward zero";
-  const bool has_rounds = request.random.rounds == 7 || request.random.rounds == 10;
-  return request.random.bits == 16 && has_rounds ? nullptr : "random bits are not 16 by 7 or 10 rounds";
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) return "only underflow is rounded stochastically";
+  if (request.rounding != LPT_ROUNDING_STOCHASTIC) return nullptr;
+  const RandomSource &random = request.random;
+  if (random.words != nullptr) return "random bits are the caller's";
+  const bool is_known = (random.rounds == 7 || random.rounds == 10) && (random.bits == 16 || random.bits == 8);
+  return is_known ? nullptr : "random bits are not 16 or 8 by 7 or 10 rounds";
+}
+
+// What the casts to small elements have in common, wherever the source lies.
+const char *refuses_small(const QuantizeRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (request.target.format.has_zero_point()) return "target has zero points";
+  const char *reason = refuses_element(request);
+  return reason != nullptr ? reason : refuses_rounding(request);
 }
 
 const char *refuses_adjacent(const QuantizeRequest &request) {
-  if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
   const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
   if (is_random && request.random_column_stride != 1) return "random bits do not run along columns";
-  return refuses_rounding(request);
+  return refuses_small(request);
 }
 
-const char *refuses_byte_element(const QuantizeRequest &request) {
-  const lpt_format plain = request.target.format.element;
-  if (!is_fp8(plain) && plain != LPT_FORMAT_INT8) return "element is not e4m3fn, e4m3, e5m2 or int8";
-  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  return plain == LPT_FORMAT_INT8 && is_random ? "int8 is rounded stochastically" : nullptr;
+const char *refuses_block_scales(const QuantizeRequest &request) {
+  const Format &format = request.target.format;
+  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) {
+    const bool fits = format.element == LPT_FORMAT_E2M1FN && format.block_scale == LPT_FORMAT_E4M3FN;
+    return fits ? nullptr : "four over six is of e2m1fn and e4m3fn scales";
+  }
+  const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
+  return is_known ? nullptr : "scales do not follow from amax";
 }
 
-const char *refuses_bytes(const QuantizeRequest &request) {
-  const char *reason = refuses_byte_element(request);
+const char *refuses_whole(const QuantizeRequest &request) {
+  return request.target.format.has_block_scale() ? "target has block scales" : refuses_adjacent(request);
+}
+
+const char *refuses_blocks(const QuantizeRequest &request) {
+  if (!request.target.format.has_block_scale()) return "target has no block scales";
+  const char *reason = refuses_block_scales(request);
   return reason != nullptr ? reason : refuses_adjacent(request);
 }
 
-const char *refuses_whole_bytes(const QuantizeRequest &request) {
-  if (request.target.format.has_block_scale()) return "target has block scales";
-  return refuses_bytes(request);
-}
-
-const char *refuses_block_bytes(const QuantizeRequest &request) {
-  const Format &format = request.target.format;
-  if (!format.has_block_scale()) return "target has no block scales";
-  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
-  return refuses_bytes(request);
-}
-
-// Elements and blocks of the rows with narrow blocks.
-const char *refuses_narrow_format(const QuantizeRequest &request) {
-  const Format &format = request.target.format;
-  const lpt_format plain = format.element;
-  const bool has_blocks = format.block_rows == 1 && (format.block_columns == 16 || format.block_columns == 32);
-  if (!has_blocks) return "blocks are not 1x16 or 1x32";
-  if (format.block_scale == LPT_FORMAT_F32) return "block scales are f32";
-  const bool has_element = plain == LPT_FORMAT_E2M1FN || plain == LPT_FORMAT_E4M3FN || plain == LPT_FORMAT_E5M2;
-  return has_element ? nullptr : "element is not e2m1fn, e4m3fn or e5m2";
-}
-
-const char *refuses_narrow_blocks(const QuantizeRequest &request) {
-  const char *reason = refuses_narrow_format(request);
-  if (reason != nullptr) return reason;
-  const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  if (is_random && (request.random.offset % 8 != 0 || request.random.row_stride % 8 != 0)) {
-    return "rows do not begin at every eighth random index";
-  }
-  return refuses_adjacent(request);
-}
-
 const char *refuses_transposed(const QuantizeRequest &request) {
-  const MatrixView &source = request.source;
-  if (source.format.element != LPT_FORMAT_F32 || source.row_stride != 1) return "source is not f32 with adjacent rows";
+  if (request.source.row_stride != 1) return "source rows are not adjacent";
   const bool is_random = request.rounding == LPT_ROUNDING_STOCHASTIC;
   if (is_random && request.random.row_stride != 1) return "random bits do not run along rows";
-  const bool has_blocks = request.target.format.has_block_scale();
-  const char *reason = has_blocks ? refuses_narrow_format(request) : refuses_byte_element(request);
-  return reason != nullptr ? reason : refuses_rounding(request);
+  const Format &format = request.target.format;
+  if (format.has_block_scale()) {
+    if (format.block_rows == LPT_WHOLE || format.block_rows > 128) return "blocks have more than 128 rows";
+    if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX && format.block_rows > 16) return "blocks have more than 16 rows";
+    const char *reason = refuses_block_scales(request);
+    if (reason != nullptr) return reason;
+  }
+  return refuses_small(request);
 }
 
 const char *refuses_halves(const QuantizeRequest &request) {
@@ -129,39 +208,70 @@ const char *refuses_halves(const QuantizeRequest &request) {
 }
 
 #endif
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+
+// Sums decode as the row of the same instruction set does, to f32.
+template <const char *(*kRefusesToDecode)(const DequantizeRequest &)>
+const char *refuses_sums(const CastSumsRequest &request) {
+  const MatrixView &source = request.source;
+  const lpt_format plain = source.format.element;
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
+    return "source is not f32, bf16 or f16";
+  }
+  if (source.column_stride != 1) return "columns of source are not adjacent";
+  DequantizeRequest decode = {request.quantized, request.source};
+  decode.target.format.element = LPT_FORMAT_F32;
+  return kRefusesToDecode(decode);
+}
+
+#endif
 
 constexpr Row<AmaxRequest> kAmaxRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"amax_f32_x86_avx512", kCpuAvx512, refuses_amax_f32, amax_f32_x86_avx512},
+    {"amax_x86_avx512", kCpuAvx512, refuses_amax, amax_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"amax_f32_x86_avx2", kCpuAvx2, refuses_amax_f32, amax_f32_x86_avx2},
+    {"amax_x86_avx2", kCpuAvx2, refuses_amax_avx2, amax_x86_avx2},
 #endif
     {"amax_any_ref", 0, nullptr, amax_any_ref},
 };
 
 constexpr Row<QuantizeRequest> kQuantizeRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"quantize_f32_bytes_x86_avx512", kCpuAvx512, refuses_whole_bytes, quantize_f32_bytes_x86_avx512},
-    {"quantize_f32_narrow_blocks_x86_avx512", kCpuAvx512, refuses_narrow_blocks, quantize_f32_narrow_blocks_x86_avx512},
-    {"quantize_f32_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_f32_transposed_x86_avx512},
-    {"quantize_f32_bytes_blocks_x86_avx512", kCpuAvx512, refuses_block_bytes, quantize_f32_bytes_blocks_x86_avx512},
+    {"quantize_x86_avx512", kCpuAvx512, refuses_whole, quantize_x86_avx512},
+    {"quantize_blocks_x86_avx512", kCpuAvx512, refuses_blocks, quantize_blocks_x86_avx512},
+    {"quantize_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_transposed_x86_avx512},
     {"quantize_f32_halves_x86_avx512", kCpuAvx512, refuses_halves, quantize_f32_halves_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"quantize_f32_fp8_x86_avx2", kCpuAvx2, refuses_fp8_avx2, quantize_f32_fp8_x86_avx2},
+    {"quantize_x86_avx2", kCpuAvx2, refuses_avx2, quantize_x86_avx2},
+    {"quantize_halves_x86_avx2", kCpuAvx2, refuses_halves_avx2, quantize_halves_x86_avx2},
 #endif
     {"quantize_any_ref", 0, nullptr, quantize_any_ref},
 };
 
 constexpr Row<DequantizeRequest> kDequantizeRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {"dequantize_floats_f32_x86_avx512", kCpuAvx512, refuses_to_dequantize_floats, dequantize_floats_f32_x86_avx512},
+    {"dequantize_x86_avx512", kCpuAvx512, refuses_to_dequantize, dequantize_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"dequantize_floats_f32_x86_avx2", kCpuAvx2, refuses_to_dequantize_floats, dequantize_floats_f32_x86_avx2},
+    {"dequantize_x86_avx2", kCpuAvx2, refuses_to_dequantize_avx2, dequantize_x86_avx2},
 #endif
     {"dequantize_any_ref", 0, nullptr, dequantize_any_ref},
+};
+
+constexpr Row<MagnitudeSumRequest> kMagnitudeSumRows[] = {
+    {"magnitude_sum_any_ref", 0, nullptr, magnitude_sum_any_ref},
+};
+
+constexpr Row<CastSumsRequest> kCastSumsRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"cast_sums_x86_avx512", kCpuAvx512, refuses_sums<refuses_to_dequantize>, cast_sums_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"cast_sums_x86_avx2", kCpuAvx2, refuses_sums<refuses_to_dequantize_avx2>, cast_sums_x86_avx2},
+#endif
+    {"cast_sums_any_ref", 0, nullptr, cast_sums_any_ref},
 };
 
 }  // namespace
@@ -169,5 +279,7 @@ constexpr Row<DequantizeRequest> kDequantizeRows[] = {
 std::span<const Row<AmaxRequest>> amax_kernels() { return kAmaxRows; }
 std::span<const Row<QuantizeRequest>> quantize_kernels() { return kQuantizeRows; }
 std::span<const Row<DequantizeRequest>> dequantize_kernels() { return kDequantizeRows; }
+std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels() { return kMagnitudeSumRows; }
+std::span<const Row<CastSumsRequest>> cast_sums_kernels() { return kCastSumsRows; }
 
 }  // namespace lpt

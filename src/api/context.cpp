@@ -56,6 +56,14 @@ lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa) {
   return guard(context, [&](Context &self) { return set_isa(self, isa); });
 }
 
+lpt_status lpt_context_set_progress(lpt_context *context, lpt_progress_function progress, void *progress_user) {
+  return guard(context, [&](Context &self) -> Status {
+    self.progress = progress;
+    self.progress_user = progress_user;
+    return {};
+  });
+}
+
 lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user) {
   return guard(context, [&](Context &self) -> Status {
     if (level < LPT_LOG_NONE || level > LPT_LOG_DISPATCH) {

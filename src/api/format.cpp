@@ -29,20 +29,35 @@ lpt_status lpt_format_from_name(const char *name, lpt_format *out_format) {
   });
 }
 
-lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+namespace {
+
+// Copies a text of a format, as much of it as there is room for.
+template <typename Text>
+lpt_status write_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes, Text &&text_of) {
   return guard_without_context([&]() -> Status {
     Format known;
     if (!find_format(format, known)) return invalid("format is none");
     if (buffer == nullptr && buffer_bytes != 0) return invalid("buffer is NULL");
-    const std::string name = format_name(format);
+    const std::string text = text_of(known);
     if (buffer_bytes > 0) {
-      const size_t length = std::min(name.size(), buffer_bytes - 1);
-      std::memcpy(buffer, name.data(), length);
+      const size_t length = std::min(text.size(), buffer_bytes - 1);
+      std::memcpy(buffer, text.data(), length);
       buffer[length] = '\0';
     }
-    if (out_needed_bytes != nullptr) *out_needed_bytes = name.size() + 1;
+    if (out_needed_bytes != nullptr) *out_needed_bytes = text.size() + 1;
     return {};
   });
+}
+
+}  // namespace
+
+lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+  return write_text(format, buffer, buffer_bytes, out_needed_bytes,
+                    [](const Format &known) { return format_name(known.id); });
+}
+
+lpt_status lpt_format_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+  return write_text(format, buffer, buffer_bytes, out_needed_bytes, format_text);
 }
 
 lpt_status lpt_format_describe(lpt_format format, lpt_format_description *out_description) {

@@ -21,6 +21,15 @@ lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lp
   });
 }
 
+lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *source, lpt_format format,
+                             const lpt_quantize_options *options, lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return fake_quantize(self, source, format, known, output);
+  });
+}
+
 lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
                           lpt_tensor *output) {
   return guard(context, [&](Context &self) -> Status {

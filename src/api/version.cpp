@@ -32,6 +32,8 @@ const char *lpt_status_string(lpt_status status) {
       return "invalid state";
     case LPT_INTERNAL:
       return "internal error";
+    case LPT_CANCELLED:
+      return "cancelled";
     default:
       return "unknown status";
   }

@@ -39,7 +39,8 @@ struct RandomSource {
   uint32_t stream;     // room, site and role together
   uint32_t step;
   int32_t rounds;
-  int32_t bits;  // 16 or 8 per element
+  int32_t bits;                    // 16 or 8 per element
+  const uint8_t *words = nullptr;  // the caller's own bits, lowest byte first, in place of Philox's
 };
 
 // 128 bits serve eight elements of 16 bits, or sixteen of 8.
@@ -53,6 +54,10 @@ LPT_HOST_DEVICE static inline uint32_t random_bits(const RandomSource &source, i
   const uint64_t index = static_cast<uint64_t>(source.offset) +
                          static_cast<uint64_t>(row) * static_cast<uint64_t>(source.row_stride) +
                          static_cast<uint64_t>(column);
+  if (source.words != nullptr) {
+    return source.bits == 8 ? source.words[index]
+                            : source.words[2 * index] | static_cast<uint32_t>(source.words[2 * index + 1]) << 8;
+  }
   if (source.bits == 8) {
     const PhiloxBlock block = random_block(source, index / 16);
     return (block.word[(index % 16) / 4] >> (8 * (index % 4))) & 0xFFu;
@@ -62,7 +67,7 @@ LPT_HOST_DEVICE static inline uint32_t random_bits(const RandomSource &source, i
 }
 
 // Rooms of the top four bits of a stream, so that two operations never share bits.
-enum class RandomRoom : uint32_t { kQuantize = 1, kLinear = 2, kOptimizer = 3 };
+enum class RandomRoom : uint32_t { kQuantize = 1, kLinear = 2, kOptimizer = 3, kSigns = 6 };
 
 LPT_HOST_DEVICE static inline uint32_t random_stream(RandomRoom room, uint32_t site, uint32_t role) {
   return (static_cast<uint32_t>(room) << 28) | (site << 4) | role;

@@ -1,18 +1,31 @@
 // How scales follow from amax: exact rules, shared by the reference rows, the SIMD rows, CUDA, and the tests.
 //
 // M is the element's largest finite value, t the tensor scale's inverse (1 without one), amax the largest finite
-// magnitude of the block.
+// magnitude of the block, E = floor(log2 M).
 //
-//   block scale  rule          value                                                 bounds             all-zero block
-//   f32          AMAX          (amax / M) · t                                        2^-126 .. largest  1
-//                POWER_OF_TWO  smallest power of two >= (amax · t) / M               2^-126 .. 2^127    1
-//   e8m0fnu      ROUND_UP      smallest power of two >= (amax · t) / M               2^-127 .. 2^127    2^-127
-//                FLOOR         2^(floor(log2 (amax · t)) - floor(log2 M))            2^-127 .. 2^127    2^-127
-//   e4m3fn       NEAREST       (amax / M) · t, to nearest even                       2^-9 .. 448        2^-9
-//                HEADROOM      (amax / M) · t · (17/16), to nearest even             2^-9 .. 448        2^-9
-//   tensor f32   -             as f32 with t = 1; beside an e4m3fn block scale amax / (M · 448), HEADROOM amax / (M · 256)
+//   block scale  rule                   value                                              bounds             zero block
+//   f32          AMAX                   (amax / M) · t                                     2^-126 .. largest  1
+//                POWER_OF_TWO           smallest power of two >= (amax · t) / M            2^-126 .. 2^127    1
+//                POWER_OF_TWO_DOWN      largest power of two <= (amax · t) / M             2^-126 .. 2^127    1
+//                POWER_OF_TWO_NEAREST   DOWN, times two if the rest is above sqrt(2)       2^-126 .. 2^127    1
+//                LIST                   first of the list >= (amax / M) · t, or the last   those of the list  the first
+//                MEAN                   mean magnitude · t                                 2^-126 .. largest  1
+//   e8m0fnu      ROUND_UP               smallest power of two >= (amax · t) / M            2^-127 .. 2^127    2^-127
+//                FLOOR                  2^(floor(log2 (amax · t)) - E)                     2^-127 .. 2^127    2^-127
+//                THREE_QUARTERS         FLOOR with t · 4/3 for t: FLOOR of amax            2^-127 .. 2^127    2^-127
+//                CEIL                   2^(ceil(log2 (amax · t)) - E)                      2^-127 .. 2^127    2^-127
+//                EVEN                   FLOOR of amax · t rounded to M's mantissa, ties up 2^-127 .. 2^127    2^-127
+//                QUEST_...              2^f(log2 (2.92247856 · deviation · t / 6 + 1e-8))  2^-127 .. 2^127    2^-127
+//   e4m3fn       NEAREST                (amax / M) · t, to nearest even                    2^-9 .. 448        2^-9
+//                ROUND_UP               (amax / M) · t, to the code above                  2^-9 .. 448        2^-9
+//                HEADROOM               (amax / M) · t · (17/16), to nearest even          2^-9 .. 448        2^-9
+//                FOUR_OVER_SIX          NEAREST, or NEAREST of (amax / M) · t · 1.5 if its squared error is smaller
+//   tensor f32   -             as f32 with t = 1; beside an e4m3fn block scale amax / (M · 448), HEADROOM and FOUR_OVER_SIX
+//                amax / (M · 256); beside an e8m0fnu one by THREE_QUARTERS 4/3
 //
 // Each operation that is written is one f32 operation; powers of two are found by integers, so no log2 rounds.
+// MSE tries the scales of kMseCandidates in turn and keeps the first of the smallest squared error; see lane_sum() for
+// the order of the sums of squares, of deviations and of means.
 // An element is encode(source · inverse) with inverse = 1 / (block scale · tensor scale), the sign is the source's.
 // A block that holds a NaN (or an infinity that shall not saturate) keeps the scale of its finite rest if that scale is
 // f32 and the element has a NaN; else its scale becomes NaN. Its codes are those of the finite scale: NaN, or zero where
@@ -32,6 +45,9 @@ constexpr float kSmallestNormal = 0x1p-126f;
 constexpr float kLargestFloat = 0x1.fffffep+127f;
 constexpr uint32_t kFloatInfinityBits = 0x7F800000u;
 constexpr uint32_t kFloatNanBits = 0x7FC00000u;
+
+// IEEE 754 roots are exact everywhere; the builtin keeps <cmath> out of files with instruction sets of their own.
+LPT_HOST_DEVICE static inline float root(float value) { return __builtin_sqrtf(value); }
 
 // value = significand · 2^(exponent - 23), 2^23 <= significand < 2^24, for a positive finite value.
 struct FloatParts {
@@ -56,43 +72,193 @@ LPT_HOST_DEVICE static inline int32_t ceil_log2_ratio(float numerator, float den
   return above.exponent - below.exponent + (above.significand > below.significand ? 1 : 0);
 }
 
+// The k of the largest power of two 2^k <= numerator / denominator.
+LPT_HOST_DEVICE static inline int32_t floor_log2_ratio(float numerator, float denominator) {
+  const FloatParts above = float_parts(numerator);
+  const FloatParts below = float_parts(denominator);
+  return above.exponent - below.exponent - (above.significand < below.significand ? 1 : 0);
+}
+
+// The k that is nearest to log2(numerator / denominator): the ratio's square is above 2^(2k + 1) or it is not. Both
+// squares fit 64 bits; equality cannot be, as 2 has no rational root.
+LPT_HOST_DEVICE static inline int32_t nearest_log2_ratio(float numerator, float denominator) {
+  const int32_t floor = floor_log2_ratio(numerator, denominator);
+  const FloatParts above = float_parts(numerator);
+  const FloatParts below = float_parts(denominator);
+  // significand of the ratio in [1, 2): above · 2^lift / below
+  const uint64_t lifted = uint64_t{above.significand} << (above.significand < below.significand ? 1 : 0);
+  return floor + (lifted * lifted > 2 * uint64_t{below.significand} * below.significand ? 1 : 0);
+}
+
 LPT_HOST_DEVICE static inline float clamp_scale(float scale) {
   if (scale < kSmallestNormal) return kSmallestNormal;
   return scale > kLargestFloat ? kLargestFloat : scale;
 }
 
-LPT_HOST_DEVICE static inline float f32_scale(lpt_scale_rule rule, float amax, float largest, float tensor_inverse) {
-  if (amax == 0.0f) return 1.0f;
-  if (rule != LPT_SCALE_RULE_POWER_OF_TWO) return clamp_scale((amax / largest) * tensor_inverse);
-  const float units = clamp_scale(amax * tensor_inverse);
-  const int32_t power = ceil_log2_ratio(units, largest);
-  return bits_float(static_cast<uint32_t>(power < -126 ? 1 : power + 127) << 23);
+// Hardware scales of Gaudi 2: what LIST takes where no list is given.
+constexpr float kGaudi2Scales[] = {0x1p-8f, 0x1p-4f, 1.0f, 0x1p4f};
+
+// What a rule needs to know beside the block.
+struct ScaleSpec {
+  lpt_format kind;  // format of the block scale; F32 for a tensor scale alone
+  lpt_scale_rule rule;
+  float largest;          // M
+  int32_t mantissa_bits;  // of the element
+  float tensor_inverse;   // t
+  const float *list;      // of LIST
+  int32_t list_count;
+};
+
+// What a rule reads of a block. Sums are those of lane_sum().
+struct BlockFacts {
+  float amax;             // finite
+  float low, high;        // least and largest finite value and 0
+  float magnitude_sum;    // for MEAN
+  float sum, square_sum;  // for QUEST
+  float count;            // of elements
+};
+
+LPT_HOST_DEVICE static inline float power_of_two(int32_t power) {
+  if (power < -126) power = -126;
+  if (power > 127) power = 127;
+  return bits_float(static_cast<uint32_t>(power + 127) << 23);
 }
 
-LPT_HOST_DEVICE static inline uint32_t e8m0fnu_scale(lpt_scale_rule rule, float amax, float largest,
-                                                     float tensor_inverse) {
-  float units = amax * tensor_inverse;
+LPT_HOST_DEVICE static inline float listed_scale(const ScaleSpec &spec, float wanted) {
+  for (int32_t i = 0; i < spec.list_count; ++i) {
+    if (spec.list[i] >= wanted) return spec.list[i];
+  }
+  return spec.list[spec.list_count - 1];
+}
+
+LPT_HOST_DEVICE static inline float f32_scale(const ScaleSpec &spec, float amax) {
+  if (spec.rule == LPT_SCALE_RULE_LIST) return listed_scale(spec, (amax / spec.largest) * spec.tensor_inverse);
+  if (amax == 0.0f) return 1.0f;
+  const float units = clamp_scale(amax * spec.tensor_inverse);
+  switch (spec.rule) {
+    case LPT_SCALE_RULE_POWER_OF_TWO:
+      return power_of_two(ceil_log2_ratio(units, spec.largest));
+    case LPT_SCALE_RULE_POWER_OF_TWO_DOWN:
+      return power_of_two(floor_log2_ratio(units, spec.largest));
+    case LPT_SCALE_RULE_POWER_OF_TWO_NEAREST:
+      return power_of_two(nearest_log2_ratio(units, spec.largest));
+    default:
+      return clamp_scale((amax / spec.largest) * spec.tensor_inverse);
+  }
+}
+
+LPT_HOST_DEVICE static inline uint32_t e8m0fnu_code(int32_t power) {
+  if (power < -127) return 0;
+  return power > 127 ? 254 : static_cast<uint32_t>(power + 127);
+}
+
+LPT_HOST_DEVICE static inline uint32_t e8m0fnu_scale(const ScaleSpec &spec, float amax) {
+  float units = amax * spec.tensor_inverse;
   if (units == 0.0f) return 0;
   if (units > kLargestFloat) units = kLargestFloat;
-  const int32_t power = rule == LPT_SCALE_RULE_FLOOR ? float_parts(units).exponent - float_parts(largest).exponent
-                                                     : ceil_log2_ratio(units, largest);
-  return power < -127 ? 0 : static_cast<uint32_t>(power + 127);  // M >= 1, so never beyond 2^127
+  const FloatParts parts = float_parts(units);
+  const int32_t least = float_parts(spec.largest).exponent;
+  switch (spec.rule) {
+    case LPT_SCALE_RULE_FLOOR:
+    case LPT_SCALE_RULE_THREE_QUARTERS:
+      return e8m0fnu_code(parts.exponent - least);
+    case LPT_SCALE_RULE_CEIL:
+      return e8m0fnu_code(parts.exponent - least + (parts.significand > 0x00800000u ? 1 : 0));
+    case LPT_SCALE_RULE_EVEN: {
+      const uint32_t half = 1u << (23 - spec.mantissa_bits - 1);
+      return e8m0fnu_code(parts.exponent - least + (parts.significand + half >= 0x01000000u ? 1 : 0));
+    }
+    default:
+      return e8m0fnu_code(ceil_log2_ratio(units, spec.largest));
+  }
 }
 
-LPT_HOST_DEVICE static inline uint32_t e4m3fn_scale(lpt_scale_rule rule, float amax, float largest,
-                                                    float tensor_inverse) {
-  float units = (amax / largest) * tensor_inverse;
-  if (rule == LPT_SCALE_RULE_HEADROOM) units = units * (17.0f / 16.0f);
-  const uint32_t code = encode(kElementE4m3fn, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
+// QuEST (arXiv 2502.05003, as in Quartet): the clip that is best for normal numbers, in powers of two.
+LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const BlockFacts &facts) {
+  if (facts.amax == 0.0f) return 0;
+  const float mean = facts.sum / facts.count;
+  float variance = facts.square_sum / facts.count - mean * mean;
+  if (!(variance > 0.0f)) variance = 0.0f;
+  if (variance > kLargestFloat) variance = kLargestFloat;
+  float wanted = root(variance) * (2.92247856f / 6.0f) * spec.tensor_inverse + 1e-8f;
+  if (wanted > kLargestFloat) wanted = kLargestFloat;
+  if (spec.rule == LPT_SCALE_RULE_QUEST_FLOOR) return e8m0fnu_code(floor_log2_ratio(wanted, 1.0f));
+  if (spec.rule == LPT_SCALE_RULE_QUEST_CEIL) return e8m0fnu_code(ceil_log2_ratio(wanted, 1.0f));
+  return e8m0fnu_code(nearest_log2_ratio(wanted, 1.0f));
+}
+
+// (amax / M) · t times a factor, as a code of e4m3fn that is not zero.
+LPT_HOST_DEVICE static inline uint32_t e4m3fn_code(const ScaleSpec &spec, float amax, float factor) {
+  float units = (amax / spec.largest) * spec.tensor_inverse;
+  if (factor != 1.0f) units = units * factor;
+  uint32_t code = encode(kElementE4m3fn, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
+  if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < kElementE4m3fn.max_code && decode(kElementE4m3fn, code) < units)
+    ++code;
   return code == 0 ? 1 : code;
 }
 
-// The code of a block's scale; the bits themselves for f32.
-LPT_HOST_DEVICE static inline uint32_t block_scale_code(lpt_format block_scale, lpt_scale_rule rule, float amax,
-                                                        float largest, float tensor_inverse) {
-  if (block_scale == LPT_FORMAT_E8M0FNU) return e8m0fnu_scale(rule, amax, largest, tensor_inverse);
-  if (block_scale == LPT_FORMAT_E4M3FN) return e4m3fn_scale(rule, amax, largest, tensor_inverse);
-  return float_bits(f32_scale(rule, amax, largest, tensor_inverse));
+LPT_HOST_DEVICE static inline uint32_t e4m3fn_scale(const ScaleSpec &spec, float amax) {
+  return e4m3fn_code(spec, amax, spec.rule == LPT_SCALE_RULE_HEADROOM ? 17.0f / 16.0f : 1.0f);
+}
+
+// The code of a block's scale by a rule that reads amax alone; the bits themselves for f32.
+LPT_HOST_DEVICE static inline uint32_t block_scale_code(const ScaleSpec &spec, float amax) {
+  if (spec.kind == LPT_FORMAT_E8M0FNU) return e8m0fnu_scale(spec, amax);
+  if (spec.kind == LPT_FORMAT_E4M3FN) return e4m3fn_scale(spec, amax);
+  return float_bits(f32_scale(spec, amax));
+}
+
+LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
+  switch (rule) {
+    case LPT_SCALE_RULE_QUEST_FLOOR:
+    case LPT_SCALE_RULE_QUEST_NEAREST:
+    case LPT_SCALE_RULE_QUEST_CEIL:
+    case LPT_SCALE_RULE_FOUR_OVER_SIX:
+    case LPT_SCALE_RULE_MSE:
+    case LPT_SCALE_RULE_FIXED:
+    case LPT_SCALE_RULE_MEAN:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// ---- candidates: rules that try several scales
+
+// Of MSE, in the order of trial: parts of AMAX's scale. E8m0fnu tries ROUND_UP's power and three below it.
+constexpr float kMseCandidates[] = {1.0f,       31.0f / 32, 30.0f / 32, 29.0f / 32, 28.0f / 32, 27.0f / 32,
+                                    26.0f / 32, 25.0f / 32, 24.0f / 32, 23.0f / 32, 22.0f / 32, 21.0f / 32,
+                                    20.0f / 32, 19.0f / 32, 18.0f / 32, 17.0f / 32};
+
+LPT_HOST_DEVICE static inline int32_t candidate_count(const ScaleSpec &spec) {
+  if (spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return 2;
+  if (spec.rule != LPT_SCALE_RULE_MSE) return 1;
+  return spec.kind == LPT_FORMAT_E8M0FNU ? 4 : 16;
+}
+
+LPT_HOST_DEVICE static inline uint32_t candidate_code(const ScaleSpec &spec, float amax, int32_t candidate) {
+  if (spec.kind == LPT_FORMAT_E4M3FN) {
+    if (spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return e4m3fn_code(spec, amax, candidate == 0 ? 1.0f : 1.5f);
+    return e4m3fn_code(spec, amax, kMseCandidates[candidate]);
+  }
+  if (spec.kind == LPT_FORMAT_E8M0FNU) {
+    const uint32_t code = e8m0fnu_scale(spec, amax);
+    return code > static_cast<uint32_t>(candidate) ? code - static_cast<uint32_t>(candidate) : 0;
+  }
+  if (amax == 0.0f) return float_bits(1.0f);
+  return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * kMseCandidates[candidate]));
+}
+
+// Adds up `count` numbers in the order that vectors of sixteen lanes have: lane i takes i, i + 16, i + 32 ... in turn, then
+// lanes 8 to 15 are added to 0 to 7, 4 to 7 to 0 to 3, and so on.
+template <typename Number>
+LPT_HOST_DEVICE static inline float lane_sum(int64_t count, const Number &number) {
+  float lane[16] = {};
+  for (int64_t i = 0; i < count; ++i) lane[i % 16] += number(i);
+  for (int64_t width = 8; width > 0; width /= 2) {
+    for (int64_t i = 0; i < width; ++i) lane[i] += lane[i + width];
+  }
+  return lane[0];
 }
 
 LPT_HOST_DEVICE static inline float block_scale_value(lpt_format block_scale, uint32_t code) {
@@ -128,17 +294,26 @@ LPT_HOST_DEVICE static inline float unscaled(float element, float scale) {
   return product == product ? product : bits_float((float_bits(element) & 0x80000000u) | kFloatNanBits);
 }
 
-// The tensor scale beside block scales of this format (NONE: alone), by a resolved rule.
-LPT_HOST_DEVICE static inline float tensor_scale_value(lpt_format block_scale, lpt_scale_rule rule, float amax,
-                                                       float largest) {
-  if (block_scale != LPT_FORMAT_E4M3FN) return f32_scale(rule, amax, largest, 1.0f);
-  if (amax == 0.0f) return 1.0f;
-  return clamp_scale(amax / (largest * (rule == LPT_SCALE_RULE_HEADROOM ? 256.0f : 448.0f)));
+// The tensor scale beside block scales of the spec's kind (NONE: alone), by a resolved rule.
+LPT_HOST_DEVICE static inline float tensor_scale_value(ScaleSpec spec, float amax) {
+  if (spec.kind == LPT_FORMAT_E4M3FN) {
+    if (amax == 0.0f) return 1.0f;
+    const bool has_room = spec.rule == LPT_SCALE_RULE_HEADROOM || spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
+    return clamp_scale(amax / (spec.largest * (has_room ? 256.0f : 448.0f)));
+  }
+  if (spec.rule == LPT_SCALE_RULE_THREE_QUARTERS) return 4.0f / 3.0f;
+  spec.tensor_inverse = 1.0f;
+  return f32_scale(spec, amax);
 }
 
-// The tensor scale of a format that has one.
-static inline float tensor_scale_of(const Format &format, lpt_scale_rule rule, float amax) {
-  return tensor_scale_value(format.block_scale, rule, amax, largest_of(format.element));
+// The spec of a format's scales.
+static inline ScaleSpec scale_spec(const Format &format, lpt_scale_rule rule, float tensor_inverse,
+                                   const float *list = kGaudi2Scales, int32_t list_count = 4) {
+  ScaleSpec spec = {format.block_scale, rule, largest_of(format.element), 0, tensor_inverse, list, list_count};
+  if (has_element(format.element)) spec.mantissa_bits = element_of(format.element).mantissa_bits;
+  // The tensor scale of 4/3 is the room, not a part of what is floored: (1 / (4/3)) · (4/3) is 1 in f32, too.
+  if (rule == LPT_SCALE_RULE_THREE_QUARTERS) spec.tensor_inverse *= 4.0f / 3.0f;
+  return spec;
 }
 
 }  // namespace lpt

@@ -19,14 +19,25 @@ struct Format {
   lpt_format tensor_scale = LPT_FORMAT_NONE;
   int32_t block_rows = 0;
   int32_t block_columns = 0;
+  lpt_format zero_point = LPT_FORMAT_NONE;  // one per block, beside its scale
 
+  bool has_zero_point() const { return zero_point != LPT_FORMAT_NONE; }
   bool has_block_scale() const { return block_scale != LPT_FORMAT_NONE; }
   bool has_tensor_scale() const { return tensor_scale != LPT_FORMAT_NONE; }
   bool is_plain() const { return !has_block_scale() && !has_tensor_scale(); }
 };
 
-// Storage bits of a plain format: f64 has 64, e2m1fn 4.
+// Bits of a code of a plain format: f64 has 64, e2m1fn 4.
 int32_t element_bits(lpt_format plain);
+
+// How the codes of a plain format lie in memory, f32 and f64 too.
+Packing packing_of(lpt_format plain);
+
+// Bytes of `columns` adjacent codes, the first one on a byte.
+constexpr int64_t packed_bytes(Packing packing, int64_t columns) {
+  return (columns * packing.bytes + packing.elements - 1) / packing.elements;
+}
+inline int64_t row_bytes(lpt_format plain, int64_t columns) { return packed_bytes(packing_of(plain), columns); }
 
 // The element of a plain format of at most 16 bits; f32 and f64 have none (they are not encoded).
 bool has_element(lpt_format plain);
@@ -46,6 +57,9 @@ Status format_from_name(const char *name, lpt_format &out_format);
 // "nvfp4"; "format 12345" for a number that is none, so that messages can always say something.
 std::string format_name(lpt_format id);
 
+// What the bytes mean, in lines for people.
+std::string format_text(const Format &format);
+
 Status describe_format(lpt_format id, lpt_format_description &out_description);
 Status format_from_description(const lpt_format_description &description, lpt_format &out_format);
 
@@ -57,8 +71,5 @@ struct BlockGrid {
   int64_t columns;
 };
 BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns);
-
-// Bytes of `columns` adjacent elements of a plain format.
-constexpr int64_t row_bytes(int64_t columns, int32_t bits) { return (columns * bits + 7) / 8; }
 
 }  // namespace lpt

@@ -9,8 +9,8 @@
 namespace lpt {
 
 // Rows and columns of a plain element, with its scales beside it where the format has them.
-// Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes; a 4-bit element at bit
-// 4 · (r · row_stride + c), the first of a byte in its low half; row strides of 4-bit elements are even.
+// Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes. Smaller ones are packed
+// (packing_of): code r · row_stride + c, the first of a byte lowest; their row strides are whole packs.
 struct MatrixView {
   Format format;
   void *data = nullptr;
@@ -21,6 +21,7 @@ struct MatrixView {
   void *block_scales = nullptr;  // element (r / block_rows, c / block_columns) of a matrix of block_scale_stride
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
+  uint8_t *zero_points = nullptr;  // placed as the block scales, in elements
 };
 
 }  // namespace lpt

@@ -20,7 +20,8 @@ enum class HandleKind : uint32_t {
   kScaler = 0x4C505403,
   kRecipe = 0x4C505404,
   kLinear = 0x4C505405,
-  kOptimizer = 0x4C505406
+  kOptimizer = 0x4C505406,
+  kStatistics = 0x4C505407
 };
 
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
@@ -43,6 +44,8 @@ struct lpt_context {
   lpt_parallel_for_function parallel_for = nullptr;
   void *parallel_for_user = nullptr;
   int32_t parallel_for_width = 1;
+  lpt_progress_function progress = nullptr;
+  void *progress_user = nullptr;
   std::shared_ptr<const lpt::Allocator> allocator;
   std::unique_ptr<lpt::ThreadPool> pool;
   std::unique_ptr<lpt::Arena> arena;

@@ -14,10 +14,9 @@ struct Range {
 };
 
 Range payload_range(const MatrixView &view) {
-  const int32_t bits = element_bits(view.format.element);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(view.data);
   const int64_t last = (view.rows - 1) * view.row_stride + (view.columns - 1) * view.column_stride;
-  return {begin, begin + static_cast<uintptr_t>((last * bits + bits + 7) / 8)};
+  return {begin, begin + static_cast<uintptr_t>(row_bytes(view.format.element, last + 1))};
 }
 
 bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
@@ -25,13 +24,13 @@ bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin
 // Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it. A single
 // row has any stride: it may lie in the gap between the rows of the other.
 bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
-  const int64_t a_stride = row_bytes(a.row_stride, element_bits(a.format.element));
-  const int64_t b_stride = row_bytes(b.row_stride, element_bits(b.format.element));
+  const int64_t a_stride = row_bytes(a.format.element, a.row_stride);
+  const int64_t b_stride = row_bytes(b.format.element, b.row_stride);
   const int64_t stride = a.rows == 1 ? b_stride : a_stride;
   if (stride == 0 || (a.rows != 1 && b.rows != 1 && a_stride != b_stride)) return false;
   if (a.column_stride != 1 || b.column_stride != 1) return false;
-  const int64_t a_width = row_bytes(a.columns, element_bits(a.format.element));
-  const int64_t b_width = row_bytes(b.columns, element_bits(b.format.element));
+  const int64_t a_width = row_bytes(a.format.element, a.columns);
+  const int64_t b_width = row_bytes(b.format.element, b.columns);
   const int64_t apart = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data));
   const int64_t shift = ((apart % stride) + stride) % stride;  // where b's columns begin, seen from a's
   return a_width <= shift && shift + b_width <= stride;
@@ -46,7 +45,8 @@ Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, Mat
   const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
   const bool lacks_data = tensor->data == nullptr ||
                           (tensor->format.has_block_scale() && tensor->block_scales == nullptr) ||
-                          (tensor->format.has_tensor_scale() && tensor->tensor_scale == nullptr);
+                          (tensor->format.has_tensor_scale() && tensor->tensor_scale == nullptr) ||
+                          (tensor->format.has_zero_point() && tensor->zero_points == nullptr);
   if (needs_data && lacks_data && !is_empty) {
     return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(*tensor).c_str());
   }
@@ -102,15 +102,24 @@ MatrixView vector_view(lpt_format format, const void *data, int64_t count) {
   return view;
 }
 
+MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns) {
+  MatrixView view;
+  find_format(format, view.format);
+  view.data = data;
+  view.rows = rows;
+  view.columns = view.row_stride = columns;
+  return view;
+}
+
 Status check_choice(const char *name, int32_t value, int32_t last) {
   if (value >= 0 && value <= last) return {};
   return invalid("%s is %d: expected 0 to %d", name, value, last);
 }
 
-Status check_flags(const char *name, uint64_t flags) {
-  if ((flags & ~LPT_CHECK_ONLY) == 0) return {};
-  return unsupported("%s is 0x%llx: this release knows LPT_CHECK_ONLY, 1", name,
-                     static_cast<unsigned long long>(flags));
+Status check_flags(const char *name, uint64_t flags, uint64_t known) {
+  if ((flags & ~known) == 0) return {};
+  return unsupported("%s is 0x%llx: this release knows 0x%llx here", name, static_cast<unsigned long long>(flags),
+                     static_cast<unsigned long long>(known));
 }
 
 Status check_finite(const char *name, double value, double least, double most) {
@@ -165,16 +174,32 @@ Status no_row(Context &context, const char *operation, std::initializer_list<lpt
   return Status(LPT_UNSUPPORTED, std::string(operation) + ": no kernel takes " + names + "\n" + choices_text(context));
 }
 
+namespace {
+
+// Moves a view's block scales and zero points by blocks.
+void move_blocks(MatrixView &view, int64_t blocks) {
+  if (view.block_scales != nullptr) {
+    view.block_scales =
+        static_cast<std::byte *>(view.block_scales) + blocks * (element_bits(view.format.block_scale) / 8);
+  }
+  if (view.zero_points != nullptr) view.zero_points += blocks;
+}
+
+// Moves a view's payload by elements, whole packs.
+void move_elements(MatrixView &view, int64_t elements) {
+  if (view.data == nullptr) return;
+  const Packing packing = packing_of(view.format.element);
+  view.data = static_cast<std::byte *>(view.data) + elements / packing.elements * packing.bytes;
+}
+
+}  // namespace
+
 MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
   MatrixView part = view;
   part.rows = count;
-  if (view.data != nullptr) {
-    part.data = static_cast<std::byte *>(view.data) + begin * view.row_stride * element_bits(view.format.element) / 8;
-  }
-  if (view.block_scales != nullptr && view.format.block_rows != LPT_WHOLE) {
-    part.block_scales = static_cast<std::byte *>(view.block_scales) + begin / view.format.block_rows *
-                                                                          view.block_scale_stride *
-                                                                          (element_bits(view.format.block_scale) / 8);
+  move_elements(part, begin * view.row_stride);
+  if (view.format.has_block_scale() && view.format.block_rows != LPT_WHOLE) {
+    move_blocks(part, begin / view.format.block_rows * view.block_scale_stride);
   }
   return part;
 }
@@ -182,22 +207,17 @@ MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
 MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count) {
   MatrixView part = view;
   part.columns = count;
-  if (view.data != nullptr) {
-    part.data =
-        static_cast<std::byte *>(view.data) + begin * view.column_stride * element_bits(view.format.element) / 8;
-  }
-  if (view.block_scales != nullptr && view.format.block_columns != LPT_WHOLE) {
-    part.block_scales = static_cast<std::byte *>(view.block_scales) +
-                        begin / view.format.block_columns * (element_bits(view.format.block_scale) / 8);
+  move_elements(part, begin * view.column_stride);
+  if (view.format.has_block_scale() && view.format.block_columns != LPT_WHOLE) {
+    move_blocks(part, begin / view.format.block_columns);
   }
   return part;
 }
 
 void copy_matrix(const MatrixView &source, const MatrixView &target) {
-  const int32_t bits = element_bits(source.format.element);
-  const int64_t bytes = row_bytes(source.columns, bits);
-  const int64_t from = row_bytes(source.row_stride, bits);
-  const int64_t to = row_bytes(target.row_stride, bits);
+  const int64_t bytes = row_bytes(source.format.element, source.columns);
+  const int64_t from = row_bytes(source.format.element, source.row_stride);
+  const int64_t to = row_bytes(target.format.element, target.row_stride);
   for (int64_t r = 0; r < source.rows; ++r) {
     std::memcpy(static_cast<std::byte *>(target.data) + r * to, static_cast<const std::byte *>(source.data) + r * from,
                 static_cast<size_t>(bytes));
@@ -218,8 +238,7 @@ Parts split(const Context &context, int64_t units, int64_t work_per_unit) {
 }
 
 double view_bytes(const MatrixView &view) {
-  return static_cast<double>(view.rows) *
-         static_cast<double>(row_bytes(view.columns, element_bits(view.format.element)));
+  return static_cast<double>(view.rows) * static_cast<double>(row_bytes(view.format.element, view.columns));
 }
 
 }  // namespace lpt

@@ -34,9 +34,12 @@ Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b,
 // A dense vector as a view of one row.
 MatrixView vector_view(lpt_format format, const void *data, int64_t count);
 
+// A dense matrix of a plain format.
+MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns);
+
 // Choices that a caller may get wrong.
 Status check_choice(const char *name, int32_t value, int32_t last);
-Status check_flags(const char *name, uint64_t flags);
+Status check_flags(const char *name, uint64_t flags, uint64_t known = LPT_CHECK_ONLY);
 Status check_finite(const char *name, double value, double least, double most);
 Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int64_t columns, int32_t bits,
                    int32_t rounds, RandomSource &out_source);

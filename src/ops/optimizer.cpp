@@ -286,7 +286,7 @@ void run_work(Context &context, Work &work, std::vector<Amax> &amax) {
       if (!states[k].format.has_tensor_scale()) continue;
       float largest = 0.0f;
       for (const Amax &part : amax) largest = std::max(largest, part.of[k]);
-      scales[k] = tensor_scale_of(states[k].format, LPT_SCALE_RULE_AMAX, largest);
+      scales[k] = tensor_scale_value(scale_spec(states[k].format, LPT_SCALE_RULE_AMAX, 1.0f), largest);
       states[k].array.inverse_scale = inverse_scale(scales[k]);
     }
   }

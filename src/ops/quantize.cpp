@@ -1,285 +1,209 @@
 #include "src/ops/quantize.hpp"
 
-#include <cmath>
-#include <limits>
-
-#include "kernels/quantize/quantize.hpp"
+#include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
 namespace {
 
-MatrixView transpose(const MatrixView &view) {
-  MatrixView result = view;
-  result.rows = view.columns;
-  result.columns = view.rows;
-  result.row_stride = view.column_stride;
-  result.column_stride = view.row_stride;
-  return result;
+constexpr int32_t kLongestList = 64;
+
+Status check_hadamard_size(const char *name, int32_t size) {
+  if (size == 16 || size == 32 || size == 64 || size == 128) return {};
+  return invalid("%s is %d: expected 16, 32, 64 or 128", name, size);
 }
 
-bool has_nan_code(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_F64 || element_of(element).nan_code != 0;
-}
-
-// Rows per part: whole blocks. A block of all rows cannot be cut.
-int64_t row_unit(const QuantizeRequest &request) {
-  const Format &format = request.target.format;
-  if (!format.has_block_scale()) return 1;
-  if (format.block_rows == LPT_WHOLE) return request.target.rows > 0 ? request.target.rows : 1;
-  return format.block_rows;
-}
-
-struct Extremes {
-  float amax = 0.0f;
-  bool has_nan = false;
-};
-
-Status measure(Context &context, const MatrixView &source, bool is_check_only, Extremes &out_extremes) {
-  Extremes result;
-  AmaxRequest whole{source, &result.amax, &result.has_nan};
-  const Row<AmaxRequest> *row = nullptr;
-  LPT_TRY(choose(context, "amax", amax_kernels(), whole, {source.format.id}, &row));
-  if (is_check_only) return {};
-  const Measure measure(context, "amax", row->name, view_bytes(source));
-  const Parts parts = split(context, source.rows, source.columns);
-  std::vector<Extremes> partial(static_cast<size_t>(parts.count));
-  // std::vector<bool> has no addresses, so each part has a struct of its own.
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
-    const int64_t count = std::min(parts.length, source.rows - begin);
-    Extremes &part = partial[static_cast<size_t>(i)];
-    row->run(AmaxRequest{cut_rows(source, begin, count), &part.amax, &part.has_nan});
-  });
-  for (const Extremes &part : partial) {
-    result.amax = std::max(result.amax, part.amax);
-    result.has_nan = result.has_nan || part.has_nan;
-  }
-  out_extremes = result;
+// A dense vector of the caller's in f32, one number for each of `count`, repeated from a shorter period.
+Status take_floats(Context &context, int64_t count, float **out_numbers) {
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(count) * sizeof(float), &memory));
+  *out_numbers = reinterpret_cast<float *>(memory);
   return {};
 }
 
-// A plain element without NaN takes no source that has one.
-Status check_no_hidden_nan(Context &context, const MatrixView &source, const MatrixView &target) {
-  if (!target.format.is_plain() || has_nan_code(target.format.element)) return {};
-  Extremes extremes;
-  LPT_TRY(measure(context, source, false, extremes));
-  if (!extremes.has_nan) return {};
-  return invalid("source has a NaN: %s has no code for it, and no scale to carry it",
-                 format_name(target.format.id).c_str());
+// Signs of `count` columns: the vector has `size` of them or all.
+Status read_signs(Context &context, const Tensor *tensor, const char *name, int32_t size, int64_t count,
+                  bool needs_data, const float **out_signs) {
+  if (tensor == nullptr) return {};
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  const Shape shape = shape_of(*tensor);
+  const int64_t given = shape.rows * shape.columns;
+  if (given != size && given != count) {
+    return invalid("%s has %lld numbers: expected %d, or %lld for all columns", name, static_cast<long long>(given),
+                   size, static_cast<long long>(count));
+  }
+  void *data = nullptr;
+  LPT_TRY(check_vector(tensor, name, LPT_FORMAT_INT8, given, needs_data, &data));
+  if (!needs_data) return {};
+  float *signs = nullptr;
+  LPT_TRY(take_floats(context, count, &signs));
+  for (int64_t i = 0; i < count; ++i) {
+    const int8_t sign = static_cast<const int8_t *>(data)[i % given];
+    if (sign != 1 && sign != -1) {
+      return invalid("%s[%lld] is %d: expected 1 or -1", name, static_cast<long long>(i % given), sign);
+    }
+    signs[i] = sign;
+  }
+  *out_signs = signs;
+  return {};
 }
 
-// Runs the chosen row over the matrix in parts, and gathers the amax if the request wants it.
-void run_parts(Context &context, const Row<QuantizeRequest> &row, const QuantizeRequest &whole) {
-  const int64_t rows = whole.target.rows;
-  const int64_t unit = row_unit(whole);
-  const Parts parts = split(context, (rows + unit - 1) / unit, unit * whole.target.columns);
-  std::vector<float> amax(static_cast<size_t>(parts.count), 0.0f);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length * unit;
-    const int64_t count = std::min(parts.length * unit, rows - begin);
-    QuantizeRequest part = whole;
-    part.source = cut_rows(whole.source, begin, count);
-    part.target = cut_rows(whole.target, begin, count);
-    part.random.offset += begin * whole.random.row_stride;
-    part.amax = whole.amax == nullptr ? nullptr : &amax[static_cast<size_t>(i)];
-    row.run(part);
-  });
-  if (whole.amax == nullptr) return;
-  for (const float value : amax) *whole.amax = std::max(*whole.amax, value);
+// F32 smoothing factors become inverses, which the source is multiplied by.
+Status read_smoothing(Context &context, const Tensor *tensor, int64_t columns, bool needs_data, Cast &cast) {
+  void *data = nullptr;
+  if (tensor->kind == HandleKind::kTensor && tensor->format.id == LPT_FORMAT_F32) {
+    LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_F32, columns, needs_data, &data));
+    float *inverse = nullptr;
+    LPT_TRY(take_floats(context, columns, &inverse));
+    cast.preparation.factors = inverse;
+    for (int64_t c = 0; c < columns && needs_data; ++c) {
+      const float factor = static_cast<const float *>(data)[c];
+      if (!(factor >= kSmallestNormal && factor <= kLargestFloat)) {
+        return invalid("smoothing[%lld] is %g: expected a positive number", static_cast<long long>(c),
+                       static_cast<double>(factor));
+      }
+      inverse[c] = inverse_scale(factor);
+    }
+    return {};
+  }
+  LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &data));
+  cast.smoothing = static_cast<const uint8_t *>(data);
+  return {};
 }
 
-// A tensor of one long row is cut along its columns instead, at multiples that keep bytes and random blocks whole.
-void run_row_parts(Context &context, const Row<QuantizeRequest> &row, const QuantizeRequest &whole) {
-  const Format &format = whole.target.format;
-  const int64_t block = format.has_block_scale() ? format.block_columns : 1;
-  if (block == LPT_WHOLE) return run_parts(context, row, whole);
-  const int64_t unit = std::max<int64_t>(block, 1024);
-  const int64_t columns = whole.target.columns;
-  const Parts parts = split(context, (columns + unit - 1) / unit, unit);
-  std::vector<float> amax(static_cast<size_t>(parts.count), 0.0f);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length * unit;
-    const int64_t count = std::min(parts.length * unit, columns - begin);
-    QuantizeRequest part = whole;
-    part.source = cut_columns(whole.source, begin, count);
-    part.target = cut_columns(whole.target, begin, count);
-    part.random.offset += begin * whole.random_column_stride;
-    part.amax = whole.amax == nullptr ? nullptr : &amax[static_cast<size_t>(i)];
-    row.run(part);
-  });
-  if (whole.amax == nullptr) return;
-  for (const float value : amax) *whole.amax = std::max(*whole.amax, value);
+Status read_scale_list(const Tensor *tensor, bool needs_data, Cast &cast) {
+  if (tensor == nullptr) return {};
+  if (tensor->kind != HandleKind::kTensor) return invalid("scale_list is not a live tensor");
+  const Shape shape = shape_of(*tensor);
+  const int64_t count = shape.rows * shape.columns;
+  if (count < 1 || count > kLongestList) {
+    return invalid("scale_list has %lld numbers: expected 1 to %d", static_cast<long long>(count), kLongestList);
+  }
+  void *data = nullptr;
+  LPT_TRY(check_vector(tensor, "scale_list", LPT_FORMAT_F32, count, needs_data, &data));
+  if (!needs_data) return {};
+  const auto *list = static_cast<const float *>(data);
+  for (int64_t i = 0; i < count; ++i) {
+    const float least = i == 0 ? 0.0f : list[i - 1];
+    if (!(list[i] > least && list[i] <= kLargestFloat && list[i] >= kSmallestNormal)) {
+      return invalid("scale_list[%lld] is %g: expected positive numbers that rise", static_cast<long long>(i),
+                     static_cast<double>(list[i]));
+    }
+  }
+  cast.scale_list = list;
+  cast.scale_list_count = static_cast<int32_t>(count);
+  return {};
 }
 
-// The options of the public call, against one target.
-Status check_target(const Tensor *tensor, const char *name, const MatrixView &source, bool is_transposed,
-                    const lpt_quantize_options &options, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
-  const Format &format = out_view.format;
-  if (format.element == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
-  LPT_TRY(check_shape(out_view, name, is_transposed ? source.columns : source.rows,
-                      is_transposed ? source.rows : source.columns, is_transposed ? "source transposed" : "source"));
-  LPT_TRY(check_apart(out_view, name, source, "source"));
+// The caller's own random bits: as many bytes as elements, or twice as many.
+Status read_random_words(const Tensor *tensor, const MatrixView &source, const lpt_quantize_options &options,
+                         bool needs_data, Cast &cast) {
+  if (tensor == nullptr) return {};
+  MatrixView words;
+  LPT_TRY(check_matrix(tensor, "random_words", needs_data, words));
+  const int64_t bytes = options.stochastic_bits / 8;
+  if (words.format.id != LPT_FORMAT_UINT8) {
+    return invalid("random_words is %s: expected uint8", format_name(words.format.id).c_str());
+  }
+  if (words.rows != source.rows || words.columns != source.columns * bytes || words.row_stride % bytes != 0) {
+    return invalid(
+        "random_words is %lld×%lld: expected %lld×%lld, %lld bytes for each element of source, and a row stride "
+        "of whole elements",
+        static_cast<long long>(words.rows), static_cast<long long>(words.columns), static_cast<long long>(source.rows),
+        static_cast<long long>(source.columns * bytes), static_cast<long long>(bytes));
+  }
+  cast.random.words = static_cast<const uint8_t *>(words.data);
+  cast.random.offset = 0;
+  cast.random.row_stride = words.row_stride / bytes;
+  return {};
+}
+
+// What the options say of any cast of this source.
+Status read_cast(Context &context, const lpt_quantize_options &options, const MatrixView &source, bool needs_data,
+                 Cast &cast) {
+  cast.rounding = options.rounding;
+  cast.overflow = options.overflow;
+  cast.rule = options.scale_rule;
+  cast.scaler = options.scaler;
+  cast.keeps_tensor_scale = (options.flags & LPT_KEEP_TENSOR_SCALE) != 0;
+  cast.preparation.hadamard_size = options.hadamard_size;
+  if (options.scaler != nullptr && options.scaler->kind != HandleKind::kScaler) {
+    return invalid("scaler is not a live scaler");
+  }
+  if (options.scaler != nullptr && cast.keeps_tensor_scale) {
+    return invalid("scaler is given with LPT_KEEP_TENSOR_SCALE: expected one source of the tensor scale");
+  }
+  if (options.statistics != nullptr) {
+    if (options.statistics->kind != HandleKind::kStatistics)
+      return invalid("statistics is not a live handle of its kind");
+    cast.sums = &options.statistics->sums;
+  }
+  LPT_TRY(make_random(options.random, RandomRoom::kQuantize, 0, source.columns, options.stochastic_bits,
+                      options.philox_rounds, cast.random));
+  LPT_TRY(read_random_words(options.random_words, source, options, needs_data, cast));
+  LPT_TRY(read_scale_list(options.scale_list, needs_data, cast));
+  if (options.smoothing != nullptr)
+    LPT_TRY(read_smoothing(context, options.smoothing, source.columns, needs_data, cast));
+  return {};
+}
+
+// The options against one format.
+Status check_target_format(const Format &format, const char *name, bool is_transposed,
+                           const lpt_quantize_options &options, const Cast &cast) {
+  if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
   if (options.scaler != nullptr && (format.has_block_scale() || !format.has_tensor_scale())) {
     return unsupported("scaler is given and %s is %s: a scaler serves formats with one tensor scale", name,
                        format_name(format.id).c_str());
   }
-  if (options.smoothing != nullptr) {
+  if (cast.keeps_tensor_scale && !format.has_tensor_scale()) {
+    return unsupported("flags has LPT_KEEP_TENSOR_SCALE and %s is %s: it has no tensor scale", name,
+                       format_name(format.id).c_str());
+  }
+  if (cast.smoothing != nullptr) {
     const bool fits = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_rows == LPT_WHOLE &&
                       format.block_columns == 1 && !is_transposed;
     if (!fits) {
-      return unsupported("smoothing is given and %s is %s: it goes with e8m0fnu scales per column", name,
+      return unsupported("smoothing is e8m0fnu and %s is %s: it goes with e8m0fnu scales per column", name,
                          format_name(format.id).c_str());
     }
+    if (options.hadamard_size != 0) {
+      return unsupported("hadamard_size is %d with e8m0fnu smoothing: column scales do not commute with a rotation",
+                         options.hadamard_size);
+    }
   }
-  return {};
+  lpt_scale_rule rule;
+  return resolve_rule(format, options.rounding, options.scale_rule, rule);
+}
+
+Status check_target(const Tensor *tensor, const char *name, const MatrixView &source, bool is_transposed,
+                    bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+  LPT_TRY(check_shape(out_view, name, is_transposed ? source.columns : source.rows,
+                      is_transposed ? source.rows : source.columns, is_transposed ? "source transposed" : "source"));
+  return check_apart(out_view, name, source, "source");
+}
+
+// Where two views are one and the same matrix an element is read before it is written.
+Status check_in_place(const MatrixView &output, const MatrixView &source) {
+  const bool is_same =
+      output.data == source.data && output.format.id == source.format.id && output.row_stride == source.row_stride;
+  return is_same ? Status() : check_apart(output, "output", source, "source");
 }
 
 }  // namespace
 
 Status check_cast_options(const lpt_quantize_options &options) {
-  LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_choice("rounding", options.rounding, LPT_ROUNDING_TOWARD_ZERO));
+  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_KEEP_TENSOR_SCALE));
+  LPT_TRY(check_choice("rounding", options.rounding, LPT_ROUNDING_STOCHASTIC_UNDERFLOW));
   LPT_TRY(check_choice("overflow", options.overflow, LPT_OVERFLOW_INFINITE));
-  LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_HEADROOM));
-  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_MEAN));
+  if (options.hadamard_size != 0) LPT_TRY(check_hadamard_size("hadamard_size", options.hadamard_size));
+  if (options.hadamard_size == 0 && options.hadamard_signs != nullptr) {
+    return invalid("hadamard_signs is given and hadamard_size is 0: expected 16, 32, 64 or 128");
+  }
   RandomSource unused;
   return make_random(options.random, RandomRoom::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds,
                      unused);
-}
-
-Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule) {
-  const lpt_format scale = target.has_block_scale() ? target.block_scale : target.tensor_scale;
-  bool fits = rule == LPT_SCALE_RULE_DEFAULT;
-  switch (scale) {
-    case LPT_FORMAT_E8M0FNU:
-      fits = fits || rule == LPT_SCALE_RULE_ROUND_UP || rule == LPT_SCALE_RULE_FLOOR;
-      out_rule = rule == LPT_SCALE_RULE_DEFAULT ? LPT_SCALE_RULE_ROUND_UP : rule;
-      break;
-    case LPT_FORMAT_E4M3FN:
-      fits = fits || rule == LPT_SCALE_RULE_NEAREST || rule == LPT_SCALE_RULE_HEADROOM;
-      out_rule = rule != LPT_SCALE_RULE_DEFAULT        ? rule
-                 : rounding == LPT_ROUNDING_STOCHASTIC ? LPT_SCALE_RULE_HEADROOM
-                                                       : LPT_SCALE_RULE_NEAREST;
-      break;
-    case LPT_FORMAT_F32:
-      fits = fits || rule == LPT_SCALE_RULE_AMAX || rule == LPT_SCALE_RULE_POWER_OF_TWO;
-      out_rule = rule == LPT_SCALE_RULE_DEFAULT ? LPT_SCALE_RULE_AMAX : rule;
-      break;
-    default:
-      out_rule = LPT_SCALE_RULE_AMAX;
-      break;
-  }
-  if (fits) return {};
-  return unsupported("scale_rule is %d: %s has %s", rule, format_name(target.id).c_str(),
-                     scale == LPT_FORMAT_NONE ? "no scales" : ("scales in " + format_name(scale)).c_str());
-}
-
-namespace {
-
-// Divides the columns by powers of two, into f32 scratch: exact, save at the ends of f32's range.
-Status smooth_columns(Context &context, const MatrixView &source, const uint8_t *factors, bool is_check_only,
-                      MatrixView &out_view) {
-  find_format(LPT_FORMAT_F32, out_view.format);
-  std::byte *memory = nullptr;
-  LPT_TRY(
-      context.arena->take(lay_out_matrix(out_view.format, source.rows, source.columns, nullptr, out_view), &memory));
-  lay_out_matrix(out_view.format, source.rows, source.columns, memory, out_view);
-  LPT_TRY(widen_matrix(context, source, out_view, is_check_only));
-  if (is_check_only) return {};
-  const Measure measure(context, "smooth", "smooth_columns", 2 * view_bytes(out_view));
-  std::vector<float> inverse(static_cast<size_t>(source.columns));
-  for (int64_t c = 0; c < source.columns; ++c) {
-    inverse[static_cast<size_t>(c)] = 1.0f / decode(kElementE8m0fnu, factors[c]);
-  }
-  float *row = static_cast<float *>(out_view.data);
-  for (int64_t r = 0; r < out_view.rows; ++r, row += out_view.row_stride) {
-    for (int64_t c = 0; c < out_view.columns; ++c) row[c] *= inverse[static_cast<size_t>(c)];
-  }
-  return {};
-}
-
-// A cast with smoothing: the smoothed source, cast as if there were no column scales; the factors become these scales.
-Status cast_smoothed(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
-                     bool is_check_only) {
-  MatrixView smoothed;
-  LPT_TRY(smooth_columns(context, source, cast.smoothing, is_check_only, smoothed));
-  MatrixView inner = target;
-  inner.block_scales = nullptr;
-  inner.format.block_scale = LPT_FORMAT_NONE;
-  inner.format.block_rows = inner.format.block_columns = 0;
-  inner.format.id = LPT_FORMAT_NONE;
-  LPT_TRY(make_format(inner.format, inner.format.id));
-  Cast plain = cast;
-  plain.smoothing = nullptr;
-  LPT_TRY(cast_matrix(context, smoothed, inner, plain, is_check_only));
-  auto *scales = static_cast<uint8_t *>(target.block_scales);
-  for (int64_t c = 0; c < target.columns && !is_check_only; ++c) scales[c] = cast.smoothing[c];
-  return {};
-}
-
-}  // namespace
-
-Status cast_matrix(Context &context, const MatrixView &given_source, const MatrixView &target, const Cast &cast,
-                   bool is_check_only) {
-  if (cast.smoothing != nullptr) return cast_smoothed(context, given_source, target, cast, is_check_only);
-  const MatrixView source = cast.is_transposed ? transpose(given_source) : given_source;
-  const Format &format = target.format;
-  QuantizeRequest request{};
-  request.source = source;
-  request.target = target;
-  request.rounding = cast.rounding;
-  request.overflow = cast.overflow;
-  LPT_TRY(resolve_rule(format, cast.rounding, cast.rule, request.rule));
-  request.random = cast.random;
-  request.random_column_stride = 1;
-  if (cast.is_transposed) {
-    request.random.row_stride = 1;
-    request.random_column_stride = cast.random.row_stride;
-  }
-  request.tensor_inverse = 1.0f;
-
-  // Where the tensor's amax comes from: the past, or a look at the source. NaN must not vanish in elements without it, and
-  // an infinity that is not to saturate would.
-  float amax = 0.0f;
-  float running_amax = 0.0f;
-  const bool is_delayed = cast.scaler != nullptr && has_delayed_amax(*cast.scaler, amax);
-  const bool hides_nan = !format.has_block_scale() && !has_nan_code(format.element);
-  if (hides_nan && cast.overflow == LPT_OVERFLOW_INFINITE) {
-    return unsupported("overflow is LPT_OVERFLOW_INFINITE: %s has no code for an infinity or a NaN",
-                       format_name(format.id).c_str());
-  }
-  const bool must_look = (format.has_tensor_scale() && !is_delayed) || hides_nan;
-  Extremes extremes;
-  if (must_look) LPT_TRY(measure(context, source, is_check_only, extremes));
-  if (cast.scaler != nullptr && !must_look) request.amax = &running_amax;
-  const Row<QuantizeRequest> *row = nullptr;
-  LPT_TRY(choose(context, "quantize", quantize_kernels(), request, {source.format.id, format.id}, &row));
-  if (is_check_only) return {};
-  if (hides_nan && extremes.has_nan && !format.has_tensor_scale()) {
-    return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(format.id).c_str());
-  }
-
-  if (format.has_tensor_scale()) {
-    if (!is_delayed) amax = cast.scaler == nullptr ? extremes.amax : with_margin(*cast.scaler, extremes.amax);
-    const float scale = tensor_scale_of(format, request.rule, amax);
-    request.tensor_inverse = 1.0f / scale;
-    *target.tensor_scale = scale;
-  }
-  {
-    const Measure measure(context, "quantize", row->name, view_bytes(source) + view_bytes(target));
-    if (target.rows == 1) {
-      run_row_parts(context, *row, request);
-    } else {
-      run_parts(context, *row, request);
-    }
-  }
-  if (format.has_tensor_scale() && hides_nan && extremes.has_nan) {
-    *target.tensor_scale = std::numeric_limits<float>::quiet_NaN();
-  }
-  if (cast.scaler != nullptr) record_amax(*cast.scaler, must_look ? extremes.amax : running_amax);
-  return {};
 }
 
 Status quantize(Context &context, const Tensor *source, const lpt_quantize_options &options, Tensor *quantized,
@@ -292,69 +216,59 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   if (quantized == nullptr && transposed == nullptr) {
     return invalid("quantized and transposed are NULL: expected at least one output");
   }
-  if (options.scaler != nullptr && options.scaler->kind != HandleKind::kScaler) {
-    return invalid("scaler is not a live scaler");
-  }
   Cast cast;
-  cast.rounding = options.rounding;
-  cast.overflow = options.overflow;
-  cast.rule = options.scale_rule;
-  cast.scaler = options.scaler;
-  LPT_TRY(make_random(options.random, RandomRoom::kQuantize, 0, source_view.columns, options.stochastic_bits,
-                      options.philox_rounds, cast.random));
+  LPT_TRY(read_cast(context, options, source_view, needs_data, cast));
   MatrixView views[2];
   Tensor *const outputs[2] = {quantized, transposed};
   static constexpr const char *kNames[2] = {"quantized", "transposed"};
   for (int i = 0; i < 2; ++i) {
     if (outputs[i] == nullptr) continue;
-    LPT_TRY(check_target(outputs[i], kNames[i], source_view, i == 1, options, needs_data, views[i]));
-    lpt_scale_rule rule;
-    LPT_TRY(resolve_rule(views[i].format, options.rounding, options.scale_rule, rule));
+    LPT_TRY(check_target(outputs[i], kNames[i], source_view, i == 1, needs_data, views[i]));
+    LPT_TRY(check_target_format(views[i].format, kNames[i], i == 1, options, cast));
   }
   if (quantized != nullptr && transposed != nullptr) {
     LPT_TRY(check_apart(views[0], kNames[0], views[1], kNames[1]));
   }
-  if (options.smoothing != nullptr) {
-    void *factors = nullptr;
-    LPT_TRY(
-        check_vector(options.smoothing, "smoothing", LPT_FORMAT_E8M0FNU, source_view.columns, needs_data, &factors));
-    cast.smoothing = static_cast<const uint8_t *>(factors);
+  if (options.hadamard_signs != nullptr) {
+    // One vector serves both outputs where it has the size of a group; else it fits the columns of either.
+    const int64_t columns = quantized != nullptr ? source_view.columns : source_view.rows;
+    const int64_t count = std::max(columns, transposed != nullptr ? source_view.rows : columns);
+    LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, count, needs_data,
+                       &cast.preparation.signs));
+    if (quantized != nullptr && transposed != nullptr && source_view.rows != source_view.columns &&
+        shape_of(*options.hadamard_signs).rows * shape_of(*options.hadamard_signs).columns != options.hadamard_size) {
+      return invalid("hadamard_signs has a sign for each column: both outputs share %d only", options.hadamard_size);
+    }
   }
-  if (quantized != nullptr && transposed != nullptr && needs_data) {
-    // A NaN that the second output cannot hold must be found before the first is written.
-    for (const MatrixView &view : views) LPT_TRY(check_no_hidden_nan(context, source_view, view));
+  if (quantized != nullptr && transposed != nullptr) {
+    return cast_both(context, source_view, views[0], views[1], cast, !needs_data);
   }
-  for (int i = 0; i < 2; ++i) {
-    if (outputs[i] == nullptr) continue;
-    cast.is_transposed = i == 1;
-    LPT_TRY(cast_matrix(context, source_view, views[i], cast, !needs_data));
-  }
-  return {};
+  cast.is_transposed = quantized == nullptr;
+  return cast_matrix(context, source_view, views[cast.is_transposed ? 1 : 0], cast, !needs_data);
 }
 
-Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  const DequantizeRequest whole{source, target};
-  const Row<DequantizeRequest> *row = nullptr;
-  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole, {source.format.id, target.format.id}, &row));
-  if (is_check_only) return {};
-  const Measure measure(context, "dequantize", row->name, view_bytes(source) + view_bytes(target));
-  const int32_t block_rows = source.format.has_block_scale() ? source.format.block_rows : 1;
-  const int64_t unit = block_rows == LPT_WHOLE ? 1 : block_rows;
-  const Parts parts = split(context, (source.rows + unit - 1) / unit, unit * source.columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length * unit;
-    const int64_t count = std::min(parts.length * unit, source.rows - begin);
-    row->run(DequantizeRequest{cut_rows(source, begin, count), cut_rows(target, begin, count)});
-  });
-  return {};
-}
-
-Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  if (source.format.id != target.format.id) return dequantize_matrix(context, source, target, is_check_only);
-  if (is_check_only) return {};
-  const Measure measure(context, "copy", "copy_any", 2 * view_bytes(source));
-  copy_matrix(source, target);
-  return {};
+Status fake_quantize(Context &context, const Tensor *source, lpt_format format_id, const lpt_quantize_options &options,
+                     Tensor *output) {
+  const bool needs_data = !is_check_only(options.flags);
+  MatrixView source_view;
+  MatrixView output_view;
+  Format format;
+  LPT_TRY(check_cast_options(options));
+  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
+  LPT_TRY(check_wide_float(source_view, "source"));
+  if (!find_format(format_id, format))
+    return invalid("format is %lld: expected a format", static_cast<long long>(format_id));
+  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
+  LPT_TRY(check_wide_float(output_view, "output"));
+  LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
+  LPT_TRY(check_in_place(output_view, source_view));
+  Cast cast;
+  LPT_TRY(read_cast(context, options, source_view, needs_data, cast));
+  if (cast.smoothing != nullptr) return unsupported("smoothing is e8m0fnu: a cast and back takes f32 factors");
+  LPT_TRY(check_target_format(format, "format", false, options, cast));
+  LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, source_view.columns,
+                     needs_data, &cast.preparation.signs));
+  return cast_and_back(context, source_view, format, output_view, cast, !needs_data);
 }
 
 Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_options &options, Tensor *output) {
@@ -364,12 +278,96 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_matrix(source, "source", needs_data, source_view));
   LPT_TRY(check_matrix(output, "output", needs_data, output_view));
-  if (source_view.format.element == LPT_FORMAT_UINT8)
-    return unsupported("source is uint8: it holds bytes, not numbers");
+  if (source_view.format.id == LPT_FORMAT_UINT8) return unsupported("source is uint8: it holds bytes, not numbers");
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_apart(output_view, "output", source_view, "source"));
   return dequantize_matrix(context, source_view, output_view, !needs_data);
+}
+
+Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_options &options, Tensor *output) {
+  const bool needs_data = !is_check_only(options.flags);
+  MatrixView source_view;
+  MatrixView output_view;
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_hadamard_size("size", options.size));
+  LPT_TRY(check_choice("is_inverse", options.is_inverse, 1));
+  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
+  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
+  LPT_TRY(check_wide_float(source_view, "source"));
+  LPT_TRY(check_wide_float(output_view, "output"));
+  LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
+  LPT_TRY(check_in_place(output_view, source_view));
+  HadamardRequest whole{};
+  whole.source = source_view;
+  whole.target = output_view;
+  whole.size = options.size;
+  whole.is_inverse = options.is_inverse != 0;
+  LPT_TRY(read_signs(context, options.signs, "signs", options.size, source_view.columns, needs_data, &whole.signs));
+  // Rows that are not f32 are rotated in scratch and then rounded.
+  const bool is_f32 = output_view.format.id == LPT_FORMAT_F32;
+  const int64_t unit = 16;
+  if (!is_f32) {
+    whole.target = dense_view(LPT_FORMAT_F32, nullptr, source_view.rows, source_view.columns);
+  }
+  const Row<HadamardRequest> *row = nullptr;
+  const Row<DequantizeRequest> *narrow = nullptr;
+  LPT_TRY(choose(context, "hadamard", hadamard_kernels(), whole, {source_view.format.id, output_view.format.id}, &row));
+  if (!is_f32) {
+    LPT_TRY(choose(context, "dequantize", dequantize_kernels(), DequantizeRequest{whole.target, output_view},
+                   {LPT_FORMAT_F32, output_view.format.id}, &narrow));
+  }
+  if (!needs_data) return {};
+  const Measure measure(context, "hadamard", row->name, view_bytes(source_view) + view_bytes(output_view));
+  const Parts parts = split(context, (source_view.rows + unit - 1) / unit, unit * source_view.columns);
+  std::vector<std::byte *> scratch(static_cast<size_t>(is_f32 ? 0 : parts.count));
+  for (std::byte *&piece : scratch) {
+    LPT_TRY(context.arena->take(static_cast<size_t>(unit * source_view.columns) * sizeof(float), &piece));
+  }
+  parallel_for(context, parts.count, [&](int64_t i) {
+    for (int64_t u = i * parts.length; u < (i + 1) * parts.length && u * unit < source_view.rows; ++u) {
+      const int64_t count = std::min(unit, source_view.rows - u * unit);
+      HadamardRequest part = whole;
+      part.source = cut_rows(whole.source, u * unit, count);
+      if (is_f32) {
+        part.target = cut_rows(whole.target, u * unit, count);
+        row->run(part);
+        continue;
+      }
+      part.target.data = scratch[static_cast<size_t>(i)];
+      part.target.rows = count;
+      row->run(part);
+      narrow->run({part.target, cut_rows(output_view, u * unit, count)});
+    }
+  });
+  return {};
+}
+
+Status random_signs(const lpt_random &random, Tensor *signs) {
+  if (signs == nullptr) return invalid("signs is NULL: expected a tensor");
+  if (signs->kind != HandleKind::kTensor) return invalid("signs is not a live tensor");
+  const Shape shape = shape_of(*signs);
+  const int64_t count = shape.rows * shape.columns;
+  void *data = nullptr;
+  LPT_TRY(check_vector(signs, "signs", LPT_FORMAT_INT8, count, true, &data));
+  RandomSource source;
+  LPT_TRY(make_random(random, RandomRoom::kSigns, 0, count, 16, 7, source));
+  for (int64_t i = 0; i < count; ++i) {
+    static_cast<int8_t *>(data)[i] = (random_bits(source, 0, i) & 1) != 0 ? -1 : 1;
+  }
+  return {};
+}
+
+lpt_statistics_values statistics_values(const CastSums &sums) {
+  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  values.element_count = sums.elements;
+  values.nan_count = sums.nans;
+  values.clipped_count = sums.clipped;
+  values.underflow_count = sums.underflows;
+  values.amax = static_cast<double>(sums.amax);
+  values.squared_sum = sums.squares;
+  values.squared_error = sums.squared_errors;
+  return values;
 }
 
 }  // namespace lpt

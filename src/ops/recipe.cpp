@@ -57,8 +57,17 @@ Status make_recipe(const char *name, Recipe &out_recipe) {
 Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options) {
   LPT_TRY(check_choice("cast", cast, kCastCount - 1));
   LPT_TRY(check_cast_options(options));
-  if (options.scaler != nullptr || options.smoothing != nullptr) {
-    return invalid("%s is given: a recipe keeps no handles", options.scaler != nullptr ? "scaler" : "smoothing");
+  const std::pair<const char *, const void *> handles[] = {{"scaler", options.scaler},
+                                                           {"smoothing", options.smoothing},
+                                                           {"hadamard_signs", options.hadamard_signs},
+                                                           {"random_words", options.random_words},
+                                                           {"scale_list", options.scale_list},
+                                                           {"statistics", options.statistics}};
+  for (const auto &[name, handle] : handles) {
+    if (handle != nullptr) return invalid("%s is given: a recipe keeps no handles", name);
+  }
+  if (options.hadamard_size != 0 || (options.flags & LPT_KEEP_TENSOR_SCALE) != 0) {
+    return unsupported("%s is set: a recipe casts without it", options.hadamard_size != 0 ? "hadamard_size" : "flags");
   }
   const lpt_random &random = options.random;
   if (random.seed != 0 || random.offset != 0 || random.row_stride != 0 || random.stream != 0 || random.step != 0) {
@@ -66,7 +75,7 @@ Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const l
   }
   if (format != LPT_FORMAT_NONE) {
     Format known;
-    if (!find_format(format, known) || known.element == LPT_FORMAT_UINT8) {
+    if (!find_format(format, known) || known.id == LPT_FORMAT_UINT8) {
       return invalid("format is %s: expected a format of numbers", format_name(format).c_str());
     }
     lpt_scale_rule rule;

@@ -15,6 +15,12 @@ Status check_scaler_options(const lpt_scaler_options &options) {
   if (options.margin < -64 || options.margin > 64) {
     return invalid("margin is %d: expected -64 to 64", options.margin);
   }
+  if (options.history_rule < LPT_HISTORY_LARGEST || options.history_rule > LPT_HISTORY_LATEST) {
+    return invalid("history_rule is %d: expected 0 to %d", options.history_rule, LPT_HISTORY_LATEST);
+  }
+  if (options.zero_rule < LPT_ZERO_LOOKS || options.zero_rule > LPT_ZERO_KEEPS) {
+    return invalid("zero_rule is %d: expected 0 to %d", options.zero_rule, LPT_ZERO_KEEPS);
+  }
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
 }
@@ -32,6 +38,8 @@ void update_scaler(Scaler &scaler) {
   ++scaler.update_count;
   scaler.running_amax = 0.0f;
   scaler.is_recorded = false;
+  const float amax = history_amax(scaler);
+  if (amax > 0.0f) scaler.kept_amax = amax;
 }
 
 void record_amax(Scaler &scaler, float amax) {
@@ -41,6 +49,10 @@ void record_amax(Scaler &scaler, float amax) {
 
 float history_amax(const Scaler &scaler) {
   float amax = 0.0f;
+  if (scaler.options.history_rule == LPT_HISTORY_LATEST) {
+    const int64_t newest = (scaler.update_count + scaler.options.history_length - 1) % scaler.options.history_length;
+    return scaler.history[static_cast<size_t>(newest)];
+  }
   for (const float value : scaler.history) amax = value > amax ? value : amax;
   return amax;
 }
@@ -52,8 +64,9 @@ float with_margin(const Scaler &scaler, float amax) {
 
 bool has_delayed_amax(const Scaler &scaler, float &out_amax) {
   if (scaler.options.kind != LPT_SCALER_DELAYED) return false;
-  const float amax = history_amax(scaler);
-  if (amax == 0.0f) return false;  // nothing is known yet: a scale of 1 would clip or flush
+  float amax = history_amax(scaler);
+  if (amax == 0.0f && scaler.options.zero_rule == LPT_ZERO_KEEPS) amax = scaler.kept_amax;
+  if (amax == 0.0f && scaler.options.zero_rule == LPT_ZERO_LOOKS) return false;
   out_amax = with_margin(scaler, amax);
   return true;
 }
@@ -66,6 +79,14 @@ lpt_scaler_values scaler_values(const Scaler &scaler) {
   return values;
 }
 
+namespace {
+
+bool has_rules(const lpt_scaler_options &options) {
+  return options.history_rule != LPT_HISTORY_LARGEST || options.zero_rule != LPT_ZERO_LOOKS;
+}
+
+}  // namespace
+
 void write_scaler(const Scaler &scaler, BlobWriter &writer) {
   writer.u32(static_cast<uint32_t>(scaler.options.kind));
   writer.u32(static_cast<uint32_t>(scaler.options.history_length));
@@ -74,6 +95,11 @@ void write_scaler(const Scaler &scaler, BlobWriter &writer) {
   writer.f32(scaler.running_amax);
   writer.i64(scaler.update_count);
   for (const float value : scaler.history) writer.f32(value);
+  // Rules came later than the format of the blob: only a scaler that has them says so.
+  if (!has_rules(scaler.options)) return;
+  writer.u32(static_cast<uint32_t>(scaler.options.history_rule));
+  writer.u32(static_cast<uint32_t>(scaler.options.zero_rule));
+  writer.f32(scaler.kept_amax);
 }
 
 Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scaler) {
@@ -90,9 +116,22 @@ Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scale
   out_scaler.running_amax = reader.f32();
   out_scaler.update_count = reader.i64();
   for (float &value : out_scaler.history) value = reader.f32();
+  if (has_rules(expected.options)) {
+    const auto history_rule = static_cast<int32_t>(reader.u32());
+    const auto zero_rule = static_cast<int32_t>(reader.u32());
+    out_scaler.kept_amax = reader.f32();
+    const lpt_scaler_options &options = expected.options;
+    if (reader.is_ok() && history_rule != options.history_rule) {
+      return blob_mismatch("the scaler's history_rule", history_rule, options.history_rule);
+    }
+    if (reader.is_ok() && zero_rule != options.zero_rule) {
+      return blob_mismatch("the scaler's zero_rule", zero_rule, options.zero_rule);
+    }
+  }
   if (!reader.is_ok()) return Status(LPT_INVALID_STATE, "saved state: the scaler's history is truncated");
   bool is_sane = out_scaler.update_count >= 0 && out_scaler.running_amax >= 0.0f && out_scaler.running_amax <= FLT_MAX;
   for (const float value : out_scaler.history) is_sane = is_sane && value >= 0.0f && value <= FLT_MAX;
+  is_sane = is_sane && out_scaler.kept_amax >= 0.0f && out_scaler.kept_amax <= FLT_MAX;
   if (!is_sane) return Status(LPT_INVALID_STATE, "saved state: the scaler holds an amax that is none");
   return {};
 }

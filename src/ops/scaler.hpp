@@ -13,6 +13,7 @@ struct lpt_scaler {
   float running_amax = 0.0f;
   bool is_recorded = false;  // something was cast since the last update
   int64_t update_count = 0;
+  float kept_amax = 0.0f;  // the last of the history that was not zero
 };
 
 namespace lpt {
@@ -24,7 +25,7 @@ Scaler make_scaler(const lpt_scaler_options &options);
 void update_scaler(Scaler &scaler);
 void record_amax(Scaler &scaler, float amax);
 
-// Largest of the history, without margin; 0 while it is empty.
+// The amax of the history by its rule, without margin; 0 while it is empty.
 float history_amax(const Scaler &scaler);
 
 // True if a cast takes its amax from the past; then `out_amax` is it, with margin.

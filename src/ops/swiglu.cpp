@@ -25,9 +25,11 @@ Status check_like_gate(const Tensor *tensor, const char *name, const MatrixView 
 }
 
 // The smallest power of two that is at least amax, as e8m0fnu; 1 for a column of zeros.
+constexpr ScaleSpec kPowerAbove = {LPT_FORMAT_E8M0FNU, LPT_SCALE_RULE_ROUND_UP, 1.0f, 0, 1.0f, nullptr, 0};
+
 uint8_t smoothing_factor(float amax) {
   if (amax == 0.0f) return 127;
-  return static_cast<uint8_t>(std::min(e8m0fnu_scale(LPT_SCALE_RULE_ROUND_UP, amax, 1.0f, 1.0f), 254u));
+  return static_cast<uint8_t>(std::min(e8m0fnu_scale(kPowerAbove, amax), 254u));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "src/ops/operation.hpp"
+
 namespace lpt {
 namespace {
 
@@ -13,9 +15,10 @@ int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
   return grid.rows * grid.columns;
 }
 
-// Rows of 4-bit elements begin on bytes.
+// Rows of packed elements begin on packs.
 int64_t dense_row_stride(lpt_format element, int64_t columns) {
-  return element_bits(element) == 4 ? (columns + 1) / 2 * 2 : columns;
+  const int64_t pack = packing_of(element).elements;
+  return (columns + pack - 1) / pack * pack;
 }
 
 Status check_format(lpt_format id, Format &out_format) {
@@ -51,10 +54,12 @@ void set_dense_strides(Tensor &tensor) {
   }
 }
 
-// Fills all scales with 1.
+}  // namespace
+
 void set_unit_scales(const MatrixView &view) {
   if (view.tensor_scale != nullptr) *view.tensor_scale = 1.0f;
   const int64_t count = scale_count(view.format, view.rows, view.columns);
+  if (view.zero_points != nullptr) std::memset(view.zero_points, 0, static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     switch (view.format.block_scale) {
       case LPT_FORMAT_F32:
@@ -70,8 +75,6 @@ void set_unit_scales(const MatrixView &view) {
   }
 }
 
-}  // namespace
-
 Shape shape_of(const Tensor &tensor) {
   if (tensor.rank == 0) return {1, 1};
   Shape shape{1, tensor.extents[tensor.rank - 1]};
@@ -80,12 +83,13 @@ Shape shape_of(const Tensor &tensor) {
 }
 
 size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view) {
-  const int32_t bits = element_bits(format.element);
   const int64_t row_stride = dense_row_stride(format.element, columns);
-  const size_t payload = static_cast<size_t>(rows * row_bytes(row_stride, bits));
-  const size_t scales = static_cast<size_t>(scale_count(format, rows, columns) *
-                                            (format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0));
-  out_view = MatrixView{format, memory, rows, columns, row_stride, 1, nullptr, 0, nullptr};
+  const size_t payload = static_cast<size_t>(rows * row_bytes(format.element, row_stride));
+  const auto blocks = static_cast<size_t>(scale_count(format, rows, columns));
+  const size_t scales =
+      blocks * static_cast<size_t>(format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0);
+  out_view = dense_view(format.id, memory, rows, columns);
+  out_view.row_stride = row_stride;
   size_t end = align_up(payload);
   if (format.has_block_scale()) {
     if (memory != nullptr) out_view.block_scales = memory + end;
@@ -95,6 +99,10 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
   if (format.has_tensor_scale()) {
     if (memory != nullptr) out_view.tensor_scale = reinterpret_cast<float *>(memory + end);
     end += align_up(sizeof(float));
+  }
+  if (format.has_zero_point()) {
+    if (memory != nullptr) out_view.zero_points = reinterpret_cast<uint8_t *>(memory + end);
+    end += align_up(blocks);
   }
   return end;
 }
@@ -122,6 +130,7 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
   tensor->block_scales = view.block_scales;
   tensor->block_scale_stride = view.block_scale_stride;
   tensor->tensor_scale = view.tensor_scale;
+  tensor->zero_points = view.zero_points;
   tensor->storage.fill(memory);
   *out_tensor = tensor.release();
   return {};
@@ -136,7 +145,8 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
   }
   LPT_TRY(check_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
-  const auto bytes = static_cast<uintptr_t>((element_bits(format.element) + 7) / 8);
+  const Packing packing = packing_of(format.element);
+  const auto bytes = static_cast<uintptr_t>(packing.elements == 1 ? packing.bytes : 1);
   if (reinterpret_cast<uintptr_t>(description.data) % bytes != 0) {
     return invalid("data is %p: expected an address that %d divides, the bytes of %s", description.data,
                    static_cast<int>(bytes), format_name(format.id).c_str());
@@ -149,14 +159,14 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
   if (description.strides == nullptr) {
     set_dense_strides(*tensor);
   } else {
-    const bool is_packed = element_bits(format.element) < 8;
+    const bool is_packed = packing.elements > 1;
     for (int32_t i = 0; i < description.rank; ++i) {
       const int64_t stride = description.strides[i];
       const bool is_last = i == description.rank - 1;
       if (stride < 0) return invalid("strides[%d] is %lld: expected at least 0", i, static_cast<long long>(stride));
-      if (is_packed && (is_last ? stride != 1 : stride % 2 != 0)) {
-        return invalid("strides[%d] is %lld: %s is packed, so the last stride is 1 and the others are even", i,
-                       static_cast<long long>(stride), format_name(format.id).c_str());
+      if (is_packed && (is_last ? stride != 1 : stride % packing.elements != 0)) {
+        return invalid("strides[%d] is %lld: %s is packed, so the last stride is 1 and the others are multiples of %d",
+                       i, static_cast<long long>(stride), format_name(format.id).c_str(), packing.elements);
       }
       if (stride == 0 && tensor->extents[i] > 1) {
         return invalid("strides[%d] is 0: the %lld elements of that axis would share memory", i,
@@ -209,7 +219,7 @@ Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_
 
 Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor) {
   auto view = std::make_unique<Tensor>(tensor);
-  const int32_t bits = element_bits(tensor.format.element);
+  const Packing packing = packing_of(tensor.format.element);
   int64_t offset = 0;
   for (int32_t i = 0; i < tensor.rank; ++i) {
     if (begins[i] < 0 || extents[i] < 0 || extents[i] > tensor.extents[i] - begins[i]) {
@@ -219,9 +229,10 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     offset += begins[i] * tensor.strides[i];
     view->extents[i] = extents[i];
   }
-  if (offset * bits % 8 != 0) {
-    return invalid("begins[%d] is %lld: two elements of %s share a byte, expected an even number", tensor.rank - 1,
-                   static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str());
+  if (offset % packing.elements != 0) {
+    return invalid("begins[%d] is %lld: elements of %s share bytes, expected a multiple of %d", tensor.rank - 1,
+                   static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str(),
+                   packing.elements);
   }
   if (tensor.format.has_block_scale()) {
     // Only the first axis may be cut when leading axes fold into rows.
@@ -249,8 +260,11 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
       view->block_scales = static_cast<std::byte *>(tensor.block_scales) +
                            (row * tensor.block_scale_stride + column) * (element_bits(tensor.format.block_scale) / 8);
     }
+    if (view->zero_points != nullptr) view->zero_points += row * tensor.block_scale_stride + column;
   }
-  if (view->data != nullptr) view->data = static_cast<std::byte *>(tensor.data) + offset * bits / 8;
+  if (view->data != nullptr) {
+    view->data = static_cast<std::byte *>(tensor.data) + offset / packing.elements * packing.bytes;
+  }
   *out_tensor = view.release();
   return {};
 }
@@ -262,18 +276,21 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     *result = tensor;
     result->block_scales = nullptr;
     result->tensor_scale = nullptr;
+    result->zero_points = nullptr;
     plain = tensor.format.element;
-  } else if (part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) {
+  } else if ((part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) ||
+             (part == LPT_PART_ZERO_POINTS && tensor.format.has_zero_point())) {
     const Shape shape = shape_of(tensor);
     const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
-    plain = tensor.format.block_scale;
+    const bool is_scales = part == LPT_PART_BLOCK_SCALES;
+    plain = is_scales ? tensor.format.block_scale : tensor.format.zero_point;
     result->rank = 2;
     result->extents[0] = grid.rows;
     result->extents[1] = grid.columns;
     result->strides[0] = tensor.block_scale_stride;
     result->strides[1] = 1;
-    result->data = tensor.block_scales;
-    result->storage.fill(tensor.storage[LPT_PART_BLOCK_SCALES]);
+    result->data = is_scales ? tensor.block_scales : tensor.zero_points;
+    result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
   } else if (part == LPT_PART_TENSOR_SCALE && tensor.format.has_tensor_scale()) {
     plain = tensor.format.tensor_scale;
     result->data = tensor.tensor_scale;
@@ -317,9 +334,9 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   const int64_t extents[2] = {rows, columns};
   LPT_TRY(check_extents(2, extents));
   static constexpr const char *kNames[] = {"parts[0], the payload,", "parts[1], the block scales,",
-                                           "parts[2], the tensor scale,"};
-  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale()};
-  for (int32_t i = 0; i < 3; ++i) {
+                                           "parts[2], the tensor scale,", "parts[3], the zero points,"};
+  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale(), format.has_zero_point()};
+  for (int32_t i = 0; i < 4; ++i) {
     const bool is_given = i < part_count && parts[i] != nullptr;
     if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kNames[i]);
     if (is_given != is_wanted[i]) {
@@ -327,24 +344,30 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
                      is_wanted[i] ? "needs" : "lacks");
     }
   }
-  for (int32_t i = 3; i < part_count; ++i) {
+  for (int32_t i = 4; i < part_count; ++i) {
     if (parts[i] != nullptr) return invalid("parts[%d] is given: %s has no such part", i, format_name(id).c_str());
   }
 
   const Tensor &payload = *parts[LPT_PART_PAYLOAD];
   MatrixView view;
   LPT_TRY(matrix_of(payload, kNames[0], view));
-  const int32_t bits = element_bits(format.element);
-  const bool is_bytes = payload.format.id == LPT_FORMAT_UINT8 && bits <= 8;
+  const Packing packing = packing_of(format.element);
+  const bool is_small = element_bits(format.element) <= 8;
+  const bool is_bytes = payload.format.id == LPT_FORMAT_UINT8 && is_small && payload.format.id != format.element;
   if (payload.format.id != format.element && !is_bytes) {
     return invalid("parts[0], the payload, is %s: expected %s%s", format_name(payload.format.id).c_str(),
-                   format_name(format.element).c_str(), bits <= 8 ? " or uint8" : "");
+                   format_name(format.element).c_str(), is_small ? " or uint8" : "");
   }
-  const int64_t per_unit = is_bytes ? 8 / bits : 1;  // elements in one unit of the payload's columns
-  if (view.rows != rows || view.columns != (columns + per_unit - 1) / per_unit) {
+  const int64_t payload_columns = is_bytes ? packed_bytes(packing, columns) : columns;
+  if (view.rows != rows || view.columns != payload_columns) {
     return invalid("parts[0], the payload, is %lld×%lld: expected %lld×%lld", static_cast<long long>(view.rows),
                    static_cast<long long>(view.columns), static_cast<long long>(rows),
-                   static_cast<long long>((columns + per_unit - 1) / per_unit));
+                   static_cast<long long>(payload_columns));
+  }
+  if (is_bytes && view.row_stride % packing.bytes != 0 && rows > 1) {
+    return invalid("parts[0], the payload, has rows of %lld bytes: expected a multiple of %d, %d elements of %s",
+                   static_cast<long long>(view.row_stride), packing.bytes, packing.elements,
+                   format_name(format.element).c_str());
   }
   if (view.column_stride != 1)
     return invalid("parts[0], the payload, has stride %lld along its rows: expected 1",
@@ -354,7 +377,8 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   tensor->rank = 2;
   tensor->extents[0] = rows;
   tensor->extents[1] = columns;
-  tensor->strides[0] = view.row_stride * per_unit;
+  const int64_t packs = (view.row_stride + packing.bytes - 1) / packing.bytes;
+  tensor->strides[0] = is_bytes ? packs * packing.elements : view.row_stride;
   tensor->strides[1] = 1;
   tensor->data = view.data;
   tensor->storage[0] = payload.storage[0];
@@ -372,24 +396,34 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
     tensor->tensor_scale = static_cast<float *>(scale.data);
     tensor->storage[2] = scale.storage[0];
   }
+  if (format.has_zero_point()) {
+    const BlockGrid grid = block_grid(format, rows, columns);
+    const Tensor &zero_points = *parts[LPT_PART_ZERO_POINTS];
+    LPT_TRY(check_scales(zero_points, kNames[3], format.zero_point, grid.rows, grid.columns));
+    tensor->zero_points = static_cast<uint8_t *>(zero_points.data);
+    tensor->storage[3] = zero_points.storage[0];
+  }
   *out_tensor = tensor.release();
   return {};
 }
 
 size_t tensor_bytes(const Tensor &tensor) {
   const Shape shape = shape_of(tensor);
-  const int64_t payload = shape.rows * row_bytes(shape.columns, element_bits(tensor.format.element));
-  const int64_t scales = tensor.format.has_block_scale() ? scale_count(tensor.format, shape.rows, shape.columns) *
-                                                               (element_bits(tensor.format.block_scale) / 8)
-                                                         : 0;
-  return static_cast<size_t>(payload + scales) + (tensor.format.has_tensor_scale() ? sizeof(float) : 0);
+  const Format &format = tensor.format;
+  const int64_t payload = shape.rows * row_bytes(format.element, shape.columns);
+  const int64_t blocks = scale_count(format, shape.rows, shape.columns);
+  const int64_t scales = format.has_block_scale() ? blocks * (element_bits(format.block_scale) / 8) : 0;
+  return static_cast<size_t>(payload + scales + (format.has_zero_point() ? blocks : 0)) +
+         (format.has_tensor_scale() ? sizeof(float) : 0);
 }
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   const Shape shape = shape_of(tensor);
-  out_view = MatrixView{tensor.format,      tensor.data, shape.rows,          shape.columns,
-                        shape.columns,      1,           tensor.block_scales, tensor.block_scale_stride,
-                        tensor.tensor_scale};
+  out_view = MatrixView{tensor.format,       tensor.data,
+                        shape.rows,          shape.columns,
+                        shape.columns,       1,
+                        tensor.block_scales, tensor.block_scale_stride,
+                        tensor.tensor_scale, tensor.zero_points};
   if (tensor.rank >= 1) out_view.column_stride = tensor.strides[tensor.rank - 1];
   if (tensor.rank >= 2) out_view.row_stride = tensor.strides[tensor.rank - 2];
   if (shape.rows == 0 || shape.columns == 0) return {};

@@ -21,7 +21,8 @@ struct lpt_tensor {
   void *block_scales = nullptr;
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
-  std::array<std::shared_ptr<std::byte>, 3> storage;  // by lpt_part; empty where the caller's memory is borrowed
+  uint8_t *zero_points = nullptr;
+  std::array<std::shared_ptr<std::byte>, 4> storage;  // by lpt_part; empty where the caller's memory is borrowed
 };
 
 namespace lpt {
@@ -51,6 +52,9 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
 // "128×64 e4m3fn_row"
 std::string tensor_text(const Tensor &tensor);
+
+// Fills all scales with 1 and all zero points with 0.
+void set_unit_scales(const MatrixView &view);
 
 // Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
 // With memory NULL it only tells the size.

@@ -1,0 +1,30 @@
+// The family of rotations: what a cast does to its source first.
+#pragma once
+
+#include <span>
+
+#include "lpt.h"
+#include "src/base/row.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// target(r, ·) = ((source(r, ·) · row_factors(r)) ⊙ factors ⊙ signs) · H / sqrt(size)  in each group of `size` columns,
+// H(i, j) = (-1)^(ones in i & j): Sylvester's matrix. Without a size there is no H. Inverse: the signs come last.
+//
+// In f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2, each of them (a, b) → (a + b, a - b), then one product
+// with 1 / sqrt(size) rounded to f32. A last group that is short is cut in powers of two, largest first; each of them is a
+// group of its own size, a single column stays as it is.
+struct HadamardRequest {
+  MatrixView source;  // f32, f64, bf16, f16; any column_stride
+  MatrixView target;  // f32; column_stride 1; may lie where an f32 source with adjacent columns does
+  int32_t size;       // 16, 32, 64, 128; 0: none
+  bool is_inverse;
+  const float *factors;      // NULL, or one for each column
+  const float *row_factors;  // NULL, or one for each row
+  const float *signs;        // NULL, or 1 or -1 for each column
+};
+
+std::span<const Row<HadamardRequest>> hadamard_kernels();
+
+}  // namespace lpt

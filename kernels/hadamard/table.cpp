@@ -1,0 +1,34 @@
+// Every rotation that can run, fastest first, the reference last.
+#include "kernels/hadamard/rows.hpp"
+
+namespace lpt {
+namespace {
+
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+
+const char *refuses_floats(const HadamardRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
+    return "source is not f32, bf16 or f16";
+  }
+  if (request.source.column_stride == 1 || request.source.row_stride == 1) return nullptr;
+  return "neither columns nor rows of source are adjacent";
+}
+
+#endif
+
+constexpr Row<HadamardRequest> kHadamardRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"hadamard_floats_x86_avx512", kCpuAvx512, refuses_floats, hadamard_floats_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"hadamard_floats_x86_avx2", kCpuAvx2, refuses_floats, hadamard_floats_x86_avx2},
+#endif
+    {"hadamard_any_ref", 0, nullptr, hadamard_any_ref},
+};
+
+}  // namespace
+
+std::span<const Row<HadamardRequest>> hadamard_kernels() { return kHadamardRows; }
+
+}  // namespace lpt

@@ -1,0 +1,185 @@
+// f32 → codes of 8, 6 or 4 bits with AVX2, 32 at a time. Included by an ISA file only.
+//
+// A vector knows numbers and finite products only: a group with another product is handed back, and cast by the
+// reference.
+#pragma once
+
+#include "kernels/quantize/avx2_lanes.hpp"
+
+namespace lpt {
+namespace {
+
+enum class Rounding { kNearest, kDown, kDrawn };
+
+// An element as data, and how it is rounded to.
+struct Coder {
+  Element element;
+  Rounding rounding;
+  float limit;      // magnitudes are held here before they are rounded
+  uint32_t addend;  // beside two times the random bits
+};
+
+// The number that has the code behind the largest one, as if the exponents went on.
+inline float next_number(const Element &element) {
+  const uint32_t code = element.infinity_code;
+  const uint32_t field = (code >> element.mantissa_bits) + static_cast<uint32_t>(element.min_exponent + 126);
+  const uint32_t fraction = code & ((1u << element.mantissa_bits) - 1);
+  return bits_float(field << 23 | fraction << (23 - element.mantissa_bits));
+}
+
+inline Coder coder_of(const QuantizeRequest &request) {
+  const Element element = element_of(request.target.format.element);
+  const Rounding rounding = request.rounding == LPT_ROUNDING_STOCHASTIC    ? Rounding::kDrawn
+                            : request.rounding == LPT_ROUNDING_TOWARD_ZERO ? Rounding::kDown
+                                                                           : Rounding::kNearest;
+  const bool goes_on = request.overflow == LPT_OVERFLOW_INFINITE && element.infinity_code > element.max_code;
+  float limit = goes_on ? next_number(element) : decode(element, element.max_code);
+  if (element.is_integer) limit = static_cast<float>(element.max_code);
+  return {element, rounding, limit, request.random.bits == 16 ? 1u : 256u};
+}
+
+// The constants of a coder, in registers or on the stack: a byte that is stored could be any other part of memory.
+template <bool kIsInteger, Rounding kRounding>
+struct CoderLanes {
+  __m256 limit, unit, smallest;
+  __m256i min_field, raise, sign_bytes, code_bytes, base, addend;
+  __m256i dropped, below;
+  __m128i sign_shift;
+  bool is_fnuz;
+
+  explicit CoderLanes(const Coder &coder) {
+    const Element &element = coder.element;
+    const int32_t mantissa_bits = element.mantissa_bits;
+    limit = _mm256_set1_ps(coder.limit);
+    is_fnuz = element.is_fnuz;
+    sign_shift = _mm_cvtsi32_si128(8 - element.bits);
+    sign_bytes = _mm256_set1_epi8(static_cast<char>(0x80));
+    code_bytes = _mm256_set1_epi8(static_cast<char>((1 << element.bits) - 1));
+    addend = kRounding == Rounding::kDrawn ? all_lanes(coder.addend) : _mm256_setzero_si256();
+    const int32_t drawn_bits = kRounding == Rounding::kNearest ? 0 : 17;
+    if constexpr (kIsInteger) {
+      unit = all_floats(static_cast<uint32_t>(127 + mantissa_bits) << 23);
+      smallest = all_floats(static_cast<uint32_t>(127 + drawn_bits) << 23);
+      return;
+    }
+    const auto field = static_cast<uint32_t>(element.min_exponent + 127);
+    dropped = _mm256_set1_epi32(23 - mantissa_bits);
+    raise = all_lanes((static_cast<uint32_t>(23 - mantissa_bits) << 23) - (field << mantissa_bits));
+    min_field = all_lanes(field << 23);
+    unit = all_floats(static_cast<uint32_t>(drawn_bits + mantissa_bits - element.min_exponent + 127) << 23);
+    below = _mm256_set1_epi32(6 - mantissa_bits);
+    base = all_lanes((field - 1) << (17 + mantissa_bits));
+  }
+
+  // Adding 2^(E + 23 - M) to a magnitude of exponent E leaves it, rounded to M bits, at the foot of the sum; with E
+  // held at the smallest normal's exponent the same sum rounds subnormals. The addend has the code of E's first number
+  // at its foot, so that the lowest byte of the sum is the whole code, and ties go to even codes.
+  [[gnu::always_inline]] inline __m256i nearest(__m256 magnitude) const {
+    const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(magnitude), all_lanes(0x7F800000));
+    const __m256i field = _mm256_max_epi32(exponent, min_field);
+    const __m256i addend = _mm256_add_epi32(_mm256_add_epi32(field, raise), _mm256_srlv_epi32(field, dropped));
+    return _mm256_castps_si256(_mm256_add_ps(magnitude, _mm256_castsi256_ps(addend)));
+  }
+
+  // The code with 17 bits behind the point, cut: the integer part after the random bits are added. Subnormals lie on an
+  // even grid, normals have theirs in their bits.
+  [[gnu::always_inline]] inline __m256i drawn(__m256 magnitude, __m256i random) const {
+    const __m256i bits = _mm256_castps_si256(magnitude);
+    const __m256i small = _mm256_cvttps_epi32(_mm256_mul_ps(magnitude, unit));
+    const __m256i normal = _mm256_sub_epi32(_mm256_srlv_epi32(bits, below), base);
+    const __m256i fixed = _mm256_blendv_epi8(normal, small, _mm256_cmpgt_epi32(min_field, bits));
+    return _mm256_srli_epi32(_mm256_add_epi32(fixed, random), 17);
+  }
+
+  // Integers lie on an even grid; the code is a magnitude.
+  [[gnu::always_inline]] inline __m256i integer(__m256 magnitude, __m256i random) const {
+    const __m256 held = _mm256_min_ps(_mm256_mul_ps(magnitude, unit), limit);
+    if constexpr (kRounding == Rounding::kNearest) return _mm256_cvtps_epi32(held);
+    const __m256i fixed = _mm256_cvttps_epi32(_mm256_mul_ps(held, smallest));
+    return _mm256_srli_epi32(_mm256_add_epi32(fixed, random), 17);
+  }
+
+  [[gnu::always_inline]] inline __m256i random_addend(const uint16_t *random) const {
+    if constexpr (kRounding != Rounding::kDrawn) return _mm256_setzero_si256();
+    const __m256i bits = _mm256_cvtepu16_epi32(load_half_bytes(random));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, bits), addend);
+  }
+
+  // The codes of 32 numbers, or false: a product is no finite number. `largest` is that of the sources, as bits.
+  [[gnu::always_inline]] inline bool codes_of(const __m256 (&source)[4], const __m256 (&inverse)[4],
+                                              const uint16_t *random, __m256i &codes) const {
+    __m256i code[4];
+    __m256i largest;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
+      const __m256i magnitude = _mm256_castps_si256(product);
+      largest = i == 0 ? magnitude : _mm256_max_epi32(largest, magnitude);
+      if constexpr (kIsInteger) {
+        code[i] = _mm256_sign_epi32(integer(product, random_addend(random + 8 * i)), _mm256_castps_si256(source[i]));
+      } else if constexpr (kRounding == Rounding::kNearest) {
+        code[i] = nearest(_mm256_min_ps(product, limit));
+      } else {
+        code[i] = drawn(_mm256_min_ps(product, limit), random_addend(random + 8 * i));
+      }
+    }
+    const __m256i is_special = _mm256_cmpgt_epi32(largest, all_lanes(kFloatInfinityBits - 1));
+    if (!_mm256_testz_si256(is_special, is_special)) [[unlikely]]
+      return false;
+    codes = in_order(kIsInteger ? _mm256_and_si256(low_bytes(code), code_bytes) : with_signs(low_bytes(code), source));
+    return true;
+  }
+
+  // Byte 0 of the lanes: dword i of each half holds four of vector i.
+  [[gnu::always_inline]] static inline __m256i low_bytes(const __m256i (&lanes)[4]) {
+    const __m256i first =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+    const __m256i second =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1));
+    const __m256i third =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1));
+    const __m256i fourth =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12));
+    return _mm256_or_si256(
+        _mm256_or_si256(_mm256_shuffle_epi8(lanes[0], first), _mm256_shuffle_epi8(lanes[1], second)),
+        _mm256_or_si256(_mm256_shuffle_epi8(lanes[2], third), _mm256_shuffle_epi8(lanes[3], fourth)));
+  }
+
+  // Packing with signs keeps the top bits, in the same order.
+  [[gnu::always_inline]] inline __m256i with_signs(__m256i magnitudes, const __m256 (&source)[4]) const {
+    const __m256i low = _mm256_packs_epi32(_mm256_castps_si256(source[0]), _mm256_castps_si256(source[1]));
+    const __m256i high = _mm256_packs_epi32(_mm256_castps_si256(source[2]), _mm256_castps_si256(source[3]));
+    const __m256i top = _mm256_and_si256(_mm256_packs_epi16(low, high), sign_bytes);
+    __m256i signs = _mm256_srl_epi16(top, sign_shift);
+    if (is_fnuz) signs = _mm256_andnot_si256(_mm256_cmpeq_epi8(magnitudes, _mm256_setzero_si256()), signs);
+    return _mm256_or_si256(magnitudes, signs);
+  }
+
+  [[gnu::always_inline]] static inline __m256i in_order(__m256i bytes) {
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  }
+};
+
+// Writes 32 codes of 8, 6 or 4 bits.
+[[gnu::always_inline]] inline void store_codes(__m256i codes, int64_t bits, uint8_t *to) {
+  if (bits == 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes);
+  } else if (bits == 4) {
+    const __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(0x1001));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
+                     _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
+  } else {
+    const __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(0x4001));
+    const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x10000001));
+    const __m128i low = _mm_shuffle_epi8(_mm256_castsi256_si128(fours),
+                                         _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m128i high = _mm_shuffle_epi8(_mm256_extracti128_si256(fours, 1),
+                                          _mm_setr_epi8(-1, -1, -1, -1, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14));
+    // The second store begins with the last four of the first twelve bytes.
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), low);
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + 8), _mm_or_si128(high, _mm_srli_si128(low, 8)));
+  }
+}
+
+}  // namespace
+}  // namespace lpt

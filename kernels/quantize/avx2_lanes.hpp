@@ -1,0 +1,71 @@
+// Eight lanes of AVX2, and block scales in them. Included by an ISA file only.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/common/intrinsics.hpp"
+#include "kernels/quantize/quantize.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+namespace {
+
+[[gnu::always_inline]] inline __m256i all_lanes(uint32_t value) { return _mm256_set1_epi32(static_cast<int>(value)); }
+[[gnu::always_inline]] inline __m256 all_floats(uint32_t bits) { return _mm256_castsi256_ps(all_lanes(bits)); }
+[[gnu::always_inline]] inline __m256i load_bytes(const void *from) {
+  return _mm256_loadu_si256(static_cast<const __m256i *>(from));
+}
+[[gnu::always_inline]] inline __m128i load_half_bytes(const void *from) {
+  return _mm_loadu_si128(static_cast<const __m128i *>(from));
+}
+
+[[gnu::always_inline]] inline __m256 e8m0fnu_values(__m256i codes) {
+  const __m256i is_least = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());
+  const __m256i is_nan = _mm256_cmpeq_epi32(codes, all_lanes(0xFF));
+  const __m256i power =
+      _mm256_or_si256(_mm256_slli_epi32(codes, 23), _mm256_and_si256(is_least, all_lanes(0x00400000)));
+  return _mm256_castsi256_ps(_mm256_or_si256(power, _mm256_and_si256(is_nan, all_lanes(kFloatNanBits))));
+}
+
+[[gnu::always_inline]] inline __m256 e4m3fn_values(__m256i codes) {
+  const __m256i magnitude = _mm256_and_si256(codes, all_lanes(0x7F));
+  const __m256i normal = _mm256_add_epi32(_mm256_slli_epi32(magnitude, 20), all_lanes((127 - 7) << 23));
+  const __m256 small = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(0x1p-9f));
+  const __m256i is_small = _mm256_cmpgt_epi32(all_lanes(8), magnitude);
+  const __m256i is_nan = _mm256_cmpeq_epi32(magnitude, all_lanes(0x7F));
+  __m256i bits = _mm256_blendv_epi8(normal, _mm256_castps_si256(small), is_small);
+  bits = _mm256_or_si256(bits, _mm256_and_si256(is_nan, all_lanes(kFloatNanBits)));
+  return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_slli_epi32(_mm256_andnot_si256(all_lanes(0x7F), codes), 24)));
+}
+
+// Eight block scales, of which `count` are there; the others are tame.
+[[gnu::always_inline]] inline __m256 load_scales(const MatrixView &view, int64_t index, int64_t count) {
+  alignas(32) uint8_t buffer[32];
+  const bool is_f32 = view.format.block_scale == LPT_FORMAT_F32;
+  const int64_t bytes = is_f32 ? 4 : 1;
+  const uint8_t *from = static_cast<const uint8_t *>(view.block_scales) + index * bytes;
+  if (count < 8) {
+    memset(buffer, 0x3F, sizeof buffer);
+    memcpy(buffer, from, static_cast<size_t>(count * bytes));
+    from = buffer;
+  }
+  if (is_f32) return _mm256_castsi256_ps(load_bytes(from));
+  const __m256i codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)));
+  return view.format.block_scale == LPT_FORMAT_E8M0FNU ? e8m0fnu_values(codes) : e4m3fn_values(codes);
+}
+
+// What is in force in each lane of eight columns, where `strip` has one number per block.
+struct BlockLanes {
+  __m256i block_of_lane;
+  int32_t log2_columns;
+
+  explicit BlockLanes(int32_t log2) : log2_columns(log2) {
+    block_of_lane = _mm256_srl_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm_cvtsi32_si128(log2));
+  }
+  [[gnu::always_inline]] inline __m256 of(const float *strip, int64_t column) const {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(strip + (column >> log2_columns)), block_of_lane);
+  }
+};
+
+}  // namespace
+}  // namespace lpt

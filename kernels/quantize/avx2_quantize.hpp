@@ -1,0 +1,461 @@
+// How a matrix is cast with AVX2: in panels of blocks, whose scales are found first, in spans of a row. Included by an
+// ISA file only.
+#pragma once
+
+#include "kernels/quantize/avx2_encode.hpp"
+#include "kernels/quantize/avx2_random.hpp"
+#include "kernels/quantize/avx2_scales.hpp"
+#include "kernels/quantize/rows.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kPanelColumns = kRandomColumns;
+constexpr int64_t kPanelBlocks = kPanelColumns / 16;
+constexpr int32_t kEndless = 62;  // log2 of the columns of a block that has no end
+
+[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Random bits of eight rows, where those of a column are adjacent.
+struct RandomTile {
+  alignas(32) uint16_t row[8][kPanelColumns];
+  int64_t first;  // row of the tile that is the request's first
+};
+
+// What one request needs while it runs.
+struct CastState {
+  Coder coder;
+  const RandomTile *tile = nullptr;  // NULL: random bits run along rows
+  int64_t bits;                      // of a code
+  RandomStrip random;
+  alignas(32) float numbers[kPanelColumns];
+  alignas(32) uint32_t amax[kPanelBlocks + 8];  // magnitudes of blocks, as bits
+  alignas(32) float inverse[kPanelBlocks + 8];  // of their scales, or of the whole
+  int32_t log2_columns;                         // of a block
+
+  explicit CastState(const QuantizeRequest &request) : coder(coder_of(request)), bits(coder.element.bits) {}
+};
+
+// Adjacent elements of a row; the first stands in column `strip_column` of the panel.
+struct CastStretch {
+  int64_t row, column, count, strip_column;
+};
+
+inline int64_t source_bytes(const MatrixView &source) { return source.format.element == LPT_FORMAT_F32 ? 4 : 2; }
+
+// A part of a request that begins at a block, and at a byte of the target.
+inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int64_t row, int64_t rows, int64_t column,
+                               int64_t columns) {
+  QuantizeRequest part = request;
+  part.source.rows = part.target.rows = rows;
+  part.source.columns = part.target.columns = columns;
+  part.source.data =
+      static_cast<uint8_t *>(request.source.data) +
+      (row * request.source.row_stride + column * request.source.column_stride) * source_bytes(request.source);
+  part.target.data =
+      static_cast<uint8_t *>(request.target.data) + (row * request.target.row_stride + column) * bits / 8;
+  part.random.offset += row * request.random.row_stride + column * request.random_column_stride;
+  const Format &format = request.target.format;
+  if (format.block_scale == LPT_FORMAT_NONE) return part;
+  const int64_t block_row = format.block_rows > 0 ? row / format.block_rows : 0;
+  const int64_t block_column = format.block_columns > 0 ? column / format.block_columns : 0;
+  part.target.block_scales =
+      static_cast<uint8_t *>(request.target.block_scales) +
+      (block_row * request.target.block_scale_stride + block_column) * (format.block_scale == LPT_FORMAT_F32 ? 4 : 1);
+  return part;
+}
+
+// A few elements that share an inverse, by the reference.
+[[gnu::noinline]] void cast_plainly(const QuantizeRequest &request, const CastState &state,
+                                    const CastStretch &stretch) {
+  for (int64_t at = 0; at < stretch.count; at += 16) {
+    QuantizeRequest part =
+        part_of(request, state.bits, stretch.row, 1, stretch.column + at, least(16, stretch.count - at));
+    part.target.format.block_scale = part.target.format.tensor_scale = LPT_FORMAT_NONE;
+    part.tensor_inverse = state.inverse[(stretch.strip_column + at) >> state.log2_columns];
+    quantize_any_ref(part);
+  }
+}
+
+// ---- sources
+
+[[gnu::always_inline]] inline __m256 halves_to_floats(__m128i codes, bool is_f16) {
+  if (is_f16) return _mm256_cvtph_ps(codes);
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+}
+
+// `count` adjacent numbers as f32; halves go to the buffer.
+inline const float *numbers_at(const MatrixView &source, int64_t row, int64_t column, int64_t count, float *buffer) {
+  const int64_t first = row * source.row_stride + column;
+  if (source.format.element == LPT_FORMAT_F32) return static_cast<const float *>(source.data) + first;
+  const bool is_f16 = source.format.element == LPT_FORMAT_F16;
+  const uint16_t *from = static_cast<const uint16_t *>(source.data) + first;
+  int64_t at = 0;
+  for (; at + 8 <= count; at += 8) _mm256_storeu_ps(buffer + at, halves_to_floats(load_half_bytes(from + at), is_f16));
+  if (at == count) return buffer;
+  uint16_t rest[8] = {};
+  memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(uint16_t));
+  float numbers[8];
+  _mm256_storeu_ps(numbers, halves_to_floats(load_half_bytes(rest), is_f16));
+  memcpy(buffer + at, numbers, static_cast<size_t>(count - at) * sizeof(float));
+  return buffer;
+}
+
+// ---- spans
+
+// Inverses of blocks along a row, or the one of all.
+struct InverseLanes {
+  BlockLanes blocks;
+  const float *strip;
+  __m256 one;
+  bool is_one;
+
+  explicit InverseLanes(const CastState &state) : blocks(state.log2_columns), strip(state.inverse) {
+    one = _mm256_set1_ps(state.inverse[0]);
+    is_one = state.log2_columns == kEndless;
+  }
+  [[gnu::always_inline]] inline __m256 of(int64_t column) const { return is_one ? one : blocks.of(strip, column); }
+};
+
+// One group of 32 numbers. False: nothing was done.
+template <typename Lanes>
+[[gnu::always_inline]] inline bool cast_group(const Lanes &lanes, const InverseLanes &inverses, int64_t strip_column,
+                                              const float *from, const uint16_t *random, int64_t bits, uint8_t *to,
+                                              bool has_amax, __m256i &amax) {
+  __m256 source[4];
+  __m256 inverse[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    source[i] = _mm256_loadu_ps(from + 8 * i);
+    inverse[i] = inverses.of(strip_column + 8 * i);
+  }
+  __m256i codes;
+  if (!lanes.codes_of(source, inverse, random, codes)) return false;
+  if (has_amax) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) amax = _mm256_max_epi32(amax, magnitude_bits(source[i]));
+  }
+  store_codes(codes, bits, to);
+  return true;
+}
+
+// `from` are the numbers of the stretch. Gives the largest magnitude of those that vectors cast, as bits.
+template <bool kIsInteger, Rounding kRounding>
+uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
+                   const float *from, const uint16_t *random, uint8_t *to) {
+  const CoderLanes<kIsInteger, kRounding> lanes(state.coder);
+  const InverseLanes inverses(state);
+  const bool has_amax = request.amax != nullptr;
+  const int64_t bits = state.bits;
+  const int64_t count = stretch.count;
+  const int64_t strip_column = stretch.strip_column;
+  __m256i amax = _mm256_setzero_si256();
+  int64_t at = 0;
+  for (; at + 32 <= count; at += 32) {
+    const bool is_done =
+        cast_group(lanes, inverses, strip_column + at, from + at, random, bits, to + at * bits / 8, has_amax, amax);
+    if (!is_done) cast_plainly(request, state, {stretch.row, stretch.column + at, 32, strip_column + at});
+    if constexpr (kRounding == Rounding::kDrawn) random += 32;
+  }
+  if (at == count) return largest_lane(amax);
+  float rest[32] = {};
+  uint8_t codes[32];
+  memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(float));
+  if (cast_group(lanes, inverses, strip_column + at, rest, random, bits, codes, has_amax, amax)) {
+    memcpy(to + at * bits / 8, codes, static_cast<size_t>(((count - at) * bits + 7) / 8));
+  } else {
+    cast_plainly(request, state, {stretch.row, stretch.column + at, count - at, strip_column + at});
+  }
+  return largest_lane(amax);
+}
+
+template <bool kIsInteger>
+uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
+                   const float *from, const uint16_t *random, uint8_t *to) {
+  switch (state.coder.rounding) {
+    case Rounding::kNearest:
+      return cast_span<kIsInteger, Rounding::kNearest>(request, state, stretch, from, random, to);
+    case Rounding::kDown:
+      return cast_span<kIsInteger, Rounding::kDown>(request, state, stretch, from, random, to);
+    default:
+      return cast_span<kIsInteger, Rounding::kDrawn>(request, state, stretch, from, random, to);
+  }
+}
+
+// One row of a panel, in spans for which there is room.
+inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const CastStretch &row) {
+  const bool is_direct = request.source.format.element == LPT_FORMAT_F32 && state.coder.rounding != Rounding::kDrawn;
+  const int64_t width = is_direct ? row.count : kPanelColumns;
+  uint32_t amax = 0;
+  for (int64_t at = 0; at < row.count; at += width) {
+    const CastStretch stretch = {row.row, row.column + at, least(width, row.count - at), row.strip_column + at};
+    const float *from = numbers_at(request.source, row.row, stretch.column, stretch.count, state.numbers);
+    const uint16_t *random = state.random.bits;
+    if (state.coder.rounding == Rounding::kDrawn) {
+      const uint64_t index = static_cast<uint64_t>(request.random.offset) +
+                             static_cast<uint64_t>(row.row) * static_cast<uint64_t>(request.random.row_stride) +
+                             static_cast<uint64_t>(stretch.column);
+      random = state.tile != nullptr ? state.tile->row[state.tile->first + row.row] + stretch.column
+                                     : fill_random(request.random, index, stretch.count, state.random);
+    }
+    uint8_t *to = static_cast<uint8_t *>(request.target.data) +
+                  (row.row * request.target.row_stride + stretch.column) * state.bits / 8;
+    const uint32_t found = state.coder.element.is_integer ? cast_span<true>(request, state, stretch, from, random, to)
+                                                          : cast_span<false>(request, state, stretch, from, random, to);
+    amax = found > amax ? found : amax;
+  }
+  return amax;
+}
+
+// ---- panels
+
+inline void raise_amax(const QuantizeRequest &request, uint32_t bits) {
+  if (request.amax != nullptr && bits_float(bits) > *request.amax) *request.amax = bits_float(bits);
+}
+
+// Magnitudes of the blocks of a panel into state.amax. Gives the largest of them, as bits.
+inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, int64_t row, int64_t rows,
+                              int64_t column, int64_t columns) {
+  memset(state.amax, 0, sizeof state.amax);
+  const bool is_one = state.log2_columns == kEndless;
+  for (int64_t r = row; r < row + rows; ++r) {
+    for (int64_t at = 0; at < columns; at += kPanelColumns) {
+      const int64_t count = least(kPanelColumns, columns - at);
+      const float *from = numbers_at(request.source, r, column + at, count, state.numbers);
+      raise_blocks(from, count, is_one ? count : int64_t{1} << state.log2_columns, state.amax);
+    }
+  }
+  __m256i largest = _mm256_setzero_si256();
+  for (int64_t i = 0; i < kPanelBlocks; i += 8) largest = _mm256_max_epi32(largest, load_bytes(state.amax + i));
+  return largest_lane(largest);
+}
+
+// Scales of `count` blocks from block `index` of the scales' memory on, and their inverses.
+inline void settle_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, int64_t index,
+                          int64_t count) {
+  const MatrixView &target = request.target;
+  const __m256 tensor_scale =
+      _mm256_set1_ps(target.format.tensor_scale != LPT_FORMAT_NONE ? *target.tensor_scale : 1.0f);
+  for (int64_t i = 0; i < count; i += 8) {
+    BlockScales scales;
+    if (request.rule == LPT_SCALE_RULE_FIXED) {
+      scales.value = load_scales(target, index + i, count - i);
+    } else {
+      scales = block_scales(spec, _mm256_castsi256_ps(load_bytes(state.amax + i)));
+      store_scales(target, index + i, scales.codes, count - i);
+    }
+    _mm256_store_ps(state.inverse + i, inverses_of(_mm256_mul_ps(scales.value, tensor_scale)));
+  }
+}
+
+// Blocks that have an infinity or a NaN are the reference's, with all of their panel.
+inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
+  const MatrixView &target = request.target;
+  const Format &format = target.format;
+  const BlockGrid grid = block_grid(format, target.rows, target.columns);
+  const ScaleSpec spec =
+      scale_spec(format, request.rule, request.tensor_inverse, request.scale_list, request.scale_list_count);
+  const bool is_cut = grid.block_columns <= kPanelColumns && format.block_columns > 0;
+  state.log2_columns = is_cut ? __builtin_ctz(static_cast<uint32_t>(grid.block_columns)) : kEndless;
+  const int64_t narrow = grid.block_rows > 1 ? kPanelColumns / 4 : kPanelColumns;
+  const int64_t width = grid.block_columns > narrow ? grid.block_columns : narrow;
+  for (int64_t row = 0; row < target.rows; row += grid.block_rows) {
+    const int64_t rows = least(grid.block_rows, target.rows - row);
+    for (int64_t column = 0; column < target.columns; column += width) {
+      const int64_t columns = least(width, target.columns - column);
+      if (request.rule != LPT_SCALE_RULE_FIXED) {
+        const uint32_t largest = look_at_panel(request, state, row, rows, column, columns);
+        if (largest >= kFloatInfinityBits) {
+          quantize_any_ref(part_of(request, state.bits, row, rows, column, columns));
+          continue;
+        }
+      }
+      const int64_t blocks = (columns + grid.block_columns - 1) / grid.block_columns;
+      settle_scales(request, spec, state,
+                    row / grid.block_rows * target.block_scale_stride + column / grid.block_columns, blocks);
+      for (int64_t r = row; r < row + rows; ++r) raise_amax(request, cast_row(request, state, {r, column, columns, 0}));
+    }
+  }
+}
+
+inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
+  if (request.target.format.block_scale != LPT_FORMAT_NONE) {
+    cast_blocks(request, state);
+    return;
+  }
+  const MatrixView &source = request.source;
+  const bool is_dense = source.row_stride == source.columns && request.target.row_stride == source.columns;
+  const bool is_one_row = is_dense &&
+                          (state.coder.rounding != Rounding::kDrawn || request.random.row_stride == source.columns) &&
+                          state.tile == nullptr;
+  state.log2_columns = kEndless;
+  state.inverse[0] = request.tensor_inverse;
+  const int64_t rows = is_one_row ? 1 : source.rows;
+  const int64_t columns = is_one_row ? source.rows * source.columns : source.columns;
+  for (int64_t row = 0; row < rows; ++row) raise_amax(request, cast_row(request, state, {row, 0, columns, 0}));
+}
+
+// ---- sources whose columns are lines of memory: tiles of eight rows are turned
+
+struct FloatTile {
+  alignas(32) float row[8][kPanelColumns];
+};
+
+[[gnu::always_inline]] inline void transpose(__m256 (&v)[8]) {
+  __m256 pairs[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    pairs[2 * i] = _mm256_unpacklo_ps(v[2 * i], v[2 * i + 1]);
+    pairs[2 * i + 1] = _mm256_unpackhi_ps(v[2 * i], v[2 * i + 1]);
+  }
+  __m256 fours[8];
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    fours[4 * i] = _mm256_shuffle_ps(pairs[4 * i], pairs[4 * i + 2], 0x44);
+    fours[4 * i + 1] = _mm256_shuffle_ps(pairs[4 * i], pairs[4 * i + 2], 0xEE);
+    fours[4 * i + 2] = _mm256_shuffle_ps(pairs[4 * i + 1], pairs[4 * i + 3], 0x44);
+    fours[4 * i + 3] = _mm256_shuffle_ps(pairs[4 * i + 1], pairs[4 * i + 3], 0xEE);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    v[i] = _mm256_permute2f128_ps(fours[i], fours[4 + i], 0x20);
+    v[4 + i] = _mm256_permute2f128_ps(fours[i], fours[4 + i], 0x31);
+  }
+}
+
+// Eight lines that are columns of the target, of which `lines` are there with `rows` numbers each.
+[[gnu::noinline]] void load_lines(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t lines,
+                                  __m256 *v) {
+  MatrixView view = source;
+  view.row_stride = source.column_stride;
+  for (int64_t i = 0; i < 8; ++i) {
+    alignas(32) float numbers[8] = {};
+    v[i] = i < lines ? load_some(numbers_at(view, column + i, row, rows, numbers), rows) : _mm256_setzero_ps();
+  }
+}
+
+// Eight numbers of a line.
+template <lpt_format kPlain>
+[[gnu::always_inline]] inline __m256 load_line(const void *from, int64_t first) {
+  if constexpr (kPlain == LPT_FORMAT_F32) return _mm256_loadu_ps(static_cast<const float *>(from) + first);
+  return halves_to_floats(load_half_bytes(static_cast<const uint16_t *>(from) + first), kPlain == LPT_FORMAT_F16);
+}
+
+// Rows `row` to `row + rows - 1` of eight, columns from `column` on.
+template <lpt_format kPlain>
+void turn(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t columns, FloatTile &tile) {
+  const int64_t stride = source.column_stride;
+  for (int64_t at = 0; at < columns; at += 8) {
+    __m256 v[8];
+    if (rows == 8 && at + 8 <= columns) {
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) v[i] = load_line<kPlain>(source.data, (column + at + i) * stride + row);
+    } else {
+      __m256 lines[8];
+      load_lines(source, row, rows, column + at, columns - at, lines);
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) v[i] = lines[i];
+    }
+    transpose(v);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) _mm256_store_ps(tile.row[i] + at, v[i]);
+  }
+}
+
+// Eight blocks of eight random numbers → the first of each, the second of each, ...
+[[gnu::always_inline]] inline void transpose_halves(const __m128i (&block)[8], uint16_t *to, int64_t stride) {
+  __m128i pairs[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    pairs[i] = _mm_unpacklo_epi16(block[2 * i], block[2 * i + 1]);
+    pairs[4 + i] = _mm_unpackhi_epi16(block[2 * i], block[2 * i + 1]);
+  }
+  __m128i fours[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    fours[i] = _mm_unpacklo_epi32(pairs[2 * i], pairs[2 * i + 1]);
+    fours[4 + i] = _mm_unpackhi_epi32(pairs[2 * i], pairs[2 * i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const __m128i low = i % 2 == 0 ? fours[i / 2 * 2] : fours[4 + i / 2 * 2];
+    const __m128i high = i % 2 == 0 ? fours[i / 2 * 2 + 1] : fours[4 + i / 2 * 2 + 1];
+    _mm_store_si128(reinterpret_cast<__m128i *>(to + 2 * i * stride), _mm_unpacklo_epi64(low, high));
+    _mm_store_si128(reinterpret_cast<__m128i *>(to + (2 * i + 1) * stride), _mm_unpackhi_epi64(low, high));
+  }
+}
+
+template <int kRounds>
+void fill_tile_rounds(const RandomSource &shared, uint64_t block, uint64_t stride, int64_t columns, RandomTile &tile) {
+  const RandomSource source = shared;
+  for (int64_t at = 0; at < columns; at += 8) {
+    __m128i blocks[8];
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+      const uint64_t first = block + static_cast<uint64_t>(at + 4 * i) * stride;
+      const __m256i counters =
+          _mm256_setr_epi64x(static_cast<int64_t>(first), static_cast<int64_t>(first + 2 * stride),
+                             static_cast<int64_t>(first + stride), static_cast<int64_t>(first + 3 * stride));
+      const RandomPair pair = philox_blocks<kRounds>(source, counters);
+      blocks[4 * i] = _mm256_castsi256_si128(pair.low);
+      blocks[4 * i + 1] = _mm256_extracti128_si256(pair.low, 1);
+      blocks[4 * i + 2] = _mm256_castsi256_si128(pair.high);
+      blocks[4 * i + 3] = _mm256_extracti128_si256(pair.high, 1);
+    }
+    transpose_halves(blocks, tile.row[0] + at, kPanelColumns);
+  }
+}
+
+// The bits of the eight rows around the index; columns are `stride` apart, a multiple of 8.
+inline void fill_tile(const RandomSource &source, uint64_t index, uint64_t stride, int64_t columns, RandomTile &tile) {
+  tile.first = static_cast<int64_t>(index % 8);
+  if (source.rounds == 7) {
+    fill_tile_rounds<7>(source, index / 8, stride / 8, columns, tile);
+  } else {
+    fill_tile_rounds<10>(source, index / 8, stride / 8, columns, tile);
+  }
+}
+
+// Rows are taken as their random bits stand together.
+inline void cast_turned(const QuantizeRequest &request, CastState &state) {
+  FloatTile numbers;
+  RandomTile random;
+  const lpt_format plain = request.source.format.element;
+  const auto turn_lines = plain == LPT_FORMAT_F32    ? turn<LPT_FORMAT_F32>
+                          : plain == LPT_FORMAT_BF16 ? turn<LPT_FORMAT_BF16>
+                                                     : turn<LPT_FORMAT_F16>;
+  const bool is_drawn = state.coder.rounding == Rounding::kDrawn;
+  const MatrixView &target = request.target;
+  int64_t rows = 0;
+  for (int64_t row = 0; row < target.rows; row += rows) {
+    const uint64_t index = static_cast<uint64_t>(request.random.offset) + static_cast<uint64_t>(row);
+    rows = least(is_drawn ? 8 - static_cast<int64_t>(index % 8) : 8, target.rows - row);
+    for (int64_t column = 0; column < target.columns; column += kPanelColumns) {
+      const int64_t columns = least(kPanelColumns, target.columns - column);
+      turn_lines(request.source, row, rows, column, columns, numbers);
+      QuantizeRequest part = part_of(request, state.bits, row, rows, column, columns);
+      if (is_drawn) {
+        fill_tile(request.random, static_cast<uint64_t>(part.random.offset),
+                  static_cast<uint64_t>(request.random_column_stride), columns, random);
+        state.tile = &random;
+      }
+      part.source.format.id = part.source.format.element = LPT_FORMAT_F32;
+      part.source.data = numbers.row;
+      part.source.row_stride = kPanelColumns;
+      part.source.column_stride = 1;
+      cast_adjacent(part, state);
+    }
+  }
+}
+
+inline void quantize_matrix(const QuantizeRequest &request) {
+  CastState state(request);
+  if (request.source.column_stride == 1) {
+    cast_adjacent(request, state);
+  } else {
+    cast_turned(request, state);
+  }
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,367 @@
+// Codes → numbers with AVX-512, 64 at a time, in three steps: a source loads f32, the scales of their blocks multiply
+// them, a target stores them. Included by an ISA file only.
+#pragma once
+
+#include "kernels/common/x86_avx512.hpp"
+#include "kernels/quantize/decode_walk.hpp"
+
+namespace lpt {
+namespace {
+
+[[gnu::always_inline]] inline __m512i set1(uint32_t value) { return _mm512_set1_epi32(static_cast<int>(value)); }
+
+// What decode() gives for sixteen codes of at most 8 bits that are no list.
+[[gnu::always_inline]] inline __m512 decoded(const Element &element, __m512i codes) {
+  if (element.is_integer) {
+    const __m128i unused = _mm_cvtsi32_si128(element.is_signed ? 32 - element.bits : 0);
+    const __m512i integers = _mm512_sra_epi32(_mm512_sll_epi32(codes, unused), unused);
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(integers),
+                         _mm512_castsi512_ps(set1(static_cast<uint32_t>(127 - element.mantissa_bits) << 23)));
+  }
+  const uint32_t sign_bit = element.is_signed ? 1u << (element.bits - 1) : 0;
+  const __m512i magnitude = _mm512_and_si512(codes, set1(((1u << element.bits) - 1) & ~sign_bit));
+  const __m512i shifted = _mm512_sll_epi32(magnitude, _mm_cvtsi32_si128(23 - element.mantissa_bits));
+  const __m512i normal = _mm512_add_epi32(shifted, set1(static_cast<uint32_t>(element.min_exponent + 126) << 23));
+  const int32_t unit_field = element.has_no_zero ? 0 : element.min_exponent - element.mantissa_bits + 127;
+  const __m512 unit = _mm512_castsi512_ps(set1(static_cast<uint32_t>(unit_field) << 23));
+  const __m512i small =
+      element.has_no_zero ? set1(0x00400000) : _mm512_castps_si512(_mm512_mul_ps(_mm512_cvtepi32_ps(magnitude), unit));
+  const __mmask16 is_small = _mm512_cmplt_epu32_mask(magnitude, set1(1u << element.mantissa_bits));
+  __m512i bits = _mm512_mask_mov_epi32(normal, is_small, small);
+  bits = _mm512_mask_mov_epi32(bits, _mm512_cmpgt_epu32_mask(magnitude, set1(element.max_code)), set1(kFloatNanBits));
+  if (element.infinity_code != element.nan_code && element.infinity_code > element.max_code) {
+    bits = _mm512_mask_mov_epi32(bits, _mm512_cmpeq_epu32_mask(magnitude, set1(element.infinity_code)),
+                                 set1(kFloatInfinityBits));
+  }
+  bits = _mm512_mask_or_epi32(bits, _mm512_test_epi32_mask(codes, set1(sign_bit)), bits, set1(0x80000000));
+  if (element.is_fnuz) {
+    bits = _mm512_mask_mov_epi32(bits, _mm512_cmpeq_epu32_mask(codes, set1(element.nan_code)), set1(kFloatNanBits));
+  }
+  return _mm512_castsi512_ps(bits);
+}
+
+// Codes as they lie, and what they stand for. The upper bytes of an f32 are its bf16, which holds every element of at
+// most 8 bits but lists: one table for each byte of it.
+struct CodeTables {
+  alignas(64) uint8_t low[256];
+  alignas(64) uint8_t high[256];
+  alignas(64) float value[16];
+  alignas(64) uint8_t spread[64];  // eight codes lie in `bits` bytes: they go to one lane of 64 bits
+  alignas(64) uint8_t shift[64];   // where each of them begins in it
+  int32_t bits;
+};
+
+inline void fill_tables(const Element &element, CodeTables &tables) {
+  const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  if (element.bits <= 4) {
+    _mm512_store_ps(tables.value,
+                    element.levels != nullptr ? _mm512_loadu_ps(element.levels->value) : decoded(element, lane));
+  } else {
+    for (int first = 0; first < 256; first += 16) {
+      const __m512i bits = _mm512_castps_si512(decoded(element, _mm512_add_epi32(lane, _mm512_set1_epi32(first))));
+      _mm_store_si128(reinterpret_cast<__m128i *>(tables.low + first),
+                      _mm512_cvtepi32_epi8(_mm512_srli_epi32(bits, 16)));
+      _mm_store_si128(reinterpret_cast<__m128i *>(tables.high + first),
+                      _mm512_cvtepi32_epi8(_mm512_srli_epi32(bits, 24)));
+    }
+  }
+  for (int i = 0; i < 64; ++i) {
+    tables.spread[i] = static_cast<uint8_t>(i / 8 * element.bits + i % 8);
+    tables.shift[i] = static_cast<uint8_t>(i % 8 * element.bits);
+  }
+}
+
+// Spreads bytes 16i to 16i + 15 of `low` and `high` over the two upper bytes of the lanes.
+[[gnu::always_inline]] inline __m512 joined(__m512i low, __m512i high, int part) {
+  const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i number = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * part));
+  // Byte 2 of a lane takes from `low`, byte 3 from `high` (index 64 and up); bytes 0 and 1 are zero.
+  const __m512i index = _mm512_or_si512(_mm512_slli_epi32(number, 16),
+                                        _mm512_slli_epi32(_mm512_add_epi32(number, _mm512_set1_epi32(64)), 24));
+  return _mm512_castsi512_ps(_mm512_maskz_permutex2var_epi8(0xCCCCCCCCCCCCCCCC, low, index, high));
+}
+
+// ---- sources: `count` numbers, at most 64. kKeepsNan: any NaN may come, else only the quiet one. What they know
+// stays in registers: a byte that is stored could be any other part of memory.
+
+// Codes of at most 8 bits, one to each byte.
+struct PackedCodes {
+  __m512i spread, shift, mask;
+  int64_t bits;
+
+  explicit PackedCodes(const CodeTables &tables) {
+    spread = _mm512_load_si512(tables.spread);
+    shift = _mm512_load_si512(tables.shift);
+    bits = tables.bits;
+    mask = _mm512_set1_epi8(static_cast<char>((1 << tables.bits) - 1));
+  }
+  [[gnu::always_inline]] inline __m512i load(const uint8_t *from, int64_t count) const {
+    const __m512i bytes = _mm512_maskz_loadu_epi8(lane_mask(0, (count * bits + 7) / 8), from);
+    if (bits == 8) return bytes;
+    const __m512i lanes = _mm512_permutexvar_epi8(spread, bytes);
+    return _mm512_and_si512(_mm512_multishift_epi64_epi8(shift, lanes), mask);
+  }
+};
+
+struct ByteTable {
+  __m512i part[4];
+
+  explicit ByteTable(const uint8_t (&table)[256]) {
+    for (int i = 0; i < 4; ++i) part[i] = _mm512_load_si512(table + 64 * i);
+  }
+  [[gnu::always_inline]] inline __m512i at(__m512i codes) const {
+    const __m512i lower = _mm512_permutex2var_epi8(part[0], codes, part[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(part[2], codes, part[3]);
+    return _mm512_mask_mov_epi8(lower, _mm512_movepi8_mask(codes), upper);
+  }
+};
+
+struct ByteSource {
+  static constexpr bool kKeepsNan = false;
+  PackedCodes packed;
+  ByteTable low_table, high_table;
+
+  explicit ByteSource(const CodeTables &tables) : packed(tables), low_table(tables.low), high_table(tables.high) {}
+  [[gnu::always_inline]] inline void load(const uint8_t *from, int64_t count, __m512 (&value)[4]) const {
+    const __m512i codes = packed.load(from, count);
+    const __m512i low = low_table.at(codes);
+    const __m512i high = high_table.at(codes);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) value[i] = joined(low, high, i);
+  }
+};
+
+struct NibbleSource {
+  static constexpr bool kKeepsNan = false;
+  PackedCodes packed;
+  __m512 table;
+
+  explicit NibbleSource(const CodeTables &tables) : packed(tables), table(_mm512_load_ps(tables.value)) {}
+  [[gnu::always_inline]] inline void load(const uint8_t *from, int64_t count, __m512 (&value)[4]) const {
+    const __m512i codes = packed.load(from, count);
+    value[0] = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(codes)), table);
+    value[1] = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(codes, 1)), table);
+    value[2] = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(codes, 2)), table);
+    value[3] = _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(codes, 3)), table);
+  }
+};
+
+template <lpt_format kFormat>
+struct HalfSource {
+  static constexpr bool kKeepsNan = true;
+  explicit HalfSource(const CodeTables &) {}
+  [[gnu::always_inline]] inline void load(const uint8_t *from, int64_t count, __m512 (&value)[4]) const {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const auto mask = static_cast<__mmask16>(lane_mask(0, count - 16 * i) & 0xFFFF);
+      const __m256i codes = _mm256_maskz_loadu_epi16(mask, from + 32 * i);
+      if constexpr (kFormat == LPT_FORMAT_F16) {
+        value[i] = _mm512_cvtph_ps(codes);
+      } else if constexpr (kFormat == LPT_FORMAT_BF16) {
+        value[i] = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
+      } else {
+        value[i] = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(codes));
+      }
+    }
+  }
+};
+
+struct FloatSource {
+  static constexpr bool kKeepsNan = true;
+  explicit FloatSource(const CodeTables &) {}
+  [[gnu::always_inline]] inline void load(const uint8_t *from, int64_t count, __m512 (&value)[4]) const {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      value[i] = _mm512_maskz_loadu_ps(static_cast<__mmask16>(lane_mask(0, count - 16 * i) & 0xFFFF), from + 64 * i);
+    }
+  }
+};
+
+// ---- targets: `count` numbers, at most 64; whole vectors go past the caches if they are streamed, which takes 64-byte
+// places
+
+[[gnu::always_inline]] inline void store_vector(uint8_t *to, __m512i value, int64_t count_bytes, bool is_streamed) {
+  if (count_bytes < 64) {
+    _mm512_mask_storeu_epi8(to, lane_mask(0, count_bytes), value);
+  } else if (is_streamed) {
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(to), value);
+  } else {
+    _mm512_storeu_si512(to, value);
+  }
+}
+
+struct FloatTarget {
+  static constexpr int64_t kBytes = 4;
+  [[gnu::always_inline]] static inline void store(uint8_t *to, const __m512 (&value)[4], int64_t count,
+                                                  bool is_streamed) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      store_vector(to + 64 * i, _mm512_castps_si512(value[i]), 4 * (count - 16 * i), is_streamed);
+    }
+  }
+};
+
+// To nearest even; what is too large carries into infinity. The NaN keeps its place, as its lower half is zero.
+struct Bf16Target {
+  static constexpr int64_t kBytes = 2;
+  [[gnu::always_inline]] static inline void store(uint8_t *to, const __m512 (&value)[4], int64_t count,
+                                                  bool is_streamed) {
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i pair = _mm512_or_si512(_mm512_slli_epi32(lane, 2), _mm512_slli_epi32(lane, 18));
+    const __m512i upper_halves = _mm512_add_epi32(pair, set1(0x00030001));  // words 1, 3, 5, ...
+    __m512i sum[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m512i bits = _mm512_castps_si512(value[i]);
+      const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), set1(1));
+      sum[i] = _mm512_add_epi32(_mm512_add_epi32(bits, set1(0x7FFF)), odd);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+      store_vector(to + 64 * i, _mm512_permutex2var_epi16(sum[2 * i], upper_halves, sum[2 * i + 1]),
+                   2 * (count - 32 * i), is_streamed);
+    }
+  }
+};
+
+struct F16Target {
+  static constexpr int64_t kBytes = 2;
+  [[gnu::always_inline]] static inline void store(uint8_t *to, const __m512 (&value)[4], int64_t count,
+                                                  bool is_streamed) {
+    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+      const __m256i low = _mm512_cvtps_ph(value[2 * i], kNearest);
+      const __m256i high = _mm512_cvtps_ph(value[2 * i + 1], kNearest);
+      store_vector(to + 64 * i, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1), 2 * (count - 32 * i),
+                   is_streamed);
+    }
+  }
+};
+
+// ---- scales
+
+// Reads sixteen block scales from block `index` on, of which those in the mask are there.
+[[gnu::always_inline]] inline __m512 load_scales(const MatrixView &view, int64_t index, __mmask16 mask) {
+  if (view.format.block_scale == LPT_FORMAT_F32) {
+    return _mm512_maskz_loadu_ps(mask, static_cast<const float *>(view.block_scales) + index);
+  }
+  const __m512i codes =
+      _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, static_cast<const uint8_t *>(view.block_scales) + index));
+  if (view.format.block_scale == LPT_FORMAT_E8M0FNU) return decoded(kElementE8m0fnu, codes);
+  return decoded(kElementE4m3fn, codes);
+}
+
+// Blocks `first` to `first + count - 1` of the scales' memory.
+inline void fill_strip(const MatrixView &view, ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
+  constexpr int kNanZeroInfinity = 0x80 | 0x10 | 0x08 | 0x04 | 0x02 | 0x01;
+  strip.is_tame = true;
+  for (int64_t i = 0; i < count; i += 16) {
+    const auto mask = static_cast<__mmask16>(lane_mask(0, count - i) & 0xFFFF);
+    const __m512 scale = _mm512_mul_ps(load_scales(view, first + i, mask), _mm512_set1_ps(tensor_scale));
+    strip.is_tame &= _mm512_mask_fpclass_ps_mask(mask, scale, kNanZeroInfinity) == 0;
+    _mm512_store_ps(strip.scale + i, scale);
+    if (!strip.has_zeros) continue;
+    _mm512_store_ps(strip.zero + i,
+                    _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, view.zero_points + first + i))));
+  }
+}
+
+// The NaN of every row: quiet, with the sign of the element.
+[[gnu::always_inline]] inline __m512 with_plain_nan(__m512 product, __m512 element) {
+  const __m512i nan =
+      _mm512_ternarylogic_epi32(set1(0x80000000), _mm512_castps_si512(element), set1(kFloatNanBits), 0xCA);
+  return _mm512_mask_mov_ps(product, _mm512_cmp_ps_mask(product, product, _CMP_UNORD_Q), _mm512_castsi512_ps(nan));
+}
+
+// ---- spans
+
+// What a span knows of its scales, in registers.
+struct StripLanes {
+  const float *scale, *zero;
+  __m512i block_of_lane;
+  int32_t log2_columns;
+  bool has_zeros, is_tame;
+
+  explicit StripLanes(const ScaleStrip &strip) : scale(strip.scale), zero(strip.zero) {
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    log2_columns = strip.log2_columns;
+    block_of_lane = _mm512_srl_epi32(lane, _mm_cvtsi32_si128(log2_columns));
+    has_zeros = strip.has_zeros;
+    is_tame = strip.is_tame;
+  }
+  [[gnu::always_inline]] inline __m512 of(const float *blocks, int64_t column) const {
+    return _mm512_permutexvar_ps(block_of_lane, _mm512_loadu_ps(blocks + (column >> log2_columns)));
+  }
+};
+
+// `count` numbers, at most 64, of which the first stands in column `column` of the strip.
+template <typename Source, typename Target>
+[[gnu::always_inline]] inline void decode_group(const Source &source, const StripLanes &strip, int64_t column,
+                                                const uint8_t *from, uint8_t *to, int64_t count, bool is_streamed) {
+  __m512 value[4];
+  source.load(from, count, value);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    if (strip.has_zeros) value[i] = _mm512_sub_ps(value[i], strip.of(strip.zero, column + 16 * i));
+    const __m512 product = _mm512_mul_ps(value[i], strip.of(strip.scale, column + 16 * i));
+    value[i] = Source::kKeepsNan || !strip.is_tame ? with_plain_nan(product, value[i]) : product;
+  }
+  Target::store(to, value, count, is_streamed);
+}
+
+// `count` adjacent numbers from the strip's first column on.
+template <typename Source, typename Target>
+void decode_span(const CodeTables &tables, const ScaleStrip &scales, const uint8_t *from, uint8_t *to, int64_t count,
+                 bool may_stream) {
+  const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+  const Source source(tables);
+  const StripLanes strip(scales);
+  const int64_t bits = tables.bits;
+  int64_t at = 0;
+  for (; at + 64 <= count; at += 64) {
+    decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, 64, is_streamed);
+  }
+  if (at == count) return;
+  decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, count - at, false);
+}
+
+using DecodeSpan = void (*)(const CodeTables &, const ScaleStrip &, const uint8_t *, uint8_t *, int64_t, bool);
+
+template <typename Source>
+DecodeSpan decode_span_of(lpt_format target) {
+  if (target == LPT_FORMAT_F32) return decode_span<Source, FloatTarget>;
+  return target == LPT_FORMAT_BF16 ? decode_span<Source, Bf16Target> : decode_span<Source, F16Target>;
+}
+
+inline DecodeSpan decode_span_of(lpt_format source, int32_t bits, lpt_format target) {
+  if (bits <= 4) return decode_span_of<NibbleSource>(target);
+  if (bits <= 8) return decode_span_of<ByteSource>(target);
+  if (bits == 32) return decode_span_of<FloatSource>(target);
+  if (source == LPT_FORMAT_F16) return decode_span_of<HalfSource<LPT_FORMAT_F16>>(target);
+  if (source == LPT_FORMAT_BF16) return decode_span_of<HalfSource<LPT_FORMAT_BF16>>(target);
+  return decode_span_of<HalfSource<LPT_FORMAT_INT16>>(target);
+}
+
+inline void decode_matrix(const DequantizeRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  CodeTables tables;
+  tables.bits = 32;
+  if (plain != LPT_FORMAT_F32) {
+    const Element element = element_of(plain);
+    tables.bits = element.bits;
+    if (element.bits <= 8) fill_tables(element, tables);
+  }
+  const DecodeSpan decode = decode_span_of(plain, tables.bits, request.target.format.element);
+  const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
+    fill_strip(request.source, strip, tensor_scale, first, count);
+  };
+  const auto span = [&](const ScaleStrip &strip, const uint8_t *from, uint8_t *to, int64_t count, bool may_stream) {
+    decode(tables, strip, from, to, count, may_stream);
+  };
+  walk_codes(request, tables.bits, fill, span);
+  _mm_sfence();
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,37 @@
+#include "src/ops/dialect.hpp"
+
+#include "src/api/guard.hpp"
+#include "src/ops/convert.hpp"
+
+using namespace lpt;
+
+lpt_status lpt_dialect_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+                            size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    return dialect_size(tensor, dialect, *out_size_bytes);
+  });
+}
+
+lpt_status lpt_dialect_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
+                              size_t buffer_bytes) {
+  return guard(context, [&](Context &self) { return export_dialect(self, tensor, dialect, buffer, buffer_bytes); });
+}
+
+lpt_status lpt_dialect_import(lpt_context *context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect,
+                              lpt_tensor *tensor) {
+  return guard(context, [&](Context &self) { return import_dialect(self, buffer, buffer_bytes, dialect, tensor); });
+}
+
+void lpt_convert_options_init(lpt_convert_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_CONVERT_OPTIONS_INIT);
+}
+
+lpt_status lpt_convert(lpt_context *context, const lpt_tensor *source, const lpt_convert_options *options,
+                       lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_convert_options known = LPT_CONVERT_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return convert(self, source, known, output);
+  });
+}

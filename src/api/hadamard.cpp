@@ -1,0 +1,24 @@
+#include "src/api/guard.hpp"
+#include "src/ops/quantize.hpp"
+
+using namespace lpt;
+
+void lpt_hadamard_options_init(lpt_hadamard_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_HADAMARD_OPTIONS_INIT);
+}
+
+lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lpt_hadamard_options *options,
+                        lpt_tensor *output) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_hadamard_options known = LPT_HADAMARD_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    return hadamard(self, source, known, output);
+  });
+}
+
+lpt_status lpt_random_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs) {
+  return guard(context, [&](Context &) -> Status {
+    if (random == nullptr) return invalid("random is NULL: expected where the bits come from");
+    return random_signs(*random, signs);
+  });
+}

@@ -1,0 +1,34 @@
+#include "src/api/guard.hpp"
+#include "src/ops/quantize.hpp"
+
+using namespace lpt;
+
+void lpt_statistics_values_init(lpt_statistics_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_STATISTICS_VALUES_INIT);
+}
+
+lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_statistics) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_out(out_statistics, "out_statistics"));
+    *out_statistics = new lpt_statistics();
+    return {};
+  });
+}
+
+void lpt_statistics_destroy(lpt_statistics *statistics) { destroy(statistics, HandleKind::kStatistics); }
+
+lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
+                               lpt_statistics_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
+    return write_values(statistics_values(statistics->sums), "out_values", out_values);
+  });
+}
+
+lpt_status lpt_statistics_reset(lpt_context *context, lpt_statistics *statistics) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
+    statistics->sums = {};
+    return {};
+  });
+}

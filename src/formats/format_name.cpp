@@ -1,0 +1,121 @@
+// Names of formats, and the way back.
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "src/formats/own_element.hpp"
+#include "src/formats/preset.hpp"
+
+namespace lpt {
+namespace {
+
+std::string extent_name(int32_t extent) { return extent == LPT_WHOLE ? "whole" : std::to_string(extent); }
+
+std::string block_name(const Format &format) {
+  if (!format.has_block_scale()) return "tensor";
+  if (format.block_rows == 1 && format.block_columns == LPT_WHOLE) return "row";
+  if (format.block_rows == LPT_WHOLE && format.block_columns == 1) return "column";
+  return extent_name(format.block_rows) + "x" + extent_name(format.block_columns);
+}
+
+// Digits without a leading zero, or "whole".
+bool parse_extent(std::string_view word, int32_t &out_extent) {
+  if (word == "whole") {
+    out_extent = LPT_WHOLE;
+    return true;
+  }
+  if (word.empty() || word.size() > 7 || word.front() == '0') return false;
+  if (word.find_first_not_of("0123456789") != word.npos) return false;
+  out_extent = static_cast<int32_t>(std::atoi(std::string(word).c_str()));
+  return true;
+}
+
+bool parse_block(std::string_view word, Format &parts) {
+  if (word == "row") word = "1xwhole";
+  if (word == "column") word = "wholex1";
+  const size_t cross = word.find('x');
+  return cross != word.npos && parse_extent(word.substr(0, cross), parts.block_rows) &&
+         parse_extent(word.substr(cross + 1), parts.block_columns);
+}
+
+bool parse_plain(std::string_view word, lpt_format &out_format) {
+  if (const PlainPreset *preset = find_plain_preset(word)) {
+    out_format = preset->id;
+    return true;
+  }
+  OwnElement own;
+  if (!own_from_name(word, own)) return false;
+  out_format = format_of_own(own);
+  return true;
+}
+
+std::vector<std::string_view> split(std::string_view name) {
+  std::vector<std::string_view> words;
+  for (size_t slash; (slash = name.find('/')) != name.npos; name.remove_prefix(slash + 1)) {
+    words.push_back(name.substr(0, slash));
+  }
+  words.push_back(name);
+  return words;
+}
+
+// Reads element/block/scale[/tensor scale][/zero point]; a message begins with the word that is wrong.
+Status parse_parts(std::span<const std::string_view> words, Format &parts) {
+  const auto wrong = [](const char *part, std::string_view word, const char *expected) {
+    return invalid("%s is \"%.*s\", expected %s", part, static_cast<int>(word.size()), word.data(), expected);
+  };
+  if (!parse_plain(words[0], parts.element)) return wrong("element", words[0], "a plain format such as e4m3fn");
+  const bool is_tensor = words[1] == "tensor";
+  if (is_tensor && words.size() > 3) return wrong("block", words[1], "no second scale behind it");
+  if (!is_tensor && !parse_block(words[1], parts)) {
+    return wrong("block", words[1], "tensor, row, column, or ROWSxCOLUMNS of powers of two or whole");
+  }
+  if (!parse_plain(words[2], is_tensor ? parts.tensor_scale : parts.block_scale)) {
+    return wrong("scale", words[2], is_tensor ? "f32" : "f32, e8m0fnu or e4m3fn");
+  }
+  for (const std::string_view word : words.subspan(3)) {
+    lpt_format plain = LPT_FORMAT_NONE;
+    if (!parse_plain(word, plain)) return wrong("tensor scale", word, "f32, or uint8 for zero points");
+    lpt_format &part = plain == LPT_FORMAT_UINT8 ? parts.zero_point : parts.tensor_scale;
+    if (part != LPT_FORMAT_NONE) return wrong("tensor scale", word, "one f32 and one uint8 at most");
+    part = plain;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status format_from_name(const char *name, lpt_format &out_format) {
+  if (const Preset *preset = find_preset(std::string_view(name))) {
+    out_format = preset->format.id;
+    return {};
+  }
+  if (parse_plain(name, out_format)) return {};
+  const std::vector<std::string_view> words = split(name);
+  if (words.size() < 3 || words.size() > 5) {
+    return invalid("name is \"%s\", expected a preset such as nvfp4, or element/block/scale[/tensor_scale][/uint8]",
+                   name);
+  }
+  Format parts;
+  Status status = parse_parts(words, parts);
+  if (status.is_ok()) status = make_format(parts, out_format);
+  if (status.is_ok()) return {};
+  return invalid("name is \"%s\": %s", name, status.message().c_str());
+}
+
+std::string format_name(lpt_format id) {
+  if (const PlainPreset *plain = find_plain_preset(id)) return plain->name;
+  if (const Preset *preset = find_preset(id)) return preset->name;
+  Format format;
+  if (!find_format(id, format)) return text("format %lld", static_cast<long long>(id));
+  OwnElement own;
+  if (format.is_plain() && read_own(id, own)) return own_name(own);
+  std::string name = format_name(format.element);
+  const auto add = [&](const std::string &word) { name.append("/").append(word); };
+  add(block_name(format));
+  if (format.has_block_scale()) add(format_name(format.block_scale));
+  if (format.has_tensor_scale()) add(format_name(format.tensor_scale));
+  if (format.has_zero_point()) add(format_name(format.zero_point));
+  return name;
+}
+
+}  // namespace lpt

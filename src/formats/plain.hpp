@@ -1,0 +1,45 @@
+// The plain formats: each is one element, without scales.
+#pragma once
+
+#include <string_view>
+
+#include "lpt.h"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+// What a plain format is by itself.
+struct Plain {
+  int32_t bits = 0;
+  int32_t exponent_bits = 0;
+  int32_t mantissa_bits = 0;
+  int32_t exponent_bias = 0;
+  lpt_special special = LPT_SPECIAL_NONE;
+  double largest = 0;
+  const Element *element = nullptr;  // nullptr: it is not encoded
+};
+
+// A row of the table.
+struct PlainPreset {
+  const char *name;
+  lpt_format id;
+  Plain plain;
+};
+
+// nullptr where there is none.
+const PlainPreset *find_plain_preset(lpt_format id);
+const PlainPreset *find_plain_preset(std::string_view name);
+
+// The preset with the same bits, bias and special values.
+const PlainPreset *find_equal_preset(const Plain &plain);
+
+// A plain format, of the table or the caller's own.
+struct FoundPlain {
+  bool is_found = false;
+  Plain plain;
+  Element element = {};
+  bool is_encoded = false;
+};
+FoundPlain find_plain(lpt_format id);
+
+}  // namespace lpt

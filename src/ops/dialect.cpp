@@ -1,0 +1,285 @@
+#include "src/ops/dialect.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "src/ops/ggml.hpp"
+#include "src/ops/operation.hpp"
+
+namespace lpt {
+namespace {
+
+// A tensor in a dialect that has a place for it.
+struct Plan {
+  lpt_dialect dialect = 0;
+  MatrixView view;
+  size_t bytes = 0;
+  GgmlType type{};  // of both dialects of ggml
+};
+
+// ---- ggml
+
+bool find_type(lpt_dialect dialect, const Format &format, GgmlType &out_type) {
+  if (dialect == LPT_DIALECT_GGML_Q4_1) {
+    out_type = GgmlType::kQ4_1;
+    return format.id == LPT_FORMAT_UINT4_1X32 || is_wide_float(format.id);
+  }
+  if (format.id == LPT_FORMAT_INT8_1X32) out_type = GgmlType::kQ8_0;
+  if (format.id == LPT_FORMAT_INT4_1X32) out_type = GgmlType::kQ4_0;
+  if (format.id == LPT_FORMAT_MXFP4) out_type = GgmlType::kMxfp4;
+  return format.id == LPT_FORMAT_INT8_1X32 || format.id == LPT_FORMAT_INT4_1X32 || format.id == LPT_FORMAT_MXFP4;
+}
+
+Status plan_ggml(Plan &plan) {
+  const MatrixView &view = plan.view;
+  if (!find_type(plan.dialect, view.format, plan.type)) {
+    return unsupported("tensor is %s: expected %s", format_name(view.format.id).c_str(),
+                       plan.dialect == LPT_DIALECT_GGML_Q4_1 ? "uint4_1x32, or f32, f64, bf16 or f16 to import"
+                                                             : "int8_1x32, int4_1x32 or mxfp4");
+  }
+  if (view.columns % kGgmlBlock != 0) {
+    return invalid("tensor has %lld columns: expected a multiple of %lld, the blocks of ggml",
+                   static_cast<long long>(view.columns), static_cast<long long>(kGgmlBlock));
+  }
+  plan.bytes = static_cast<size_t>(view.rows * (view.columns / kGgmlBlock) * ggml_block_bytes(plan.type));
+  return {};
+}
+
+// Runs body(row, block, place) for every block of a matrix, where `place` counts them row after row. It returns false to
+// end its part; the first block that did so comes back, -1 without one.
+template <typename Body>
+int64_t for_blocks(Context &context, const MatrixView &view, const Body &body) {
+  const int64_t blocks = view.columns / kGgmlBlock;
+  const Parts parts = split(context, view.rows, view.columns);
+  std::vector<int64_t> ends(static_cast<size_t>(parts.count), -1);
+  parallel_for(context, parts.count, [&](int64_t part) {
+    const int64_t end = std::min((part + 1) * parts.length, view.rows) * blocks;
+    for (int64_t place = part * parts.length * blocks; place < end; ++place) {
+      if (body(place / blocks, place % blocks, place)) continue;
+      ends[static_cast<size_t>(part)] = place;
+      return;
+    }
+  });
+  for (const int64_t place : ends) {
+    if (place >= 0) return place;
+  }
+  return -1;
+}
+
+Status bad_block(const char *name, const MatrixView &view, int64_t place, const std::string &reason) {
+  const int64_t blocks = view.columns / kGgmlBlock;
+  const int64_t column = place % blocks * kGgmlBlock;
+  return invalid("%s has in row %lld, columns %lld to %lld, %s", name, static_cast<long long>(place / blocks),
+                 static_cast<long long>(column), static_cast<long long>(column + kGgmlBlock - 1), reason.c_str());
+}
+
+Status export_ggml(Context &context, const Plan &plan, uint8_t *buffer) {
+  const MatrixView &view = plan.view;
+  if (view.format.is_plain()) {
+    return unsupported("tensor is %s: Q4_1 is read into it only, expected uint4_1x32",
+                       format_name(view.format.id).c_str());
+  }
+  const int64_t bad = for_blocks(context, view, [&](int64_t row, int64_t block, int64_t) {
+    return unwritable_block(plan.type, view, row, block).empty();
+  });
+  if (bad >= 0) {
+    const int64_t blocks = view.columns / kGgmlBlock;
+    return bad_block("tensor", view, bad, unwritable_block(plan.type, view, bad / blocks, bad % blocks));
+  }
+  for_blocks(context, view, [&](int64_t row, int64_t block, int64_t place) {
+    write_ggml_block(plan.type, view, row, block, buffer + place * ggml_block_bytes(plan.type));
+    return true;
+  });
+  return {};
+}
+
+Status import_ggml(Context &context, const Plan &plan, const uint8_t *buffer) {
+  const MatrixView &view = plan.view;
+  const auto source = [&](int64_t place) { return buffer + place * ggml_block_bytes(plan.type); };
+  const int64_t bad = for_blocks(context, view, [&](int64_t, int64_t, int64_t place) {
+    return unreadable_block(plan.type, source(place), view.format).empty();
+  });
+  if (bad >= 0) return bad_block("buffer", view, bad, unreadable_block(plan.type, source(bad), view.format));
+  for_blocks(context, view, [&](int64_t row, int64_t block, int64_t place) {
+    read_ggml_block(plan.type, source(place), view, row, block);
+    return true;
+  });
+  return {};
+}
+
+// ---- bitsandbytes
+
+Status plan_bitsandbytes(Plan &plan) {
+  const MatrixView &view = plan.view;
+  if (element_bits(view.format.element) != 4) {
+    return unsupported("tensor is %s: expected an element of 4 bits", format_name(view.format.id).c_str());
+  }
+  plan.bytes = static_cast<size_t>((view.rows * view.columns + 1) / 2);
+  return {};
+}
+
+uint8_t *row_at(const MatrixView &view, int64_t row) {
+  return static_cast<uint8_t *>(view.data) + row_bytes(view.format.element, row * view.row_stride);
+}
+
+// Two rows at a time: an even number of elements, so that no byte of the buffer has two writers.
+void export_bitsandbytes(Context &context, const MatrixView &view, uint8_t *buffer) {
+  const Parts parts = split(context, (view.rows + 1) / 2, 2 * view.columns);
+  parallel_for(context, parts.count, [&](int64_t part) {
+    const int64_t end = std::min((part + 1) * parts.length * 2, view.rows);
+    for (int64_t row = part * parts.length * 2; row < end; ++row) {
+      const uint8_t *source = row_at(view, row);
+      for (int64_t column = 0; column < view.columns; ++column) {
+        const int64_t place = row * view.columns + column;
+        const uint32_t code = source[column / 2] >> (column % 2 * 4) & 15;
+        buffer[place / 2] = static_cast<uint8_t>(place % 2 == 0 ? code << 4 : buffer[place / 2] | code);
+      }
+    }
+  });
+}
+
+void import_bitsandbytes(Context &context, const uint8_t *buffer, const MatrixView &view) {
+  const auto code_at = [buffer](int64_t place) { return buffer[place / 2] >> ((place + 1) % 2 * 4) & 15; };
+  const Parts parts = split(context, view.rows, view.columns);
+  parallel_for(context, parts.count, [&](int64_t part) {
+    const int64_t end = std::min((part + 1) * parts.length, view.rows);
+    for (int64_t row = part * parts.length; row < end; ++row) {
+      uint8_t *target = row_at(view, row);
+      for (int64_t column = 0; column < view.columns; column += 2) {
+        const int64_t place = row * view.columns + column;
+        const int high = column + 1 < view.columns ? code_at(place + 1) : 0;
+        target[column / 2] = static_cast<uint8_t>(code_at(place) | high << 4);
+      }
+    }
+  });
+}
+
+// ---- scale tiles of cuBLAS
+
+constexpr int64_t kTileRows = 128;
+constexpr int64_t kTileColumns = 4;
+
+// The block scales as a matrix.
+MatrixView scales_of(const MatrixView &view) {
+  const BlockGrid grid = block_grid(view.format, view.rows, view.columns);
+  MatrixView scales = dense_view(view.format.block_scale, view.block_scales, grid.rows, grid.columns);
+  scales.row_stride = view.block_scale_stride;
+  return scales;
+}
+
+int64_t tiles_down(const MatrixView &scales) { return (scales.rows + kTileRows - 1) / kTileRows; }
+int64_t tiles_across(const MatrixView &scales) { return (scales.columns + kTileColumns - 1) / kTileColumns; }
+
+Status plan_cublas(Plan &plan) {
+  const Format &format = plan.view.format;
+  if (!format.has_block_scale() || element_bits(format.block_scale) != 8 || format.block_rows != 1) {
+    return unsupported("tensor is %s: expected block scales of one byte, each of one row",
+                       format_name(format.id).c_str());
+  }
+  const MatrixView scales = scales_of(plan.view);
+  // Without a sign: a tensor without data may be so large that its padding does not fit int64_t.
+  plan.bytes = static_cast<size_t>(tiles_down(scales)) * static_cast<size_t>(tiles_across(scales)) *
+               static_cast<size_t>(kTileRows * kTileColumns);
+  return {};
+}
+
+int64_t tiled_place(int64_t row, int64_t column, int64_t across) {
+  const int64_t tile = row / kTileRows * across + column / kTileColumns;
+  return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * 4 + column % kTileColumns;
+}
+
+// Runs body(scale, place in the tiles) for every scale. Tiles of the same rows are one task's.
+template <typename Body>
+void for_scales(Context &context, const MatrixView &scales, const Body &body) {
+  const int64_t across = tiles_across(scales);
+  const Parts parts = split(context, tiles_down(scales), kTileRows * scales.columns);
+  parallel_for(context, parts.count, [&](int64_t part) {
+    const int64_t end = std::min((part + 1) * parts.length * kTileRows, scales.rows);
+    for (int64_t row = part * parts.length * kTileRows; row < end; ++row) {
+      uint8_t *line = row_at(scales, row);
+      for (int64_t column = 0; column < scales.columns; ++column) {
+        body(line[column], tiled_place(row, column, across));
+      }
+    }
+  });
+}
+
+// ---- all of them
+
+Status make_plan(const Tensor *tensor, lpt_dialect dialect, bool needs_data, Plan &plan) {
+  plan.dialect = dialect;
+  LPT_TRY(check_matrix(tensor, "tensor", needs_data, plan.view));
+  switch (dialect) {
+    case LPT_DIALECT_GGML:
+    case LPT_DIALECT_GGML_Q4_1:
+      return plan_ggml(plan);
+    case LPT_DIALECT_BITSANDBYTES:
+      return plan_bitsandbytes(plan);
+    case LPT_DIALECT_CUBLAS_SCALES:
+      return plan_cublas(plan);
+    default:
+      return invalid("dialect is %d: expected one of lpt_dialect_values", dialect);
+  }
+}
+
+Status check_buffer(const Plan &plan, const void *buffer, size_t buffer_bytes) {
+  if (buffer_bytes < plan.bytes) {
+    return invalid("buffer_bytes is %zu: expected at least %zu", buffer_bytes, plan.bytes);
+  }
+  if (plan.bytes == 0) return {};
+  if (buffer == nullptr) return invalid("buffer is NULL: expected %zu bytes", plan.bytes);
+  const MatrixView bytes = vector_view(LPT_FORMAT_UINT8, buffer, static_cast<int64_t>(plan.bytes));
+  LPT_TRY(check_apart(bytes, "buffer", plan.view, "tensor"));
+  if (!plan.view.format.has_block_scale()) return {};
+  MatrixView beside = scales_of(plan.view);
+  LPT_TRY(check_apart(bytes, "buffer", beside, "tensor's block scales"));
+  if (!plan.view.format.has_zero_point()) return {};
+  find_format(plan.view.format.zero_point, beside.format);
+  beside.data = plan.view.zero_points;
+  return check_apart(bytes, "buffer", beside, "tensor's zero points");
+}
+
+}  // namespace
+
+Status dialect_size(const Tensor *tensor, lpt_dialect dialect, size_t &out_size_bytes) {
+  Plan plan;
+  LPT_TRY(make_plan(tensor, dialect, false, plan));
+  out_size_bytes = plan.bytes;
+  return {};
+}
+
+Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialect, void *buffer, size_t buffer_bytes) {
+  Plan plan;
+  LPT_TRY(make_plan(tensor, dialect, true, plan));
+  LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
+  auto *bytes = static_cast<uint8_t *>(buffer);
+  const Measure measure(context, "dialect_export", "dialect", 2 * static_cast<double>(plan.bytes));
+  if (dialect == LPT_DIALECT_BITSANDBYTES) {
+    export_bitsandbytes(context, plan.view, bytes);
+  } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
+    if (plan.bytes > 0) std::memset(bytes, 0, plan.bytes);
+    for_scales(context, scales_of(plan.view), [bytes](const uint8_t &scale, int64_t place) { bytes[place] = scale; });
+  } else {
+    return export_ggml(context, plan, bytes);
+  }
+  return {};
+}
+
+Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect, Tensor *tensor) {
+  Plan plan;
+  LPT_TRY(make_plan(tensor, dialect, true, plan));
+  LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
+  const auto *bytes = static_cast<const uint8_t *>(buffer);
+  const Measure measure(context, "dialect_import", "dialect", 2 * static_cast<double>(plan.bytes));
+  if (dialect == LPT_DIALECT_BITSANDBYTES) {
+    import_bitsandbytes(context, bytes, plan.view);
+  } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
+    for_scales(context, scales_of(plan.view), [bytes](uint8_t &scale, int64_t place) { scale = bytes[place]; });
+  } else {
+    return import_ggml(context, plan, bytes);
+  }
+  return {};
+}
+
+}  // namespace lpt

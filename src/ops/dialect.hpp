@@ -1,0 +1,13 @@
+// lpt_dialect_size(), lpt_dialect_export() and lpt_dialect_import(): tensors in other libraries' layouts of bytes.
+#pragma once
+
+#include "src/ops/context.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+Status dialect_size(const Tensor *tensor, lpt_dialect dialect, size_t &out_size_bytes);
+Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialect, void *buffer, size_t buffer_bytes);
+Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect, Tensor *tensor);
+
+}  // namespace lpt
