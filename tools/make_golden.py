@@ -3,19 +3,17 @@
 
     python3 -m venv golden-venv
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6
-    golden-venv/bin/python tools/make_golden.py                # all but all_floats.csv; some seconds
+    golden-venv/bin/python tools/make_golden.py                # all but all_floats.csv; a minute
     golden-venv/bin/python tools/make_golden.py --all-floats   # all_floats.csv alone; some minutes
 
 <element>.csv    every code of an element of 8 bits or fewer: code, and the bits of its value in f32. A NaN is 7fc00000
-                 with the code's sign.
+                 with the code's sign; the NaN of an fnuz element has none.
 digests.csv      what a set of f32 values becomes in an element, to nearest even, overflow to infinity: one digest for
                  each set and element. The set "codes" is the way back: all codes of a 16-bit element, as f32 bits.
 random_bits.csv  the random bits of some elements: Philox4x32 from its definition (Salmon et al., SC 2011).
 all_floats.csv   as digests.csv, for all 2^32 values in the order of their bits.
 
-The digest: item i goes to lane i mod 65536. A lane's hash is 64-bit FNV-1a over its items in order, each of them its
-bytes from the lowest up: one byte for a code of 8 bits or fewer, two for 16 bits, four for f32 bits. The digest is
-FNV-1a over the 65536 lane hashes, eight bytes each from the lowest up. Lanes let numpy and threads work side by side.
+tools/golden.py says how a digest is made.
 
 The sets:
     bf16       all bf16 values in the order of their codes, f16 likewise
@@ -25,22 +23,24 @@ The sets:
     random     10 million f32 whose bits are the high halves of splitmix64 outputs, seed 1
 
 Where LPT means something else, the script writes what LPT means:
-    NaN        any NaN code counts as the positive one that LPT writes; an element without NaN gives code 0
-               (ml_dtypes: -0 in e2m1fn)
+    NaN        any NaN code counts as the positive one that LPT writes (of an fnuz element: its only one); an element
+               without NaN gives code 0 (ml_dtypes: -0 in e2m1fn, e2m3fn, e3m2fn)
     e8m0fnu    zero of either sign gives code 0, which is 2^-127, because a scale of zeros must be a number (ml_dtypes:
                NaN)
-    int8       numpy's rint, clipped to -127 ... 127
+    integers   numpy's rint, clipped to the same distance on both sides of zero: -127 ... 127 for int8, likewise int16,
+               int4, int2; uint4 to 0 ... 15 (ml_dtypes cuts int4, int2 and uint4 off and wraps them around). A ternary
+               element is an int2: its codes are 0, 1 and 3 for 0, 1 and -1.
+    q1_6       the element of MXINT8, int8 in units of 1/64: rint of 64 times the value, clipped to -127 ... 127
 """
 import argparse
-import pathlib
-import sys
 
 import ml_dtypes
 import numpy as np
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden" / "formats"
-LANES = 65536
-FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+import golden
+from golden import digest_of
+
+PACKAGES = ["ml_dtypes", "numpy"]
 
 
 class Element:
@@ -51,11 +51,7 @@ class Element:
 
     def encode(self, values):
         is_nan = np.isnan(values)
-        if self.name == "int8":
-            codes = np.clip(np.rint(np.where(is_nan, 0, values)), -127, 127).astype(np.int8).view(np.uint8)
-        else:
-            codes = values.astype(self.dtype).view(self.code_type)
-        codes = np.where(is_nan, self.nan_code, codes)
+        codes = np.where(is_nan, self.nan_code, values.astype(self.dtype).view(self.code_type))
         if self.name == "e8m0fnu":
             codes = np.where(values == 0, 0, codes)
         elif self.name == "e4m3fn":  # overflow gives a NaN of the value's sign
@@ -63,7 +59,27 @@ class Element:
         return codes.astype(self.code_type)
 
     def decode(self, codes):
-        return codes.astype(self.code_type).view(self.dtype).astype(np.float32)
+        values = codes.astype(self.code_type).view(self.dtype).astype(np.float32)
+        return np.where(np.isnan(values), np.float32(np.nan), values) if self.name.endswith("fnuz") else values
+
+
+class Integer(Element):
+    """Counts units of 1 / per_one. numpy rounds; ml_dtypes says which integer a code of less than 8 bits is."""
+
+    def __init__(self, name, dtype, bits, per_one=1):
+        is_signed = not name.startswith("u")
+        self.largest = (1 << (bits - is_signed)) - 1
+        self.smallest = -self.largest if is_signed else 0
+        self.per_one = np.float32(per_one)
+        super().__init__(name, dtype, bits, 0, self.largest)
+
+    def encode(self, values):
+        finite = np.where(np.isnan(values), np.float32(0), values)
+        units = np.clip(np.rint(finite * self.per_one), self.smallest, self.largest).astype(np.int32)
+        return (units & ((1 << self.bits) - 1)).astype(self.code_type)
+
+    def decode(self, codes):
+        return super().decode(codes) / self.per_one
 
 
 ELEMENTS = [
@@ -74,43 +90,27 @@ ELEMENTS = [
     Element("e5m2", ml_dtypes.float8_e5m2, 8, 0x7E, 0x7B),
     Element("e2m1fn", ml_dtypes.float4_e2m1fn, 4, 0, 0x7),
     Element("e8m0fnu", ml_dtypes.float8_e8m0fnu, 8, 0xFF, 0xFE),
-    Element("int8", np.int8, 8, 0, 127),
+    Integer("int8", np.int8, 8),
+    Element("e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 8, 0x80, 0x7F),
+    Element("e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 8, 0x80, 0x7F),
+    Element("e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz, 8, 0x80, 0x7F),
+    Element("e3m4", ml_dtypes.float8_e3m4, 8, 0x78, 0x6F),
+    Element("e3m2fn", ml_dtypes.float6_e3m2fn, 6, 0, 0x1F),
+    Element("e2m3fn", ml_dtypes.float6_e2m3fn, 6, 0, 0x1F),
+    Integer("int16", np.int16, 16),
+    Integer("q1_6", np.int8, 8, 64),
+    Integer("int4", ml_dtypes.int4, 4),
+    Integer("uint4", ml_dtypes.uint4, 4),
+    Integer("int2", ml_dtypes.int2, 2),
 ]
 
 
-def canonical_bits(values):
-    """The bits of f32 values, every NaN as 7fc00000 with its sign."""
-    bits = values.view(np.uint32)
-    return np.where(np.isnan(values), (bits & np.uint32(0x80000000)) | np.uint32(0x7FC00000), bits).astype("<u4")
+def bf16_values():
+    return np.arange(65536, dtype=np.uint16).view(ml_dtypes.bfloat16).astype(np.float32)
 
 
-class Digest:
-    """Takes items in pieces of a multiple of LANES, save the last one."""
-
-    def __init__(self):
-        self.lanes = np.full(LANES, FNV_OFFSET, np.uint64)
-
-    def add(self, items):
-        size = items.dtype.itemsize
-        data = items.view(np.uint8).reshape(-1, size)
-        for start in range(0, len(data), LANES):
-            piece = data[start : start + LANES]
-            lanes = self.lanes[: len(piece)]
-            for byte in range(size):
-                lanes ^= piece[:, byte]
-                lanes *= np.uint64(FNV_PRIME)
-
-    def text(self):
-        digest = FNV_OFFSET
-        for byte in self.lanes.astype("<u8").tobytes():
-            digest = (digest ^ byte) * FNV_PRIME % 2**64
-        return f"{digest:016x}"
-
-
-def digest_of(items):
-    digest = Digest()
-    digest.add(items)
-    return digest.text()
+def f16_values():
+    return np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
 def midpoints(element):
@@ -118,18 +118,7 @@ def midpoints(element):
     values = element.decode(codes).astype(np.float64)
     # One more step of the last size; e8m0fnu alone has no mantissa, so that its next step is twice as wide.
     after = 2 * values[-1] - (0 if element.name == "e8m0fnu" else values[-2])
-    middles = (values + np.append(values[1:], after)) / 2
-    bits = middles.astype(np.float32).view(np.uint32)
-    assert (bits.view(np.float32) == middles).all()
-    around = np.stack([bits - 1, bits, bits + 1], axis=1).reshape(-1)
-    return np.concatenate([around, around | np.uint32(0x80000000)]).view(np.float32)
-
-
-def splitmix64_highs(seed, count):
-    state = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((state ^ (state >> np.uint64(31))) >> np.uint64(32)).astype(np.uint32)
+    return golden.around((values + np.append(values[1:], after)) / 2)
 
 
 def philox4x32(counter, key, rounds):
@@ -152,36 +141,31 @@ def random_bits(seed, stream, step, rounds, bits, index):
     return (whole >> (bits * (index % per_block))) & ((1 << bits) - 1)
 
 
-def write(name, header, rows):
-    command = " ".join(["tools/make_golden.py", *sys.argv[1:]])
-    lines = [f"# {command}, ml_dtypes {ml_dtypes.__version__}, numpy {np.__version__}", header, *rows]
-    (FOLDER / f"{name}.csv").write_text("\n".join(lines) + "\n")
-
-
 def write_decoded():
     for element in ELEMENTS:
         if element.bits > 8:
             continue
-        bits = canonical_bits(element.decode(np.arange(1 << element.bits)))
-        write(element.name, "code,f32_bits", [f"{code},{value:08x}" for code, value in enumerate(bits)])
+        bits = golden.canonical_bits(element.decode(np.arange(1 << element.bits)))
+        rows = [f"{code},{value:08x}" for code, value in enumerate(bits)]
+        golden.write(element.name, "code,f32_bits", rows, PACKAGES)
 
 
 def write_digests():
     every_16 = np.arange(65536, dtype=np.uint16)
     sets = {
-        "bf16": every_16.view(ml_dtypes.bfloat16).astype(np.float32),
-        "f16": every_16.view(np.float16).astype(np.float32),
+        "bf16": bf16_values(),
+        "f16": f16_values(),
         "midpoints": None,
-        "random": splitmix64_highs(1, 10_000_000).view(np.float32),
+        "random": golden.splitmix64_highs(1, 10_000_000).view(np.float32),
     }
     rows = []
     for element in ELEMENTS:
         if element.bits == 16:
-            rows.append(f"codes,{element.name},{digest_of(canonical_bits(element.decode(every_16)))}")
+            rows.append(f"codes,{element.name},{digest_of(golden.canonical_bits(element.decode(every_16)))}")
         for name, values in sets.items():
             codes = element.encode(midpoints(element) if values is None else values)
             rows.append(f"{name},{element.name},{digest_of(codes)}")
-    write("digests", "set,element,digest", rows)
+    golden.write("digests", "set,element,digest", rows, PACKAGES)
 
 
 def write_random_bits():
@@ -192,26 +176,25 @@ def write_random_bits():
                 for index in [0, 1, 2, 7, 8, 9, 15, 16, 31, 1000003, 2**35 + 13, 2**40 + 7]:
                     value = random_bits(seed, stream, step, rounds, bits, index)
                     rows.append(f"{seed},{stream},{step},{rounds},{bits},{index},{value}")
-    write("random_bits", "seed,stream,step,rounds,bits,index,value", rows)
+    golden.write("random_bits", "seed,stream,step,rounds,bits,index,value", rows, PACKAGES)
 
 
 def write_all_floats():
     elements = [element for element in ELEMENTS if element.name in ("e4m3fn", "e5m2")]
-    digests = [Digest() for _ in elements]
-    low = np.arange(LANES, dtype=np.uint32)
+    digests = [golden.Digest() for _ in elements]
+    low = np.arange(golden.LANES, dtype=np.uint32)
     for high in range(65536):
         values = (low | np.uint32(high << 16)).view(np.float32)
         for element, digest in zip(elements, digests):
             digest.add(element.encode(values))
     rows = [f"all_floats,{element.name},{digest.text()}" for element, digest in zip(elements, digests)]
-    write("all_floats", "set,element,digest", rows)
+    golden.write("all_floats", "set,element,digest", rows, PACKAGES)
 
 
 def main():
     parser = argparse.ArgumentParser(description="makes tests/golden/formats; the source says how to run it")
     parser.add_argument("--all-floats", action="store_true", help="all_floats.csv instead of the others")
     arguments = parser.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
     # Casting overflows and NaN is the point here.
     with np.errstate(all="ignore"):
         if arguments.all_floats:

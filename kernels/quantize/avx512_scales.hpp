@@ -78,7 +78,7 @@ inline ScaleLanes scale_lanes(const QuantizeRequest &request) {
                    request.rule == LPT_SCALE_RULE_POWER_OF_TWO_NEAREST;
   lanes.largest = _mm512_set1_ps(lanes.spec.largest);
   lanes.tensor_inverse = _mm512_set1_ps(lanes.spec.tensor_inverse);
-  lanes.tensor_scale = _mm512_set1_ps(target.format.has_tensor_scale() ? *target.tensor_scale : 1.0f);
+  lanes.tensor_scale = _mm512_set1_ps(target.format.tensor_scale != LPT_FORMAT_NONE ? *target.tensor_scale : 1.0f);
   if (lanes.is_power) set_powers(lanes);
   if (target.format.block_scale == LPT_FORMAT_E4M3FN) lanes.e4m3fn = element_lanes(kElementE4m3fn, Kind::kEven);
   return lanes;

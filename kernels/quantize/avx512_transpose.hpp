@@ -204,7 +204,7 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, CastRows 
                       ByteTile &tile, bool is_streamed) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
-  const bool has_blocks = target.format.has_block_scale();
+  const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
   const int64_t block = has_blocks ? grid.block_columns : kTileLines;
   const int64_t bits = cast.rows.element.bits;
@@ -259,7 +259,7 @@ void cast_turned(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
   const MatrixView &target = request.target;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
   const int64_t columns =
-      grid.block_columns > kTileLines && target.format.has_block_scale() ? grid.block_columns : kTileLines;
+      grid.block_columns > kTileLines && target.format.block_scale != LPT_FORMAT_NONE ? grid.block_columns : kTileLines;
   for (int64_t near = 0; near < target.rows; near += kNearRows) {
     for (int64_t first = 0; first < target.columns; first += columns) {
       for (int64_t row = near; row < least(near + kNearRows, target.rows); row += kTileNumbers) {

@@ -46,6 +46,13 @@ struct DequantizeRequest {
   MatrixView target;  // f32, f64, bf16, f16; column_stride 1
 };
 
+// target(c, r) = source(r, c), codes as they are; so too for block scales, whose blocks are square. The other copy of a cast
+// whose codes do not depend on the direction.
+struct TurnRequest {
+  MatrixView source;  // column_stride 1; no zero points
+  MatrixView target;  // columns × rows of the source in its format; column_stride 1
+};
+
 // sums[r] = the sum over c of the magnitudes of finite source(r, c), in f32, in the order of lane_sum().
 struct MagnitudeSumRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
@@ -76,6 +83,7 @@ struct CastSumsRequest {
 std::span<const Row<AmaxRequest>> amax_kernels();
 std::span<const Row<QuantizeRequest>> quantize_kernels();
 std::span<const Row<DequantizeRequest>> dequantize_kernels();
+std::span<const Row<TurnRequest>> turn_kernels();
 std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels();
 std::span<const Row<CastSumsRequest>> cast_sums_kernels();
 

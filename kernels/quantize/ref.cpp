@@ -281,6 +281,27 @@ void amax_any_ref(const AmaxRequest &request) {
   *request.has_nan = facts.has_nan;
 }
 
+void turn_any_ref(const TurnRequest &request) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  const lpt_format plain = source.format.element;
+  const Element element = element_or_none(plain);
+  for (int64_t column = 0; column < source.columns; ++column) {
+    for (int64_t row = 0; row < source.rows; ++row) {
+      const int64_t from = row * source.row_stride + column;
+      const int64_t to = column * target.row_stride + row;
+      if (plain == LPT_FORMAT_F64) {
+        static_cast<double *>(target.data)[to] = static_cast<const double *>(source.data)[from];
+      } else if (plain == LPT_FORMAT_F32) {
+        static_cast<float *>(target.data)[to] = static_cast<const float *>(source.data)[from];
+      } else {
+        store_code(element, target.data, to, load_code(element, source.data, from));
+      }
+    }
+  }
+  turn_scales(source, target);
+}
+
 void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
   const MatrixView &source = request.source;
   const Numbers numbers = numbers_of(source);

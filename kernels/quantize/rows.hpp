@@ -6,6 +6,7 @@
 namespace lpt {
 
 void amax_any_ref(const AmaxRequest &request);
+void turn_any_ref(const TurnRequest &request);
 void magnitude_sum_any_ref(const MagnitudeSumRequest &request);
 void quantize_any_ref(const QuantizeRequest &request);
 void dequantize_any_ref(const DequantizeRequest &request);
@@ -24,6 +25,26 @@ void quantize_blocks_x86_avx512(const QuantizeRequest &request);
 void quantize_f32_halves_x86_avx512(const QuantizeRequest &request);
 void dequantize_x86_avx512(const DequantizeRequest &request);
 void cast_sums_x86_avx512(const CastSumsRequest &request);
+void turn_x86_avx512(const TurnRequest &request);
+
+// The scales of a turned matrix; they are few.
+static inline void turn_scales(const MatrixView &source, const MatrixView &target) {
+  if (source.format.block_scale == LPT_FORMAT_NONE) return;
+  const int64_t block = source.format.block_columns;
+  const int64_t rows = (source.rows + block - 1) / block;
+  const int64_t columns = (source.columns + block - 1) / block;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t from = r * source.block_scale_stride + c;
+      const int64_t to = c * target.block_scale_stride + r;
+      if (source.format.block_scale == LPT_FORMAT_F32) {
+        static_cast<float *>(target.block_scales)[to] = static_cast<const float *>(source.block_scales)[from];
+      } else {
+        static_cast<uint8_t *>(target.block_scales)[to] = static_cast<const uint8_t *>(source.block_scales)[from];
+      }
+    }
+  }
+}
 
 // The same numbers in another order, if that makes its columns adjacent.
 static inline MatrixView with_adjacent_columns(const MatrixView &view) {

@@ -199,6 +199,12 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   return refuses_small(request);
 }
 
+const char *refuses_turn(const TurnRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  const bool is_small = has_element(plain) && (element_of(plain).bits == 8 || element_of(plain).bits == 4);
+  return is_small ? nullptr : "codes have neither 8 nor 4 bits";
+}
+
 const char *refuses_halves(const QuantizeRequest &request) {
   const lpt_format plain = request.target.format.element;
   if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
@@ -260,6 +266,13 @@ constexpr Row<DequantizeRequest> kDequantizeRows[] = {
     {"dequantize_any_ref", 0, nullptr, dequantize_any_ref},
 };
 
+constexpr Row<TurnRequest> kTurnRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"turn_x86_avx512", kCpuAvx512, refuses_turn, turn_x86_avx512},
+#endif
+    {"turn_any_ref", 0, nullptr, turn_any_ref},
+};
+
 constexpr Row<MagnitudeSumRequest> kMagnitudeSumRows[] = {
     {"magnitude_sum_any_ref", 0, nullptr, magnitude_sum_any_ref},
 };
@@ -279,6 +292,7 @@ constexpr Row<CastSumsRequest> kCastSumsRows[] = {
 std::span<const Row<AmaxRequest>> amax_kernels() { return kAmaxRows; }
 std::span<const Row<QuantizeRequest>> quantize_kernels() { return kQuantizeRows; }
 std::span<const Row<DequantizeRequest>> dequantize_kernels() { return kDequantizeRows; }
+std::span<const Row<TurnRequest>> turn_kernels() { return kTurnRows; }
 std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels() { return kMagnitudeSumRows; }
 std::span<const Row<CastSumsRequest>> cast_sums_kernels() { return kCastSumsRows; }
 

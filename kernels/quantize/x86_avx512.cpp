@@ -5,6 +5,7 @@
 #include "kernels/quantize/avx512_rows.hpp"
 #include "kernels/quantize/avx512_sums.hpp"
 #include "kernels/quantize/avx512_transpose.hpp"
+#include "kernels/quantize/avx512_turn.hpp"
 #include "kernels/quantize/rows.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -151,7 +152,7 @@ void quantize_blocks_x86_avx512(const QuantizeRequest &request) {
 void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
   const Element element = element_of(target.format.element);
-  const bool has_blocks = target.format.has_block_scale();
+  const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
   const Source from = source_of(request.source.format.element);
   BlockCast cast = {};
   if (has_blocks) {
@@ -209,5 +210,18 @@ void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
 }
 
 void dequantize_x86_avx512(const DequantizeRequest &request) { decode_matrix(request); }
+
+void turn_x86_avx512(const TurnRequest &request) {
+  const MatrixView &target = request.target;
+  const bool is_packed = element_of(target.format.element).bits == 4;
+  const bool is_streamed = !is_packed && is_scattered(target, 8);
+  if (is_packed) {
+    turn_codes<true>(request.source, target, is_streamed);
+  } else {
+    turn_codes<false>(request.source, target, is_streamed);
+  }
+  if (is_streamed) _mm_sfence();
+  turn_scales(request.source, target);
+}
 
 }  // namespace lpt

@@ -55,6 +55,7 @@ struct Job {
   QuantizeRequest request{};
   const Row<QuantizeRequest> *row = nullptr;
   const Row<DequantizeRequest> *decode_row = nullptr;  // of a cast and back
+  const Row<TurnRequest> *turn_row = nullptr;          // of a second output with the codes of the first
   MatrixView decoded;
 };
 
@@ -224,6 +225,10 @@ class Casting {
     if (cast_.preparation.is_needed()) LPT_TRY(choose_rotation(job));
     LPT_TRY(choose(context_, "quantize", quantize_kernels(), request, {source_.format.id, request.target.format.id},
                    &job.row));
+    if (is_turn(job)) {
+      const TurnRequest turn{jobs_[0].request.target, request.target};
+      LPT_TRY(choose(context_, "turn", turn_kernels(), turn, {request.target.format.id}, &job.turn_row));
+    }
     if (job.decoded.rows > 0) {
       const DequantizeRequest decode{request.target, job.decoded};
       LPT_TRY(choose(context_, "dequantize", dequantize_kernels(), decode,
@@ -235,6 +240,17 @@ class Casting {
                      &sums_row_));
     }
     return {};
+  }
+
+  // Whether the second output holds the codes of the first one, turned: the codes of an element do not depend on the
+  // direction where scales do not, and sums of blocks, whose order does, are not asked for.
+  bool is_turn(const Job &job) const {
+    if (jobs_.size() < 2 || &job == &jobs_[0]) return false;
+    const Format &format = job.request.target.format;
+    if (format.id != jobs_[0].request.target.format.id || format.has_zero_point()) return false;
+    if (cast_.preparation.hadamard_size != 0) return false;
+    if (!format.has_block_scale()) return true;
+    return format.block_rows == format.block_columns && is_rule_of_amax(job.request.rule);
   }
 
   Status settle_tensor_scale(Job &job) {
@@ -355,7 +371,7 @@ class Casting {
   // ---- tiles
 
   Tiles cut_in_tiles() const {
-    int64_t rows = 64;
+    int64_t rows = jobs_.size() > 1 ? 128 : 64;  // of them a transposed output gets pieces
     int64_t columns = 512;
     const auto raise = [](int64_t &extent, int64_t unit, int64_t whole) {
       extent = unit == LPT_WHOLE ? std::max(extent, whole) : std::max(extent, unit);
@@ -443,13 +459,22 @@ class Casting {
         }
       }
     }));
-    for (size_t j = 0; j < jobs_.size(); ++j) note(jobs_[j], partial[j]);
+    for (size_t j = 0; j < jobs_.size(); ++j) note(jobs_[j], is_turned(jobs_[j]) ? partial[0] : partial[j]);
     for (const CastSums &tile_sums : sums) add_sums(tile_sums, *cast_.sums);
     return {};
   }
 
+  // Tensor scales that are kept may differ.
+  bool is_turned(const Job &job) const {
+    return job.turn_row != nullptr && job.request.tensor_inverse == jobs_[0].request.tensor_inverse;
+  }
+
   void run_tile(const Job &job, const Tile &tile, const Scratch &scratch, size_t part_index, CastSums *sums,
                 Found &found) const {
+    if (is_turned(job)) {
+      job.turn_row->run({cut(jobs_[0], jobs_[0].request.target, tile), cut(job, job.request.target, tile)});
+      return;
+    }
     QuantizeRequest part = job.request;
     part.source = cast_.preparation.is_needed() ? prepared(job, tile, scratch.prepared[part_index])
                                                 : cut(job, job.request.source, tile);

@@ -64,11 +64,11 @@ const std::vector<BadCall> kQuantizeCalls = {
      }},
     {"quantize: unknown flag",
      LPT_UNSUPPORTED,
-     {"flags is 0x2", "LPT_CHECK_ONLY"},
-     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.flags = 2; }); }},
+     {"flags is 0x4", "knows 0x3"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.flags = 4; }); }},
     {"quantize: unknown rounding",
      LPT_INVALID_ARGUMENT,
-     {"rounding is 7", "0 to 2"},
+     {"rounding is 7", "0 to 4"},
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.rounding = 7; }); }},
     {"quantize: unknown overflow",
      LPT_INVALID_ARGUMENT,
@@ -76,11 +76,11 @@ const std::vector<BadCall> kQuantizeCalls = {
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.overflow = -1; }); }},
     {"quantize: unknown scale rule",
      LPT_INVALID_ARGUMENT,
-     {"scale_rule is 9", "0 to 6"},
-     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.scale_rule = 9; }); }},
+     {"scale_rule is 20", "0 to 19"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.scale_rule = 20; }); }},
     {"quantize: scale rule of another scale",
      LPT_UNSUPPORTED,
-     {"scale_rule is 4", "e4m3fn_tensor", "scales in f32"},
+     {"scale_rule is 4", "e4m3fn_tensor", "a tensor scale in f32"},
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_FLOOR; }); }},
     {"quantize: scale rule without scales",
      LPT_UNSUPPORTED,
@@ -94,10 +94,10 @@ const std::vector<BadCall> kQuantizeCalls = {
      LPT_INVALID_ARGUMENT,
      {"philox_rounds is 9", "7 or 10"},
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.philox_rounds = 9; }); }},
-    {"quantize: reserved",
-     LPT_UNSUPPORTED,
-     {"reserved is 1", "expected 0"},
-     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.reserved = 1; }); }},
+    {"quantize: groups of 48",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_size is 48", "16, 32, 64 or 128"},
+     [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.hadamard_size = 48; }); }},
     {"quantize: stream of 2^24",
      LPT_INVALID_ARGUMENT,
      {"random.stream is 16777216", "2^24"},
@@ -132,17 +132,17 @@ const std::vector<BadCall> kQuantizeCalls = {
      [](World &w) { return quantize(w, w.smoothed, [&](auto &o) { o.smoothing = w.few_factors.get(); }); }},
     {"quantize: smoothing of another format",
      LPT_INVALID_ARGUMENT,
-     {"smoothing", "f32", "expected e8m0fnu"},
+     {"smoothing", "bf16", "expected e8m0fnu"},
      [](World &w) {
-       const Tensor ones = make_tensor(w.owner.get(), LPT_FORMAT_F32, {32});
+       const Tensor ones = make_tensor(w.owner.get(), LPT_FORMAT_BF16, {32});
        return quantize(w, w.smoothed, [&](auto &o) { o.smoothing = ones.get(); });
      }},
-    {"quantize: NaN for integers",
+    {"quantize: smoothing by zero",
      LPT_INVALID_ARGUMENT,
-     {"NaN", "int8"},
+     {"smoothing[0] is 0", "positive"},
      [](World &w) {
-       static_cast<float *>(describe(w.owner.get(), w.source.get()).data)[77] = std::nanf("");
-       return quantize(w, w.integers, kUnchanged);
+       const Tensor zeros = make_tensor(w.owner.get(), LPT_FORMAT_F32, {32});
+       return quantize(w, w.fp8, [&](auto &o) { o.smoothing = zeros.get(); });
      }},
     {"quantize: struct size 0",
      LPT_INVALID_ARGUMENT,

@@ -133,7 +133,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) { return lpt_matrix_wrap(w.c, LPT_FORMAT_F32, nullptr, 2, 4, 3, &w.out_tensor); }},
     {"matrix_wrap: rows of 4-bit elements in mid-byte",
      LPT_INVALID_ARGUMENT,
-     {"strides[0] is 5", "even"},
+     {"strides[0] is 5", "e2m1fn", "multiples of 2"},
      [](World &w) { return lpt_matrix_wrap(w.c, LPT_FORMAT_E2M1FN, nullptr, 2, 5, 5, &w.out_tensor); }},
     {"tensor_view: NULL",
      LPT_INVALID_ARGUMENT,
@@ -195,7 +195,7 @@ const std::vector<BadCall> kTensorCalls = {
      }},
     {"tensor_view: begins inside a byte",
      LPT_INVALID_ARGUMENT,
-     {"begins[1] is 3", "e2m1fn", "even"},
+     {"begins[1] is 3", "e2m1fn", "a multiple of 2"},
      [](World &w) {
        return view_tensor(w, w.packed, {0, 3}, {4, 4});
      }},

@@ -52,7 +52,8 @@ TEST(Status, HasANameForEveryNumber) {
   EXPECT_STREQ("out of memory", lpt_status_string(LPT_OUT_OF_MEMORY));
   EXPECT_STREQ("invalid state", lpt_status_string(LPT_INVALID_STATE));
   EXPECT_STREQ("internal error", lpt_status_string(LPT_INTERNAL));
-  for (const lpt_status none : {-1, 6, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
+  EXPECT_STREQ("cancelled", lpt_status_string(LPT_CANCELLED));
+  for (const lpt_status none : {-1, 7, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
 }
 
 // ---- error text and explanation

@@ -231,12 +231,24 @@ TEST(QuantizeEmpty, DoesNothing) {
   }
 }
 
-TEST(QuantizeNan, IsRefusedByAPlainElementWithoutNan) {
+// Whatever row would take the cast: none may overlook it.
+TEST(QuantizeNan, IsWrittenAsZeroAndRefusedByAPlainElementWithoutNan) {
   const Context context = make_context();
-  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 2, {1.0, std::nan("")});
-  const Tensor target = make_tensor(context.get(), LPT_FORMAT_INT8, 1, 2);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(context.get(), source.get(), nullptr, target.get(), nullptr));
-  EXPECT_EQ((std::vector<double>{0, 0}), numbers_of(context.get(), target.get()));
+  for (const lpt_format format : {LPT_FORMAT_INT8, LPT_FORMAT_INT16, LPT_FORMAT_INT4, LPT_FORMAT_E2M1FN,
+                                  LPT_FORMAT_E3M2FN, LPT_FORMAT_TERNARY, LPT_FORMAT_NF4}) {
+    for (const Shape shape : {Shape{1, 2}, Shape{3, 70}, Shape{40, 2000}}) {
+      const int64_t count = shape.rows * shape.columns;
+      std::vector<double> numbers(static_cast<size_t>(count), 1.0);
+      numbers.back() = std::nan("");
+      const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, shape.rows, shape.columns, numbers);
+      const Tensor target = make_tensor(context.get(), format, shape.rows, shape.columns);
+      EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(context.get(), source.get(), nullptr, target.get(), nullptr))
+          << name_of(format) << " " << count;
+      EXPECT_NE(nullptr, std::strstr(lpt_context_error(context.get()), "source has a NaN"));
+      numbers.back() = 0;
+      EXPECT_EQ(numbers, numbers_of(context.get(), target.get())) << name_of(format) << " " << count;
+    }
+  }
 }
 
 TEST(QuantizeNan, GoesToTheScaleWhereTheElementHasNone) {
@@ -245,13 +257,14 @@ TEST(QuantizeNan, GoesToTheScaleWhereTheElementHasNone) {
   EXPECT_TRUE(std::isnan(tensor_scale_of(context.get(), target.get())));
 }
 
-TEST(QuantizeNan, IsFoundBeforeTheFirstOfTwoOutputsIsWritten) {
+TEST(QuantizeNan, IsRefusedByOneOfTwoOutputsAfterBothAreWritten) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 2, {1.0, std::nan(""), 2.0, 3.0});
   const Tensor first = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 2, 2);
   const Tensor second = make_tensor(context.get(), LPT_FORMAT_INT8, 2, 2);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(context.get(), source.get(), nullptr, first.get(), second.get()));
-  EXPECT_EQ(std::vector<uint8_t>(4, 0), payload(context.get(), first.get()));
+  EXPECT_EQ((std::vector<uint8_t>{0x38, 0x7F, 0x40, 0x44}), payload(context.get(), first.get()));
+  EXPECT_EQ((std::vector<uint8_t>{1, 2, 0, 3}), payload(context.get(), second.get()));
 }
 
 TEST(QuantizeInfinity, IsNotTurnedIntoANumberWhereItMustNotSaturate) {

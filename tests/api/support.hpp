@@ -145,18 +145,34 @@ inline Shape shape_of(lpt_context *context, const lpt_tensor *tensor) {
   return shape;
 }
 
-// The bytes of a plain tensor, row after row without gaps; the unused half of a last byte is zero.
+// Bytes of `columns` packed elements that begin on a byte.
+inline int64_t packed_bytes(lpt_format plain, int64_t columns) {
+  return plain == LPT_FORMAT_TERNARY ? (columns + 4) / 5 : (columns * describe(plain).element_bits + 7) / 8;
+}
+
+// Clears what a last byte of `columns` elements has beyond them.
+inline void clear_rest(lpt_format plain, int64_t columns, uint8_t &last) {
+  static constexpr int kPowersOfThree[] = {243, 3, 9, 27, 81};
+  const int64_t used_bits = columns * describe(plain).element_bits % 8;
+  if (plain == LPT_FORMAT_TERNARY) {
+    last = static_cast<uint8_t>(last % kPowersOfThree[columns % 5]);
+  } else if (used_bits != 0) {
+    last = static_cast<uint8_t>(last & ((1 << used_bits) - 1));
+  }
+}
+
+// The bytes of a plain tensor, row after row without gaps; the unused part of a last byte is zero.
 inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *tensor) {
   const lpt_tensor_description description = describe(context, tensor);
   const Shape shape = shape_of(context, tensor);
-  const int64_t bits = describe(description.format).element_bits;
-  const int64_t row = (shape.columns * bits + 7) / 8;
-  const int64_t stride = description.rank < 2 ? row : description.strides[description.rank - 2] * bits / 8;
+  const lpt_format plain = description.format;
+  const int64_t row = packed_bytes(plain, shape.columns);
+  const int64_t stride = description.rank < 2 ? row : packed_bytes(plain, description.strides[description.rank - 2]);
   std::vector<uint8_t> bytes(static_cast<size_t>(shape.rows * row));
   for (int64_t r = 0; r < shape.rows && row > 0; ++r) {
     std::memcpy(&bytes[static_cast<size_t>(r * row)], static_cast<const uint8_t *>(description.data) + r * stride,
                 static_cast<size_t>(row));
-    if (bits == 4 && shape.columns % 2 == 1) bytes[static_cast<size_t>((r + 1) * row - 1)] &= 0x0F;
+    clear_rest(plain, shape.columns, bytes[static_cast<size_t>((r + 1) * row - 1)]);
   }
   return bytes;
 }
@@ -164,9 +180,10 @@ inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *
 // All parts of a tensor, one after the other: two tensors with the same bits have the same bytes.
 inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *tensor) {
   const lpt_format_description format = describe(describe(context, tensor).format);
-  const bool has_part[] = {true, format.block_scale != LPT_FORMAT_NONE, format.tensor_scale != LPT_FORMAT_NONE};
+  const bool has_part[] = {true, format.block_scale != LPT_FORMAT_NONE, format.tensor_scale != LPT_FORMAT_NONE,
+                           format.zero_point != LPT_FORMAT_NONE};
   std::vector<uint8_t> bytes;
-  for (lpt_part part = LPT_PART_PAYLOAD; part <= LPT_PART_TENSOR_SCALE; ++part) {
+  for (lpt_part part = LPT_PART_PAYLOAD; part <= LPT_PART_ZERO_POINTS; ++part) {
     if (!has_part[part]) continue;
     const Tensor taken = part_of(context, tensor, part);
     const std::vector<uint8_t> more = plain_bytes(context, taken.get());

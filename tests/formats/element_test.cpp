@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -16,6 +17,8 @@
 namespace lpt {
 namespace {
 
+constexpr lpt_rounding kRoundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO,
+                                       LPT_ROUNDING_NEAREST_AWAY, LPT_ROUNDING_STOCHASTIC_UNDERFLOW};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -28,19 +31,36 @@ struct Definition {
   int finite_codes;
 };
 
-// e8m0fnu counts its mantissa as 0 bits and has no subnormals; int8 has one exponent, so that codes count ones.
+// e8m0fnu counts its mantissa as 0 bits and has no subnormals. Integers have one exponent, so that codes count ones, or
+// as many parts as the bias says.
 constexpr Definition kDefinitions[] = {
-    {"f16", kElementF16, 10, 15, 0x7C00},      {"bf16", kElementBf16, 7, 127, 0x7F80},
-    {"e4m3fn", kElementE4m3fn, 3, 7, 0x7F},    {"e4m3", kElementE4m3, 3, 7, 0x78},
-    {"e5m2", kElementE5m2, 2, 15, 0x7C},       {"e2m1fn", kElementE2m1fn, 1, 1, 8},
-    {"e8m0fnu", kElementE8m0fnu, 0, 127, 255}, {"int8", kElementInt8, 0, 0, 128},
+    {"f16", kElementF16, 10, 15, 0x7C00},
+    {"bf16", kElementBf16, 7, 127, 0x7F80},
+    {"e4m3fn", kElementE4m3fn, 3, 7, 0x7F},
+    {"e4m3", kElementE4m3, 3, 7, 0x78},
+    {"e5m2", kElementE5m2, 2, 15, 0x7C},
+    {"e2m1fn", kElementE2m1fn, 1, 1, 8},
+    {"e8m0fnu", kElementE8m0fnu, 0, 127, 255},
+    {"int8", kElementInt8, 0, 0, 128},
+    {"e4m3fnuz", kElementE4m3fnuz, 3, 8, 0x80},
+    {"e5m2fnuz", kElementE5m2fnuz, 2, 16, 0x80},
+    {"e4m3b11fnuz", kElementE4m3b11fnuz, 3, 11, 0x80},
+    {"e3m4", kElementE3m4, 4, 3, 0x70},
+    {"e3m2fn", kElementE3m2fn, 2, 3, 0x20},
+    {"e2m3fn", kElementE2m3fn, 3, 1, 0x20},
+    {"e3m0", kElementE3m0, 0, 3, 8},
+    {"int16", kElementInt16, 0, 0, 32768},
+    {"q1_6", kElementQ16, 0, 6, 128},
+    {"int4", kElementInt4, 0, 0, 8},
+    {"uint4", kElementUint4, 0, 0, 16},
+    {"int2", kElementInt2, 0, 0, 2},
 };
 
 void PrintTo(const Definition &definition, std::ostream *stream) { *stream << definition.name; }
 
 double magnitude_of(const Definition &definition, int code) {
-  if (definition.element.is_integer) return code;
-  if (!definition.element.is_signed) return std::ldexp(1.0, code - definition.exponent_bias);
+  if (definition.element.is_integer) return std::ldexp(code, -definition.exponent_bias);
+  if (definition.element.has_no_zero) return std::ldexp(1.0, code - definition.exponent_bias);
   const int exponent = code >> definition.mantissa_bits;
   const int fraction = code & ((1 << definition.mantissa_bits) - 1);
   const int hidden = exponent == 0 ? 0 : 1 << definition.mantissa_bits;
@@ -60,19 +80,20 @@ uint32_t code_below(const std::vector<double> &magnitudes, double magnitude) {
   return above == magnitudes.begin() ? 0 : static_cast<uint32_t>(above - magnitudes.begin() - 1);
 }
 
-// Nearest of the two neighbours; the even code of a tie.
-uint32_t code_nearest(const std::vector<double> &magnitudes, double magnitude) {
+// Nearest of the two neighbours; of a tie the even code, or the larger one.
+uint32_t code_nearest(const std::vector<double> &magnitudes, double magnitude, bool is_away) {
   const uint32_t below = code_below(magnitudes, magnitude);
   if (below + 1 == magnitudes.size()) return below;
   const double down = magnitude - magnitudes[below];
   const double up = magnitudes[below + 1] - magnitude;
-  return up < down || (up == down && below % 2 == 1) ? below + 1 : below;
+  return up < down || (up == down && (is_away || below % 2 == 1)) ? below + 1 : below;
 }
 
 bool is_same(float a, float b) { return a == b || (golden::is_nan(a) && golden::is_nan(b)); }
 
 uint32_t signed_code(const Definition &definition, uint32_t magnitude, bool is_negative) {
   if (!is_negative) return magnitude;
+  if (definition.element.is_fnuz && (magnitude == 0 || magnitude == 0x80)) return magnitude;
   const uint32_t codes = 1u << definition.element.bits;
   return definition.element.is_integer ? (codes - magnitude) % codes : codes / 2 + magnitude;
 }
@@ -126,7 +147,11 @@ class EveryElement : public testing::TestWithParam<Definition> {
  protected:
   const Definition &definition() const { return GetParam(); }
   const Element &element() const { return GetParam().element; }
-  std::string golden_digest(const char *set) const { return golden::digest("digests", set, definition().name); }
+  // ml_dtypes has no e3m0: gfloat stands in for it.
+  std::string golden_digest(const char *set) const {
+    const std::string digest = golden::digest("digests", set, definition().name);
+    return !digest.empty() ? digest : golden::digest("roundings", set, definition().name);
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Elements, EveryElement, testing::ValuesIn(kDefinitions),
@@ -164,7 +189,7 @@ TEST_P(EveryElement, EncodesRandomFloatsAsMlDtypes) {
 }
 
 TEST_P(EveryElement, GivesEveryFiniteCodeBack) {
-  for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO}) {
+  for (lpt_rounding rounding : kRoundings) {
     for (int code = 0; code < definition().finite_codes; ++code) {
       for (bool is_negative : {false, element().is_signed}) {
         const uint32_t wanted = signed_code(definition(), static_cast<uint32_t>(code), is_negative);
@@ -182,11 +207,15 @@ TEST_P(EveryElement, RoundsToTheCodeOfTheDefinition) {
   for (float value : telling_values(definition())) {
     if (!std::isfinite(value) || (std::signbit(value) && !element().is_signed)) continue;
     const double magnitude = std::fabs(static_cast<double>(value));
-    for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_TOWARD_ZERO}) {
-      const bool is_nearest = rounding == LPT_ROUNDING_NEAREST_EVEN;
+    for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_AWAY, LPT_ROUNDING_TOWARD_ZERO,
+                                  LPT_ROUNDING_STOCHASTIC_UNDERFLOW}) {
+      const bool is_nearest = rounding != LPT_ROUNDING_TOWARD_ZERO;
       // A tie of e8m0fnu goes up, and so does all between its two smallest values, as in ml_dtypes.
-      if (is_nearest && !element().is_signed) continue;
-      const uint32_t code = is_nearest ? code_nearest(magnitudes, magnitude) : code_below(magnitudes, magnitude);
+      if (is_nearest && element().has_no_zero) continue;
+      if (rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW && magnitude < magnitudes[1]) continue;
+      const bool is_away = rounding == LPT_ROUNDING_NEAREST_AWAY;
+      const uint32_t code =
+          is_nearest ? code_nearest(magnitudes, magnitude, is_away) : code_below(magnitudes, magnitude);
       const uint32_t saturated = std::min(code, too_large - 1);
       const uint32_t infinite = code == too_large ? element().infinity_code : code;
       ASSERT_EQ(signed_code(definition(), saturated, std::signbit(value)),
@@ -201,7 +230,7 @@ TEST_P(EveryElement, RoundsToTheCodeOfTheDefinition) {
 
 TEST_P(EveryElement, SaturatesToTheLargestWithItsSign) {
   const uint32_t largest = element().max_code;
-  for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO}) {
+  for (lpt_rounding rounding : kRoundings) {
     for (float value : {kInfinity, std::numeric_limits<float>::max()}) {
       EXPECT_EQ(largest, encode(element(), value, rounding, LPT_OVERFLOW_SATURATE, 0xFFFF, 16)) << value;
       if (!element().is_signed) continue;
@@ -214,8 +243,8 @@ TEST_P(EveryElement, SaturatesToTheLargestWithItsSign) {
 TEST_P(EveryElement, OverflowsToInfinityOrNanWhereItHasThem) {
   const uint32_t code = encode(element(), kInfinity, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16);
   const std::string name = definition().name;
-  const bool has_infinity = name == "f16" || name == "bf16" || name == "e4m3" || name == "e5m2";
-  const bool has_nan = has_infinity || name == "e4m3fn" || name == "e8m0fnu";
+  const bool has_infinity = name == "f16" || name == "bf16" || name == "e4m3" || name == "e5m2" || name == "e3m4";
+  const bool has_nan = has_infinity || name == "e4m3fn" || name == "e8m0fnu" || element().is_fnuz;
   const float largest = static_cast<float>(magnitude_of(definition(), definition().finite_codes - 1));
   const float wanted = has_infinity ? kInfinity : has_nan ? kNan : largest;
   EXPECT_TRUE(is_same(wanted, decode(element(), code))) << decode(element(), code) << ", not " << wanted;
@@ -231,11 +260,12 @@ TEST_P(EveryElement, KeepsNanWhereItHasOneAndElseGivesZero) {
 }
 
 // How many of all random words round `value` up from `below`; every other word must give `below`.
-int count_ups(const Element &element, float value, uint32_t below, uint32_t above, int random_bits) {
+int count_ups(const Element &element, float value, uint32_t below, uint32_t above, int random_bits,
+              lpt_rounding rounding = LPT_ROUNDING_STOCHASTIC) {
   int ups = 0;
   int others = 0;
   for (uint32_t random = 0; random < 1u << random_bits; ++random) {
-    const uint32_t code = encode(element, value, LPT_ROUNDING_STOCHASTIC, LPT_OVERFLOW_INFINITE, random, random_bits);
+    const uint32_t code = encode(element, value, rounding, LPT_OVERFLOW_INFINITE, random, random_bits);
     ups += code == above;
     others += code != above && code != below;
   }
@@ -249,7 +279,7 @@ class StochasticElement : public EveryElement {};
 INSTANTIATE_TEST_SUITE_P(Elements, StochasticElement, testing::ValuesIn([] {
                            std::vector<Definition> definitions;
                            for (const Definition &definition : kDefinitions) {
-                             if (definition.element.is_signed) definitions.push_back(definition);
+                             if (!definition.element.has_no_zero) definitions.push_back(definition);
                            }
                            return definitions;
                          }()),
@@ -261,15 +291,17 @@ TEST_P(StochasticElement, RoundsUpWithExactlyTheFractionOfUpToAsManyBitsAsAreDra
   // Subnormals, the first normals, a carry into the next exponent, the last step, and some between.
   const uint32_t normal = 1u << definition().mantissa_bits;
   const uint32_t last = static_cast<uint32_t>(definition().finite_codes) - 2;
-  std::vector<uint32_t> codes = {0, normal - 1, normal, 2 * normal - 1, last};
+  std::vector<uint32_t> codes = {0, normal - 1, std::min(normal, last), std::min(2 * normal - 1, last), last};
   for (int i = 0; i < 5; ++i) codes.push_back(random.below(last));
   for (int random_bits : {16, 8}) {
-    const int fraction_bits = std::min(random_bits, 23 - definition().mantissa_bits - (element().is_integer ? 6 : 0));
+    // What f32 has below the last place of the element.
+    const int used_bits = element().is_integer ? std::bit_width(element().max_code) - 1 : definition().mantissa_bits;
+    const int fraction_bits = std::min(random_bits, 23 - used_bits);
     for (uint32_t code : codes) {
       for (uint32_t units : {0u, 1u, (1u << fraction_bits) - 1, random.below(1u << fraction_bits)}) {
         const double fraction = std::ldexp(units, -fraction_bits);
         const double magnitude = magnitudes[code] + fraction * (magnitudes[code + 1] - magnitudes[code]);
-        const bool is_negative = random.below(2) == 1;
+        const bool is_negative = element().is_signed && random.below(2) == 1;
         const float value = static_cast<float>(is_negative ? -magnitude : magnitude);
         ASSERT_EQ(magnitude, std::fabs(static_cast<double>(value)));
         const uint32_t below = signed_code(definition(), code, is_negative);
@@ -345,6 +377,22 @@ TEST_P(StochasticElement, LosesWhatLiesBelowTheBitsThatAreDrawn) {
   }
 }
 
+// Below the smallest code as stochastic rounding: 0 or that code, with the sign.
+TEST_P(StochasticElement, UnderflowsToZeroOrTheSmallestWithTheMeanOfTheValue) {
+  const double smallest = magnitudes_of(definition())[1];
+  for (int random_bits : {16, 8}) {
+    for (const double fraction : {0.0, 0x1p-8, 0.25, 0.5, 0.75, 1 - 0x1p-8}) {
+      for (const bool is_negative : {false, element().is_signed}) {
+        const float value = static_cast<float>((is_negative ? -1 : 1) * fraction * smallest);
+        const uint32_t below = signed_code(definition(), 0, is_negative);
+        const uint32_t above = signed_code(definition(), 1, is_negative);
+        const int ups = count_ups(element(), value, below, above, random_bits, LPT_ROUNDING_STOCHASTIC_UNDERFLOW);
+        EXPECT_EQ(std::ldexp(fraction, random_bits), ups) << value << " with " << random_bits << " bits";
+      }
+    }
+  }
+}
+
 TEST_P(StochasticElement, OverflowsFromTheLargestWithTheFraction) {
   const std::vector<double> magnitudes = magnitudes_of(definition());
   const size_t last = magnitudes.size() - 2;
@@ -389,6 +437,28 @@ TEST(Element, ClampsTheScaleOfZero) {
 
 TEST(Element, HasNoNegativeScale) {
   for (float value : {-0x1p-149f, -1.0f, -kInfinity}) EXPECT_EQ(0xFFu, nearest(kElementE8m0fnu, value));
+}
+
+TEST(Element, WithoutASignGivesZeroForWhatIsNegative) {
+  for (float value : {-0.3f, -1.0f, -100.0f, -kInfinity}) EXPECT_EQ(0u, nearest(kElementUint4, value));
+}
+
+TEST(Element, OfFnuzHasNoNegativeZero) {
+  for (const Element &element : {kElementE4m3fnuz, kElementE5m2fnuz, kElementE4m3b11fnuz}) {
+    for (float value : {-0.0f, -0x1p-149f, -0x1p-40f}) EXPECT_EQ(0u, nearest(element, value));
+    EXPECT_EQ(0x80u, encode(element, -kInfinity, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
+    EXPECT_EQ(0xFFu, nearest(element, -kInfinity));
+  }
+}
+
+TEST(Element, OfTernaryIsThatOfTwoBitIntegers) {
+  for (float value : bf16_values()) {
+    for (lpt_rounding rounding : kRoundings) {
+      const uint32_t code = encode(kElementInt2, value, rounding, LPT_OVERFLOW_SATURATE, 0x8000, 16);
+      ASSERT_EQ(code, encode(kElementTernary, value, rounding, LPT_OVERFLOW_SATURATE, 0x8000, 16)) << value;
+      ASSERT_TRUE(code == 0 || code == 1 || code == 3) << value;
+    }
+  }
 }
 
 TEST(Element, RoundsTiesOfScalesUp) {

@@ -30,6 +30,21 @@ constexpr NamedPreset kPresets[] = {
     {LPT_FORMAT_E8M0FNU, "e8m0fnu", nullptr},
     {LPT_FORMAT_INT8, "int8", nullptr},
     {LPT_FORMAT_UINT8, "uint8", nullptr},
+    {LPT_FORMAT_E4M3FNUZ, "e4m3fnuz", nullptr},
+    {LPT_FORMAT_E5M2FNUZ, "e5m2fnuz", nullptr},
+    {LPT_FORMAT_E4M3B11FNUZ, "e4m3b11fnuz", nullptr},
+    {LPT_FORMAT_E3M4, "e3m4", nullptr},
+    {LPT_FORMAT_E3M2FN, "e3m2fn", nullptr},
+    {LPT_FORMAT_E2M3FN, "e2m3fn", nullptr},
+    {LPT_FORMAT_E3M0, "e3m0", nullptr},
+    {LPT_FORMAT_INT4, "int4", nullptr},
+    {LPT_FORMAT_UINT4, "uint4", nullptr},
+    {LPT_FORMAT_INT2, "int2", nullptr},
+    {LPT_FORMAT_TERNARY, "ternary", nullptr},
+    {LPT_FORMAT_INT16, "int16", nullptr},
+    {LPT_FORMAT_Q1_6, "q1_6", nullptr},
+    {LPT_FORMAT_NF4, "nf4", nullptr},
+    {LPT_FORMAT_BNB_FP4, "bnb_fp4", nullptr},
     {LPT_FORMAT_E4M3FN_TENSOR, "e4m3fn_tensor", "e4m3fn/tensor/f32"},
     {LPT_FORMAT_E4M3FN_ROW, "e4m3fn_row", "e4m3fn/row/f32"},
     {LPT_FORMAT_E4M3FN_1X128, "e4m3fn_1x128", "e4m3fn/1x128/f32"},
@@ -47,13 +62,51 @@ constexpr NamedPreset kPresets[] = {
     {LPT_FORMAT_INT8_TENSOR, "int8_tensor", "int8/tensor/f32"},
     {LPT_FORMAT_INT8_ROW, "int8_row", "int8/row/f32"},
     {LPT_FORMAT_F16_TENSOR, "f16_tensor", "f16/tensor/f32"},
+    {LPT_FORMAT_MXFP6_E3M2, "mxfp6_e3m2", "e3m2fn/1x32/e8m0fnu"},
+    {LPT_FORMAT_MXFP6_E2M3, "mxfp6_e2m3", "e2m3fn/1x32/e8m0fnu"},
+    {LPT_FORMAT_MXINT8, "mxint8", "q1_6/1x32/e8m0fnu"},
+    {LPT_FORMAT_NVFP4_16X16, "nvfp4_16x16", "e2m1fn/16x16/e4m3fn/f32"},
+    {LPT_FORMAT_INT4_1X32, "int4_1x32", "int4/1x32/f32"},
+    {LPT_FORMAT_INT4_1X64, "int4_1x64", "int4/1x64/f32"},
+    {LPT_FORMAT_INT4_1X128, "int4_1x128", "int4/1x128/f32"},
+    {LPT_FORMAT_UINT4_1X32, "uint4_1x32", "uint4/1x32/f32/uint8"},
+    {LPT_FORMAT_UINT4_1X64, "uint4_1x64", "uint4/1x64/f32/uint8"},
+    {LPT_FORMAT_UINT4_1X128, "uint4_1x128", "uint4/1x128/f32/uint8"},
+    {LPT_FORMAT_INT8_1X32, "int8_1x32", "int8/1x32/f32"},
+    {LPT_FORMAT_INT16_TENSOR, "int16_tensor", "int16/tensor/f32"},
+    {LPT_FORMAT_E3M0_TENSOR, "e3m0_tensor", "e3m0/tensor/f32"},
+    {LPT_FORMAT_TERNARY_TENSOR, "ternary_tensor", "ternary/tensor/f32"},
+    {LPT_FORMAT_E4M3FNUZ_TENSOR, "e4m3fnuz_tensor", "e4m3fnuz/tensor/f32"},
+    {LPT_FORMAT_E5M2FNUZ_TENSOR, "e5m2fnuz_tensor", "e5m2fnuz/tensor/f32"},
+    {LPT_FORMAT_NF4_1X64, "nf4_1x64", "nf4/1x64/f32"},
+    {LPT_FORMAT_BNB_FP4_1X64, "bnb_fp4_1x64", "bnb_fp4/1x64/f32"},
 };
 
 constexpr const char *kDescribedNames[] = {
-    "bf16/tensor/f32",     "bf16/row/f32",           "e4m3fn/column/f32",        "e4m3fn/column/e8m0fnu/f32",
-    "int8/1x64/f32",       "e2m1fn/16x16/e4m3fn",    "e2m1fn/16x16/e4m3fn/f32",  "f16/1x1/f32",
-    "e5m2/wholex128/f32",  "e5m2/2xwhole/e8m0fnu",   "e4m3/1048576x1048576/f32", "e4m3fn/1x1048576/e4m3fn",
-    "e4m3fn/32x1/e8m0fnu", "e4m3fn/128x128/e8m0fnu", "e4m3fn/row/f32/f32",
+    "bf16/tensor/f32",
+    "bf16/row/f32",
+    "e4m3fn/column/f32",
+    "e4m3fn/column/e8m0fnu/f32",
+    "int8/1x64/f32",
+    "e2m1fn/16x16/e4m3fn",
+    "e2m1fn/8x8/e4m3fn/f32",
+    "f16/1x1/f32",
+    "e5m2/wholex128/f32",
+    "e5m2/2xwhole/e8m0fnu",
+    "e4m3/1048576x1048576/f32",
+    "e4m3fn/1x1048576/e4m3fn",
+    "e4m3fn/32x1/e8m0fnu",
+    "e4m3fn/128x128/e8m0fnu",
+    "e4m3fn/row/f32/f32",
+    "uint4/1x256/f32/uint8",
+    "uint8/row/f32/uint8",
+    "uint8/16x16/f32/uint8",
+    "e4m2b9-finite",
+    "ue4m3b7-nan",
+    "e2m1b5-finite/1x32/e8m0fnu",
+    "e5m2b-1-ieee/row/f32",
+    "ue5m3b15-nan/16x16/e4m3fn/f32",
+    "e7m0b63-fnuz/tensor/f32",
 };
 
 lpt_format format_of(const std::string &name) {
@@ -120,7 +173,7 @@ TEST(Format, TakesADescribedFormatApart) {
 }
 
 TEST(Format, RefusesNumbersThatAreNone) {
-  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 12, 63, 81, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
+  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 27, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
   for (const NamedPreset &preset : kPresets) numbers.push_back(preset.id | lpt_format{1} << 62);
   for (lpt_format number : numbers) {
     Format format;
@@ -170,7 +223,27 @@ TEST(Format, RefusesWrongNamesAndNamesTheWrongPart) {
       {"none", "expected a preset"},
       {"e4m3fn ", "expected a preset"},
       {"e4m3fn/f32", "expected a preset"},
-      {"e4m3fn/1x32/e8m0fnu/f32/f32", "expected a preset"},
+      {"e4m3fn/1x32/e8m0fnu/f32/f32", "one f32 and one uint8"},
+      {"uint4/1x32/f32/uint8/uint8", "one f32 and one uint8"},
+      {"uint4/1x32/f32/uint8/f32/f32", "expected a preset"},
+      {"uint4/1x32/f32", "element is uint4"},
+      {"int4/1x32/f32/uint8", "element is int4: expected uint4 or uint8"},
+      {"uint4/1x32/e8m0fnu/uint8", "expected an f32 block scale"},
+      {"uint4/1x32/f32/f32/uint8", "no tensor scale beside it"},
+      {"uint4/tensor/f32/uint8", "block is \"tensor\""},
+      {"e8m3b1-finite", "expected a preset"},
+      {"e4m3b7", "expected a preset"},
+      {"e4m3b+7-nan", "expected a preset"},
+      {"e4m3b07-nan", "expected a preset"},
+      {"e4m3b99999999999-nan", "expected a preset"},
+      {"e4m3b7-nan ", "expected a preset"},
+      {" e4m3b7-nan", "expected a preset"},
+      {"e04m3b7-nan", "expected a preset"},
+      {"e4m4b7-nan", "expected a preset"},
+      {"ue4m3b7-fnuz", "expected a preset"},
+      {"e4m0b7-ieee", "expected a preset"},
+      {"e4m3b200-nan", "expected a preset"},
+      {"e4m3b7-list", "expected a preset"},
       {"fp8/tensor/f32", "element is \"fp8\""},
       {"nvfp4/tensor/f32", "element is \"nvfp4\""},
       {"/tensor/f32", "element is \"\""},
@@ -217,11 +290,14 @@ TEST(FormatDescription, AgreesWithTheElement) {
     if (!has_element(description.element)) continue;
     const Element element = element_of(description.element);
     EXPECT_EQ(element.bits, description.element_bits) << preset.name;
-    EXPECT_EQ(element.bits, element.is_signed + description.exponent_bits + description.mantissa_bits) << preset.name;
-    EXPECT_EQ(decode(element, element.max_code), description.largest) << preset.name;
     EXPECT_EQ(static_cast<float>(description.largest), largest_of(description.element)) << preset.name;
     EXPECT_EQ(element.is_integer, description.special == LPT_SPECIAL_INTEGER) << preset.name;
+    EXPECT_EQ(element.levels != nullptr, description.special == LPT_SPECIAL_LIST) << preset.name;
+    if (description.special == LPT_SPECIAL_LIST) continue;
+    EXPECT_EQ(element.bits, element.is_signed + description.exponent_bits + description.mantissa_bits) << preset.name;
+    EXPECT_EQ(decode(element, element.max_code), description.largest) << preset.name;
     EXPECT_EQ(std::isinf(decode(element, element.infinity_code)), description.special == LPT_SPECIAL_IEEE);
+    EXPECT_EQ(element.is_fnuz, description.special == LPT_SPECIAL_FNUZ) << preset.name;
     if (element.is_integer) continue;
     EXPECT_EQ(element.mantissa_bits, description.mantissa_bits) << preset.name;
     EXPECT_EQ(1 - element.min_exponent, description.exponent_bias) << preset.name;
@@ -271,6 +347,7 @@ TEST(FormatDescription, MakesTheFormatAgain) {
     EXPECT_EQ(id, made);
     lpt_format_description short_one = LPT_FORMAT_DESCRIPTION_INIT;  // without what is only told
     short_one.element = description.element;
+    short_one.zero_point = description.zero_point;
     short_one.block_scale = description.block_scale;
     short_one.tensor_scale = description.tensor_scale;
     short_one.block_rows = description.block_rows;
@@ -287,7 +364,7 @@ struct WrongMember {
 };
 
 constexpr WrongMember kWrongMembers[] = {
-    {"element is none", [](auto &d) { d.element = LPT_FORMAT_NONE; }},
+    {"element is none", [](auto &d) { d.element = LPT_FORMAT_NONE, d.exponent_bits = 0; }},
     {"element is mxfp4", [](auto &d) { d.element = LPT_FORMAT_MXFP4; }},
     {"element is format 4711", [](auto &d) { d.element = 4711; }},
     {"element is f64", [](auto &d) { d.element = LPT_FORMAT_F64; }},
@@ -311,6 +388,8 @@ constexpr WrongMember kWrongMembers[] = {
     {"special is 1, expected 0 or 2", [](auto &d) { d.special = LPT_SPECIAL_IEEE; }},
     {"largest is 240, expected 0 or 448", [](auto &d) { d.largest = 240; }},
     {"reserved is 1, expected 0", [](auto &d) { d.reserved = 1; }},
+    {"zero_point is int8", [](auto &d) { d.zero_point = LPT_FORMAT_INT8; }},
+    {"zero_point is uint8", [](auto &d) { d.zero_point = LPT_FORMAT_UINT8; }},
 };
 
 TEST(FormatDescription, RefusesEachWrongMemberByName) {
@@ -330,7 +409,7 @@ TEST(FormatDescription, RefusesEachWrongMemberByName) {
 TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
   std::set<lpt_format> ids;
   int count = 0;
-  for (lpt_format element = 1; element <= LPT_FORMAT_UINT8; ++element) {
+  for (lpt_format element = 1; element <= LPT_FORMAT_BNB_FP4; ++element) {
     for (lpt_format block_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN}) {
       for (lpt_format tensor_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32}) {
         for (int32_t rows : {0, 1, 32, LPT_WHOLE}) {
@@ -352,8 +431,9 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
       }
     }
   }
-  // 11 plain; 7 elements with a tensor scale alone, or with 3 block scales, 2 ways of tensor scale and 8 blocks.
-  EXPECT_EQ(11 + 7 * (1 + 3 * 2 * 8), count);
+  // 26 plain; all but f64, f32, e8m0fnu, uint8 and uint4 with a tensor scale alone, or with 3 block scales, 2 ways of
+  // tensor scale and 8 blocks.
+  EXPECT_EQ(26 + 21 * (1 + 3 * 2 * 8), count);
   EXPECT_EQ(static_cast<size_t>(count), ids.size());
 }
 
@@ -392,7 +472,7 @@ TEST(BlockGrid, HasNoBlocksWhereThereAreNoElements) {
 TEST(BlockGrid, DoesNotOverflow) { expect_grid(grid_of("mxfp4", 1, INT64_MAX), 1, 32, 1, INT64_MAX / 32 + 1); }
 
 TEST(Element, OfAPlainFormatHasItsBits) {
-  for (lpt_format plain : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_UINT8}) EXPECT_FALSE(has_element(plain));
+  for (lpt_format plain : {LPT_FORMAT_F64, LPT_FORMAT_F32}) EXPECT_FALSE(has_element(plain));
   for (lpt_format other : {LPT_FORMAT_NONE, LPT_FORMAT_NVFP4, LPT_FORMAT_E4M3FN_ROW}) EXPECT_FALSE(has_element(other));
   EXPECT_EQ(64, element_bits(LPT_FORMAT_F64));
   EXPECT_EQ(4, element_bits(LPT_FORMAT_E2M1FN));

@@ -614,7 +614,7 @@ class PageEnd {
 void move_to_page_end(Matrix &matrix, std::vector<std::unique_ptr<PageEnd>> &pages, MatrixView &view) {
   const Format &format = view.format;
   const int64_t elements = (view.rows - 1) * view.row_stride + view.columns;
-  pages.push_back(std::make_unique<PageEnd>(static_cast<size_t>(row_bytes(elements, element_bits(format.element)))));
+  pages.push_back(std::make_unique<PageEnd>(static_cast<size_t>(row_bytes(format.element, elements))));
   view.data = pages.back()->copy(matrix.data.data());
   if (!format.has_block_scale()) return;
   const int64_t scales = (matrix.grid().rows - 1) * matrix.scale_stride() + matrix.grid().columns;

@@ -387,7 +387,8 @@ class Simulation {
     for (int k = 0; k < 2; ++k) {
       const lpt_format element = matrices[k]->format().element;
       if (!has_scale(element)) continue;
-      matrices[k]->tensor_scale = f32_scale(LPT_SCALE_RULE_AMAX, amax[k], largest_of(element), 1.0f);
+      const ScaleSpec spec = scale_spec(matrices[k]->format(), LPT_SCALE_RULE_AMAX, 1.0f);
+      matrices[k]->tensor_scale = tensor_scale_value(spec, amax[k]);
       arrays[k]->inverse_scale = inverse_scale(matrices[k]->tensor_scale);
     }
     request.is_measure = false;

@@ -22,7 +22,8 @@ struct QuantizeCase {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
   lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
-  bool wants_amax = false;
+  bool wants_amax = false, wants_nan = false;
+  bool has_words = false;  // random bits of the caller
   float tensor_scale = 0;  // 0: from the source
   RandomSource random = {.seed = 0x1234567, .offset = 0, .row_stride = 0, .stream = 3, .step = 5, .rounds = 7, .bits = 16};
 };
@@ -72,11 +73,12 @@ class QuantizeRun {
     request.overflow = c.overflow;
     request.rule = resolved(target.format(), c.rule, c.rounding);
     if (target.format().has_tensor_scale()) {
-      target.tensor_scale = c.tensor_scale != 0 ? c.tensor_scale
-                                                : tensor_scale_of(target.format(), request.rule, finite_amax(source));
+      target.tensor_scale = c.tensor_scale != 0 ? c.tensor_scale : scale_of_tensor(source);
     }
     request.target.tensor_scale = target.format().has_tensor_scale() ? &target.tensor_scale : nullptr;
     request.tensor_inverse = 1.0f / target.tensor_scale;
+    request.scale_list = kGaudi2Scales;
+    request.scale_list_count = static_cast<int32_t>(std::size(kGaudi2Scales));
     request.random = c.random;
     if (request.random.row_stride == 0) request.random.row_stride = c.columns;
     request.random_column_stride = 1;
@@ -85,13 +87,34 @@ class QuantizeRun {
       request.random.row_stride = 1;
     }
     request.amax = c.wants_amax ? &amax : nullptr;
+    request.has_nan = c.wants_nan ? &has_nan : nullptr;
+    if (c.has_words) take_words(c);
   }
   QuantizeRun(const QuantizeRun &) = delete;
   QuantizeRun &operator=(const QuantizeRun &) = delete;
 
   Matrix target;
   float amax = 0.25f;
+  bool has_nan = false;
   QuantizeRequest request = {};
+
+ private:
+  // Bits that differ from place to place, rows one element apart.
+  void take_words(const QuantizeCase &c) {
+    const int64_t elements = (c.rows + 1) * (c.columns + 1);
+    words_.resize(static_cast<std::size_t>(elements * c.random.bits / 8));
+    Random random(99);
+    for (uint8_t &byte : words_) byte = static_cast<uint8_t>(random.bits());
+    request.random.words = words_.data();
+    request.random.offset = 0;
+    request.random.row_stride = c.is_transposed ? 1 : c.columns + 1;
+    request.random_column_stride = c.is_transposed ? c.rows + 1 : 1;
+  }
+
+  std::vector<uint8_t> words_;
+  float scale_of_tensor(const Matrix &source) const {
+    return tensor_scale_value(scale_spec(target.format(), request.rule, 1.0f), finite_amax(source));
+  }
 };
 
 template <typename Request>

@@ -1,8 +1,7 @@
 // Every row of the casts against the reference, bit for bit.
-#include "tests/kernels/quantize_case.hpp"
-
 #include <gtest/gtest.h>
 
+#include "tests/kernels/quantize_case.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -33,53 +32,98 @@ std::string row_name(const testing::TestParamInfo<const Row<Request> *> &info) {
   return info.param->name;
 }
 
-lpt_format made(lpt_format element, lpt_format block_scale, int32_t rows, int32_t columns, lpt_format tensor_scale) {
+lpt_format named(const char *name) {
   lpt_format id = LPT_FORMAT_NONE;
-  Format parts;
-  parts.element = element;
-  parts.block_scale = block_scale;
-  parts.block_rows = rows;
-  parts.block_columns = columns;
-  parts.tensor_scale = tensor_scale;
-  const Status status = make_format(parts, id);
-  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_TRUE(format_from_name(name, id).is_ok()) << name;
   return id;
 }
 
-lpt_format draw_target(Random &random) {
-  static constexpr lpt_format elements[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
-                                            LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16};
-  static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
-  static constexpr int32_t blocks[][2] = {{1, 16}, {1, 32}, {1, 64}, {1, LPT_WHOLE}, {4, 8}, {16, 16}, {128, 128}, {2, 2}};
-  const lpt_format element = random.of(elements);
-  const lpt_format tensor_scale = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_NONE;
-  switch (random.below(4)) {
-    case 0: return random.below(LPT_FORMAT_F16_TENSOR - LPT_FORMAT_E4M3FN_TENSOR + 1) + LPT_FORMAT_E4M3FN_TENSOR;
-    case 1: return made(element, LPT_FORMAT_NONE, 0, 0, tensor_scale);
-    case 2: return made(element, LPT_FORMAT_E8M0FNU, LPT_WHOLE, 1, tensor_scale);
-    default: {
-      const auto &block = blocks[random.below(static_cast<int64_t>(std::size(blocks)))];
-      return made(element, random.of(scales), block[0], block[1], tensor_scale);
-    }
-  }
+// Presets, and some elements of the caller's own.
+lpt_format draw_element(Random &random) {
+  static constexpr lpt_format common[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
+                                          LPT_FORMAT_INT8,   LPT_FORMAT_F16,  LPT_FORMAT_BF16};
+  static const lpt_format own[] = {named("e4m2b9-finite"), named("ue4m3b7-nan"),   named("e5m1b15-ieee"),
+                                   named("e2m2b1-nan"),    named("e3m3b4-fnuz"),   named("e1m1b1-finite"),
+                                   named("e6m1b31-ieee"),  named("e2m5b1-finite"), named("e7m0b63-finite")};
+  if (random.chance(0.4)) return random.of(common);
+  if (random.chance(0.2)) return random.of(own);
+  lpt_format element = LPT_FORMAT_F16;
+  do {
+    element = LPT_FORMAT_F16 + random.below(LPT_FORMAT_BNB_FP4 - LPT_FORMAT_F16 + 1);
+  } while (element == LPT_FORMAT_E8M0FNU || element == LPT_FORMAT_UINT8);
+  return element;
 }
 
-lpt_scale_rule draw_rule(Random &random, lpt_format target) {
-  Format format;
-  find_format(target, format);
-  const bool first = random.chance(0.5);
-  if (format.block_scale == LPT_FORMAT_E8M0FNU) return first ? LPT_SCALE_RULE_ROUND_UP : LPT_SCALE_RULE_FLOOR;
-  if (format.block_scale == LPT_FORMAT_E4M3FN) return first ? LPT_SCALE_RULE_NEAREST : LPT_SCALE_RULE_HEADROOM;
-  return first ? LPT_SCALE_RULE_AMAX : LPT_SCALE_RULE_POWER_OF_TWO;
+// NONE where the drawn parts are no format.
+lpt_format draw_target(Random &random) {
+  static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
+  static constexpr int32_t blocks[][2] = {{1, 16}, {1, 32},  {1, 64},       {1, 128}, {1, LPT_WHOLE},
+                                          {1, 8},  {1, 256}, {4, 8},        {16, 16}, {128, 128},
+                                          {2, 2},  {32, 1},  {LPT_WHOLE, 1}};
+  Format parts;
+  parts.element = draw_element(random);
+  if (random.chance(0.5)) parts.tensor_scale = LPT_FORMAT_F32;
+  if (random.chance(0.3)) {
+    return LPT_FORMAT_E4M3FN_TENSOR + random.below(LPT_FORMAT_BNB_FP4_1X64 - LPT_FORMAT_E4M3FN_TENSOR + 1);
+  }
+  if (random.chance(0.7)) {
+    const auto &block = blocks[random.below(static_cast<int64_t>(std::size(blocks)))];
+    parts.block_scale = random.of(scales);
+    parts.block_rows = block[0];
+    parts.block_columns = block[1];
+    if (random.chance(0.08)) {
+      parts.zero_point = LPT_FORMAT_UINT8;
+      parts.element = random.chance(0.5) ? LPT_FORMAT_UINT4 : LPT_FORMAT_UINT8;
+      parts.block_scale = LPT_FORMAT_F32;
+      parts.tensor_scale = LPT_FORMAT_NONE;
+    }
+  }
+  lpt_format id = LPT_FORMAT_NONE;
+  return make_format(parts, id).is_ok() ? id : lpt_format{LPT_FORMAT_NONE};
+}
+
+// Any rule that the scales of a format have.
+lpt_scale_rule draw_rule(Random &random, const Format &format) {
+  static constexpr lpt_scale_rule of_e8m0fnu[] = {
+      LPT_SCALE_RULE_ROUND_UP,      LPT_SCALE_RULE_ROUND_UP,   LPT_SCALE_RULE_FLOOR,
+      LPT_SCALE_RULE_FLOOR,         LPT_SCALE_RULE_CEIL,       LPT_SCALE_RULE_EVEN,
+      LPT_SCALE_RULE_MSE,           LPT_SCALE_RULE_FIXED,      LPT_SCALE_RULE_QUEST_FLOOR,
+      LPT_SCALE_RULE_QUEST_NEAREST, LPT_SCALE_RULE_QUEST_CEIL, LPT_SCALE_RULE_THREE_QUARTERS};
+  static constexpr lpt_scale_rule of_e4m3fn[] = {
+      LPT_SCALE_RULE_NEAREST,  LPT_SCALE_RULE_NEAREST, LPT_SCALE_RULE_HEADROOM, LPT_SCALE_RULE_HEADROOM,
+      LPT_SCALE_RULE_ROUND_UP, LPT_SCALE_RULE_MSE,     LPT_SCALE_RULE_FIXED,    LPT_SCALE_RULE_FOUR_OVER_SIX};
+  static constexpr lpt_scale_rule of_f32[] = {
+      LPT_SCALE_RULE_AMAX, LPT_SCALE_RULE_AMAX,  LPT_SCALE_RULE_POWER_OF_TWO,         LPT_SCALE_RULE_POWER_OF_TWO_DOWN,
+      LPT_SCALE_RULE_LIST, LPT_SCALE_RULE_FIXED, LPT_SCALE_RULE_POWER_OF_TWO_NEAREST, LPT_SCALE_RULE_MEAN,
+      LPT_SCALE_RULE_MSE};
+  if (format.has_zero_point()) return random.chance(0.8) ? LPT_SCALE_RULE_AMAX : LPT_SCALE_RULE_FIXED;
+  if (format.block_scale == LPT_FORMAT_E8M0FNU) {
+    const lpt_scale_rule rule = random.of(of_e8m0fnu);
+    const bool is_quest = rule >= LPT_SCALE_RULE_QUEST_FLOOR && rule <= LPT_SCALE_RULE_QUEST_CEIL;
+    const bool lacks_room = rule == LPT_SCALE_RULE_THREE_QUARTERS && !format.has_tensor_scale();
+    return (is_quest && format.element != LPT_FORMAT_E2M1FN) || lacks_room ? lpt_scale_rule{LPT_SCALE_RULE_CEIL} : rule;
+  }
+  if (format.block_scale == LPT_FORMAT_E4M3FN) {
+    const lpt_scale_rule rule = random.of(of_e4m3fn);
+    const bool has_six = format.element == LPT_FORMAT_E2M1FN && format.has_tensor_scale();
+    return rule == LPT_SCALE_RULE_FOUR_OVER_SIX && !has_six ? lpt_scale_rule{LPT_SCALE_RULE_ROUND_UP} : rule;
+  }
+  const lpt_scale_rule rule = random.of(of_f32);
+  // Of a tensor scale alone these two are settled before a row is called.
+  const bool is_settled = rule == LPT_SCALE_RULE_MSE || rule == LPT_SCALE_RULE_MEAN;
+  return is_settled && !format.has_block_scale() ? lpt_scale_rule{LPT_SCALE_RULE_AMAX} : rule;
 }
 
 QuantizeCase draw_case(Random &random) {
-  static constexpr lpt_rounding roundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC,
-                                               LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO};
+  static constexpr lpt_rounding roundings[] = {
+      LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC,          LPT_ROUNDING_STOCHASTIC,
+      LPT_ROUNDING_TOWARD_ZERO,  LPT_ROUNDING_NEAREST_AWAY, LPT_ROUNDING_STOCHASTIC_UNDERFLOW};
   static constexpr float odd_scales[] = {0x1p-126f, 0x1p127f, 1e-30f, 3.0f, 1.0f, 0.0117f};
   QuantizeCase c;
   if (random.chance(0.2)) c.source = random.chance(0.5) ? LPT_FORMAT_BF16 : LPT_FORMAT_F16;
-  c.target = draw_target(random);
+  do {
+    c.target = draw_target(random);
+  } while (c.target == LPT_FORMAT_NONE);
   c.rows = random.of(kFewRows);
   c.columns = random.chance(0.8) ? random.of(kSimdEdges) : random.below(1500);
   c.is_transposed = random.chance(0.3);
@@ -91,11 +135,16 @@ QuantizeCase draw_case(Random &random) {
   c.target_shift = static_cast<std::size_t>(random.chance(0.5) ? 0 : 4 * random.below(16));
   Format format;
   find_format(c.target, format);
-  if (random.chance(0.3) && element_bits(format.element) == 8 && format.block_scale != LPT_FORMAT_F32) c.target_shift += 1;
+  if (random.chance(0.3) && element_bits(format.element) <= 8 && format.block_scale != LPT_FORMAT_F32)
+    c.target_shift += 1;
   c.rounding = random.of(roundings);
   c.overflow = random.chance(0.7) ? LPT_OVERFLOW_SATURATE : LPT_OVERFLOW_INFINITE;
-  c.rule = draw_rule(random, c.target);
+  c.rule = draw_rule(random, format);
   c.wants_amax = random.chance(0.5);
+  // Asked for where nothing in the target can tell.
+  const bool hides_nan = !format.has_block_scale() && element_of(format.element).nan_code == 0;
+  c.wants_nan = hides_nan && random.chance(0.5);
+  c.has_words = random.chance(0.1);
   if (random.chance(0.3)) c.tensor_scale = random.of(odd_scales);
   c.random.seed = random.bits();
   c.random.offset = random.chance(0.3) ? 0 : random.below(1000) + (random.chance(0.3) ? int64_t{1} << 40 : 0);
@@ -112,7 +161,10 @@ QuantizeCase draw_case(Random &random) {
 }
 
 void expect_equal(const QuantizeCase &c, const QuantizeRun &found, const QuantizeRun &expected) {
-  if (found.target.equals(expected.target) && found.amax == expected.amax && found.target.is_intact()) return;
+  if (found.target.equals(expected.target) && found.amax == expected.amax && found.has_nan == expected.has_nan &&
+      found.target.is_intact()) {
+    return;
+  }
   for (int64_t row = 0; row < c.rows; ++row) {
     for (int64_t column = 0; column < c.columns; ++column) {
       ASSERT_EQ(found.target.code(row, column), expected.target.code(row, column))
@@ -120,11 +172,15 @@ void expect_equal(const QuantizeCase &c, const QuantizeRun &found, const Quantiz
     }
   }
   EXPECT_EQ(found.amax, expected.amax) << text_of(c);
+  EXPECT_EQ(found.has_nan, expected.has_nan) << text_of(c);
   EXPECT_TRUE(found.target.is_intact()) << text_of(c) << ": wrote past the target";
   FAIL() << text_of(c) << ": scales or padding differ";
 }
 
 void fill_scales(Matrix &matrix, Random &random) {
+  for (std::size_t i = 0; i < matrix.zero_points.bytes(); ++i) {
+    matrix.zero_points.data()[i] = static_cast<uint8_t>(random.bits());
+  }
   const bool is_tame = random.chance(0.7);
   for (std::size_t i = 0; i < matrix.scales.bytes(); ++i) {
     matrix.scales.data()[i] = static_cast<uint8_t>(is_tame ? 120 + random.below(14) : random.bits());
@@ -150,6 +206,10 @@ class QuantizeRow : public RowTest<QuantizeRequest> {
     source.fill(random, values);
     QuantizeRun expected(c, source), found(c, source);
     EXPECT_TRUE(takes(found.request)) << text_of(c);
+    if (c.rule == LPT_SCALE_RULE_FIXED) {
+      fill_scales(expected.target, random);
+      found.target.copy_scales(expected.target);
+    }
     run_reference(expected.request);
     GetParam()->run(found.request);
     SCOPED_TRACE(name_of(values));
@@ -183,9 +243,9 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
 }
 
 TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
-  for (const lpt_format target :
-       {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_INT8, LPT_FORMAT_F16, LPT_FORMAT_BF16}) {
-    for (const lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC}) {
+  for (lpt_format target = LPT_FORMAT_F16; target <= LPT_FORMAT_BNB_FP4; ++target) {
+    if (target == LPT_FORMAT_E8M0FNU || target == LPT_FORMAT_UINT8) continue;
+    for (lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN; rounding <= LPT_ROUNDING_STOCHASTIC_UNDERFLOW; ++rounding) {
       for (const uint32_t low : {0x0000u, 0x0001u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu}) {
         QuantizeCase c;
         c.target = target;
@@ -255,7 +315,8 @@ TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, QuantizeRow, testing::ValuesIn(fast_rows(quantize_kernels())), row_name<QuantizeRequest>);
+INSTANTIATE_TEST_SUITE_P(Rows, QuantizeRow, testing::ValuesIn(fast_rows(quantize_kernels())),
+                         row_name<QuantizeRequest>);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantizeRow);
 
 class AmaxRow : public RowTest<AmaxRequest> {};
@@ -265,7 +326,8 @@ TEST_P(AmaxRow, EqualsTheReference) {
   int taken = 0;
   for (int tries = 0; tries < 3000; ++tries) {
     Matrix source(random.chance(0.7) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, random.of(kFewRows), random.of(kSimdEdges),
-                  random.below(2) * random.below(9), static_cast<std::size_t>(4 * random.below(16)), random.chance(0.1));
+                  random.below(2) * random.below(9), static_cast<std::size_t>(4 * random.below(16)),
+                  random.chance(0.1));
     source.fill(random, random.of(kAllValues));
     float expected = -1, found = -2;
     bool expected_nan = false, found_nan = true;
@@ -299,8 +361,8 @@ class DequantizeRow : public RowTest<DequantizeRequest> {
     reference_of(dequantize_kernels()).run({source.view(), expected.view()});
     GetParam()->run(request);
     EXPECT_TRUE(found.is_intact());
-    EXPECT_TRUE(found.equals(expected)) << format_name(from) << " -> " << format_name(to) << " " << rows << "x" << columns
-                                        << " padding " << padding << " shift " << shift << " scale "
+    EXPECT_TRUE(found.equals(expected)) << format_name(from) << " -> " << format_name(to) << " " << rows << "x"
+                                        << columns << " padding " << padding << " shift " << shift << " scale "
                                         << source.tensor_scale;
     return true;
   }
@@ -312,7 +374,9 @@ TEST_P(DequantizeRow, EqualsTheReference) {
   int taken = 0;
   for (int tries = 0; tries < 20000 && taken < 2000 && !HasFailure(); ++tries) {
     const int64_t columns = random.chance(0.9) ? random.of(kSimdEdges) : random.below(3000);
-    taken += compare(draw_target(random), random.of(outputs), random.of(kFewRows), columns, random);
+    const lpt_format from = draw_target(random);
+    if (from == LPT_FORMAT_NONE) continue;
+    taken += compare(from, random.of(outputs), random.of(kFewRows), columns, random);
   }
   EXPECT_GE(taken, 200);
 }

@@ -45,14 +45,15 @@ class Guarded {
   std::vector<uint8_t> memory_;
 };
 
-// A matrix with its scales. Rows are `padding` elements apart; column_stride is 1, or a transposed one's.
+// A matrix with its scales and zero points. Rows are `padding` elements apart, to whole packs; column_stride is 1, or a
+// transposed one's.
 class Matrix {
  public:
   Matrix(lpt_format id, int64_t rows, int64_t columns, int64_t padding = 0, std::size_t shift = 0,
          bool is_transposed = false)
       : format_(format_of(id)), rows_(rows), columns_(columns),
-        stride_(even((is_transposed ? rows : columns) + padding)), is_transposed_(is_transposed),
-        data(data_bytes(), shift), scales(scale_bytes(), shift) {}
+        stride_(whole_packs((is_transposed ? rows : columns) + padding)), is_transposed_(is_transposed),
+        data(data_bytes(), shift), scales(scale_bytes(), shift), zero_points(zero_point_bytes()) {}
   Matrix(const Matrix &) = delete;
   Matrix &operator=(const Matrix &) = delete;
 
@@ -69,6 +70,7 @@ class Matrix {
       view.block_scale_stride = scale_stride();
     }
     if (format_.has_tensor_scale()) view.tensor_scale = &tensor_scale;
+    if (format_.has_zero_point()) view.zero_points = zero_points.data();
     return view;
   }
 
@@ -82,22 +84,32 @@ class Matrix {
   BlockGrid grid() const { return block_grid(format_, rows_, columns_); }
   int64_t scale_stride() const { return format_.has_block_scale() ? grid().columns + 1 : 0; }
 
+  // Codes by bytes and places, apart from the library's own load_code() and store_code().
   uint32_t code(int64_t row, int64_t column) const {
     const int64_t at = index(row, column);
-    if (bits() == 4) return (data.data()[at / 2] >> (at % 2 == 0 ? 0 : 4)) & 0xFu;
-    if (bits() == 8) return data.data()[at];
+    if (is_ternary()) return ternary_code(data.data()[at / 5] / kPowersOfThree[at % 5] % 3);
     uint32_t code = 0;
-    std::memcpy(&code, data.data() + at * bits() / 8, static_cast<std::size_t>(bits() / 8));
+    if (bits() >= 8) {
+      std::memcpy(&code, data.data() + at * bits() / 8, static_cast<std::size_t>(bits() / 8));
+      return code;
+    }
+    for (int bit = 0; bit < bits(); ++bit) code |= static_cast<uint32_t>(bit_at(at * bits() + bit)) << bit;
     return code;
   }
   void set_code(int64_t row, int64_t column, uint32_t code) {
     const int64_t at = index(row, column);
-    if (bits() == 4) {
-      uint8_t &byte = data.data()[at / 2];
-      byte = static_cast<uint8_t>(at % 2 == 0 ? (byte & 0xF0u) | code : (byte & 0x0Fu) | (code << 4));
-    } else {
+    if (is_ternary()) {
+      const int old_digit = data.data()[at / 5] / kPowersOfThree[at % 5] % 3;
+      const int digit = code == 3 ? 2 : static_cast<int>(code);
+      data.data()[at / 5] = static_cast<uint8_t>(data.data()[at / 5] + (digit - old_digit) * kPowersOfThree[at % 5]);
+    } else if (bits() >= 8) {
       std::memcpy(data.data() + at * bits() / 8, &code, static_cast<std::size_t>(bits() / 8));
+    } else {
+      for (int bit = 0; bit < bits(); ++bit) set_bit(at * bits() + bit, (code >> bit) & 1);
     }
+  }
+  uint8_t zero_point(int64_t block_row, int64_t block_column) const {
+    return format_.has_zero_point() ? zero_points.data()[block_row * scale_stride() + block_column] : 0;
   }
   uint32_t scale_code(int64_t block_row, int64_t block_column) const {
     const int64_t at = block_row * scale_stride() + block_column;
@@ -136,9 +148,13 @@ class Matrix {
     }
   }
 
-  bool is_intact() const { return data.is_intact() && scales.is_intact(); }
+  void copy_scales(const Matrix &other) {
+    if (scales.bytes() > 0) std::memcpy(scales.data(), other.scales.data(), scales.bytes());
+    if (zero_points.bytes() > 0) std::memcpy(zero_points.data(), other.zero_points.data(), zero_points.bytes());
+  }
+  bool is_intact() const { return data.is_intact() && scales.is_intact() && zero_points.is_intact(); }
   bool equals(const Matrix &other) const {
-    return data.equals(other.data) && scales.equals(other.scales) &&
+    return data.equals(other.data) && scales.equals(other.scales) && zero_points.equals(other.zero_points) &&
            std::memcmp(&tensor_scale, &other.tensor_scale, sizeof tensor_scale) == 0;
   }
 
@@ -148,14 +164,30 @@ class Matrix {
     find_format(id, format);
     return format;
   }
-  static int64_t even(int64_t number) { return number + number % 2; }
+  static constexpr int kPowersOfThree[5] = {1, 3, 9, 27, 81};
+
+  static uint32_t ternary_code(int digit) { return digit == 2 ? 3 : static_cast<uint32_t>(digit); }
+  int64_t whole_packs(int64_t number) const {
+    const int64_t pack = packing_of(format_.element).elements;
+    return (number + pack - 1) / pack * pack;
+  }
+  bool is_ternary() const { return has_element(format_.element) && element_of(format_.element).is_ternary; }
+  int bit_at(int64_t place) const { return data.data()[place / 8] >> (place % 8) & 1; }
+  void set_bit(int64_t place, uint32_t bit) {
+    uint8_t &byte = data.data()[place / 8];
+    byte = static_cast<uint8_t>((byte & ~(1u << (place % 8))) | bit << (place % 8));
+  }
   int32_t bits() const { return element_bits(format_.element); }
   std::size_t data_bytes() const {
-    return static_cast<std::size_t>(row_bytes((is_transposed_ ? columns_ : rows_) * stride_, bits()));
+    return static_cast<std::size_t>(row_bytes(format_.element, (is_transposed_ ? columns_ : rows_) * stride_));
   }
   std::size_t scale_bytes() const {
     if (!format_.has_block_scale()) return 0;
     return static_cast<std::size_t>(grid().rows * scale_stride() * element_bits(format_.block_scale) / 8);
+  }
+
+  std::size_t zero_point_bytes() const {
+    return format_.has_zero_point() ? static_cast<std::size_t>(grid().rows * scale_stride()) : 0;
   }
 
   Format format_;
@@ -163,7 +195,7 @@ class Matrix {
   bool is_transposed_;
 
  public:
-  Guarded data, scales;
+  Guarded data, scales, zero_points;
   float tensor_scale = 1.0f;
 };
 

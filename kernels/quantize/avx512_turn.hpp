@@ -1,0 +1,129 @@
+// Codes of 8 or 4 bits turned, with AVX-512. Included by an ISA file only.
+#pragma once
+
+#include "kernels/quantize/avx512_blocks.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kTurnLines = 256;  // pieces of this many codes are written to each row of the target
+
+// Codes of 64 columns as bytes, turned: [column][row].
+struct TurnedTile {
+  alignas(64) uint8_t codes[64][kTurnLines];
+  __m512i groups[8][8];
+};
+
+// Number j of row i goes to row j, place i.
+[[gnu::always_inline]] inline void turn_words(__m512i (&rows)[8]) {
+  __m512i pairs[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    pairs[2 * i] = _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
+    pairs[2 * i + 1] = _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int odd = 0; odd < 2; ++odd) {
+    const __m512i low04 = _mm512_shuffle_i64x2(pairs[odd], pairs[2 + odd], 0x88);
+    const __m512i low26 = _mm512_shuffle_i64x2(pairs[odd], pairs[2 + odd], 0xDD);
+    const __m512i high04 = _mm512_shuffle_i64x2(pairs[4 + odd], pairs[6 + odd], 0x88);
+    const __m512i high26 = _mm512_shuffle_i64x2(pairs[4 + odd], pairs[6 + odd], 0xDD);
+    rows[odd] = _mm512_shuffle_i64x2(low04, high04, 0x88);
+    rows[4 + odd] = _mm512_shuffle_i64x2(low04, high04, 0xDD);
+    rows[2 + odd] = _mm512_shuffle_i64x2(low26, high26, 0x88);
+    rows[6 + odd] = _mm512_shuffle_i64x2(low26, high26, 0xDD);
+  }
+}
+
+// Byte 8c + i takes byte 8i + c: eight rows of eight bytes, turned.
+alignas(64) constexpr uint8_t kTurnedBytes[64] = {0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
+                                                  2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
+                                                  4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
+                                                  6, 14, 22, 30, 38, 46, 54, 62, 7, 15, 23, 31, 39, 47, 55, 63};
+
+// Reads up to 64 codes of a row as bytes.
+template <bool kIsPacked>
+[[gnu::always_inline]] inline __m512i load_codes(const uint8_t *from, int64_t count) {
+  if constexpr (!kIsPacked) {
+    return _mm512_maskz_loadu_epi8(lane_mask(0, count), from);
+  } else {
+    const __m256i pairs = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(lane_mask(0, (count + 1) / 2)), from);
+    const __m512i spread = _mm512_cvtepu8_epi16(pairs);
+    const __m512i both = _mm512_or_si512(spread, _mm512_slli_epi16(spread, 4));
+    return _mm512_and_si512(both, _mm512_set1_epi8(0x0F));
+  }
+}
+
+// Writes up to 64 codes that lie in bytes.
+template <bool kIsPacked>
+[[gnu::always_inline]] inline void store_codes(uint8_t *to, __m512i codes, int64_t count, bool is_streamed) {
+  if constexpr (!kIsPacked) {
+    if (count == 64 && is_streamed && reinterpret_cast<uintptr_t>(to) % 64 == 0) {
+      _mm512_stream_si512(reinterpret_cast<__m512i *>(to), codes);
+    } else {
+      _mm512_mask_storeu_epi8(to, lane_mask(0, count), codes);
+    }
+  } else {
+    // Codes behind the last one are zero, so that the last byte of a row ends in zeros.
+    const __m512i kept = _mm512_maskz_mov_epi8(lane_mask(0, count), codes);
+    const __m512i pairs = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x1001));
+    const auto mask = static_cast<__mmask32>(lane_mask(0, (count + 1) / 2));
+    _mm256_mask_storeu_epi8(to, mask, _mm512_cvtepi16_epi8(pairs));
+  }
+}
+
+// 64 rows of up to 64 codes at `from`; rows from `rows` on give anything. Words of eight bytes are turned, then the bytes
+// of 8 × 8, then the words of eight such groups: 448 shuffles for 4096 codes.
+template <bool kIsPacked>
+void turn_square(const uint8_t *from, int64_t stride_bytes, int64_t rows, int64_t columns, int64_t place,
+                 TurnedTile &tile) {
+  const __m512i turned = _mm512_load_si512(kTurnedBytes);
+  for (int64_t group = 0; 8 * group < rows; ++group) {
+    __m512i words[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      const int64_t row = 8 * group + i;
+      words[i] = load_codes<kIsPacked>(from + row * stride_bytes, row < rows ? columns : 0);
+    }
+    turn_words(words);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) tile.groups[i][group] = _mm512_permutexvar_epi8(turned, words[i]);
+  }
+  for (int64_t part = 0; 8 * part < columns; ++part) {
+    __m512i words[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) words[i] = tile.groups[part][i];
+    turn_words(words);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) _mm512_store_si512(tile.codes[8 * part + i] + place, words[i]);
+  }
+}
+
+template <bool kIsPacked>
+void turn_codes(const MatrixView &source, const MatrixView &target, bool is_streamed) {
+  const auto *from = static_cast<const uint8_t *>(source.data);
+  auto *to = static_cast<uint8_t *>(target.data);
+  constexpr int64_t kPerByte = kIsPacked ? 2 : 1;
+  TurnedTile tile;
+  memset(tile.groups, 0, sizeof tile.groups);
+  for (int64_t row = 0; row < source.rows; row += kTurnLines) {
+    const int64_t lines = least(source.rows - row, kTurnLines);
+    for (int64_t column = 0; column < source.columns; column += 64) {
+      const int64_t numbers = least(source.columns - column, 64);
+      for (int64_t at = 0; at < lines; at += 64) {
+        turn_square<kIsPacked>(from + ((row + at) * source.row_stride + column) / kPerByte,
+                               source.row_stride / kPerByte, least(lines - at, 64), numbers, at, tile);
+      }
+      for (int64_t i = 0; i < numbers; ++i) {
+        uint8_t *place = to + ((column + i) * target.row_stride + row) / kPerByte;
+        for (int64_t at = 0; at < lines; at += 64) {
+          store_codes<kIsPacked>(place + at / kPerByte, _mm512_load_si512(tile.codes[i] + at), least(lines - at, 64),
+                                 is_streamed);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt

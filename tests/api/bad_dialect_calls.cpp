@@ -1,0 +1,252 @@
+// Bad calls of dialects and conversions, judged as the tables of errors_test.cpp are.
+#include "tests/api/bad_calls.hpp"
+
+namespace lpt::test {
+namespace {
+
+lpt_status size_of(World &w, const Tensor &tensor, lpt_dialect dialect) {
+  return lpt_dialect_size(w.c, tensor.get(), dialect, &w.out_size);
+}
+lpt_status export_to(World &w, const Tensor &tensor, lpt_dialect dialect) {
+  return lpt_dialect_export(w.c, tensor.get(), dialect, w.buffer.data(), w.buffer.size());
+}
+lpt_status import_from(World &w, const Tensor &tensor, lpt_dialect dialect) {
+  return lpt_dialect_import(w.c, w.buffer.data(), w.buffer.size(), dialect, tensor.get());
+}
+
+lpt_status convert(World &w, const char *from, const char *to) {
+  const Tensor source = make_tensor(w.owner.get(), format_named(from), 4, 32);
+  const Tensor output = make_tensor(w.owner.get(), format_named(to), 4, 32);
+  fill_with_canary(w.owner.get(), output.get());
+  const std::vector<uint8_t> before = bytes_of(w.owner.get(), output.get());
+  const lpt_status status = lpt_convert(w.c, source.get(), nullptr, output.get());
+  EXPECT_TRUE(before == bytes_of(w.owner.get(), output.get())) << from << " to " << to;
+  return status;
+}
+
+template <typename Change>
+lpt_status convert_plain(World &w, Change change) {
+  const Tensor source = make_tensor(w.owner.get(), LPT_FORMAT_E4M3, 4, 32);
+  lpt_convert_options options = LPT_CONVERT_OPTIONS_INIT;
+  change(options);
+  return lpt_convert(w.c, source.get(), &options, w.plain.get());
+}
+
+const std::vector<BadCall> kDialectCalls = {
+    {"dialect_size: no tensor",
+     LPT_INVALID_ARGUMENT,
+     {"tensor is NULL"},
+     [](World &w) { return lpt_dialect_size(w.c, nullptr, LPT_DIALECT_GGML, &w.out_size); }},
+    {"dialect_size: a scaler for the tensor",
+     LPT_INVALID_ARGUMENT,
+     {"tensor is not a live tensor"},
+     [](World &w) { return lpt_dialect_size(w.c, cast<lpt_tensor>(w.scaler.get()), LPT_DIALECT_GGML, &w.out_size); }},
+    {"dialect_size: no room for the answer",
+     LPT_INVALID_ARGUMENT,
+     {"out_size_bytes is NULL"},
+     [](World &w) { return lpt_dialect_size(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr); }},
+    {"dialect_size: dialect 0",
+     LPT_INVALID_ARGUMENT,
+     {"dialect is 0", "lpt_dialect_values"},
+     [](World &w) { return size_of(w, w.packed, 0); }},
+    {"dialect_size: dialect 5",
+     LPT_INVALID_ARGUMENT,
+     {"dialect is 5", "lpt_dialect_values"},
+     [](World &w) { return size_of(w, w.packed, 5); }},
+    {"dialect_size: ggml of fp8",
+     LPT_UNSUPPORTED,
+     {"tensor is mxfp8_e4m3", "int8_1x32, int4_1x32 or mxfp4"},
+     [](World &w) { return size_of(w, w.codes, LPT_DIALECT_GGML); }},
+    {"dialect_size: Q4_1 of Q4_0's format",
+     LPT_UNSUPPORTED,
+     {"tensor is int4_1x32", "uint4_1x32"},
+     [](World &w) {
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT4_1X32, 4, 32), LPT_DIALECT_GGML_Q4_1);
+     }},
+    {"dialect_size: ggml of half a block",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has 48 columns", "multiple of 32"},
+     [](World &w) { return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_MXFP4, 4, 48), LPT_DIALECT_GGML); }},
+    {"dialect_size: bitsandbytes of eight bits",
+     LPT_UNSUPPORTED,
+     {"tensor is mxfp8_e4m3", "4 bits"},
+     [](World &w) { return size_of(w, w.codes, LPT_DIALECT_BITSANDBYTES); }},
+    {"dialect_size: bitsandbytes of two bits",
+     LPT_UNSUPPORTED,
+     {"tensor is ternary", "4 bits"},
+     [](World &w) {
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_TERNARY, 4, 32), LPT_DIALECT_BITSANDBYTES);
+     }},
+    {"dialect_size: tiles without scales",
+     LPT_UNSUPPORTED,
+     {"tensor is e2m1fn", "block scales of one byte"},
+     [](World &w) { return size_of(w, w.packed, LPT_DIALECT_CUBLAS_SCALES); }},
+    {"dialect_size: tiles of scales of four bytes",
+     LPT_UNSUPPORTED,
+     {"tensor is int8_1x32", "block scales of one byte"},
+     [](World &w) {
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_DIALECT_CUBLAS_SCALES);
+     }},
+    {"dialect_size: tiles of blocks of many rows",
+     LPT_UNSUPPORTED,
+     {"tensor is nvfp4_16x16", "of one row"},
+     [](World &w) {
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, 16, 32), LPT_DIALECT_CUBLAS_SCALES);
+     }},
+    {"dialect_export: a tensor without data",
+     LPT_INVALID_ARGUMENT,
+     {"tensor", "without data"},
+     [](World &w) {
+       return export_to(w, wrap(w.owner.get(), LPT_FORMAT_NF4, nullptr, 4, 32), LPT_DIALECT_BITSANDBYTES);
+     }},
+    {"dialect_export: a byte too short",
+     LPT_INVALID_ARGUMENT,
+     {"buffer_bytes is 63", "at least 64"},
+     [](World &w) { return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), 63); }},
+    {"dialect_export: no buffer",
+     LPT_INVALID_ARGUMENT,
+     {"buffer is NULL", "64 bytes"},
+     [](World &w) { return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 64); }},
+    {"dialect_export: Q4_1 of numbers",
+     LPT_UNSUPPORTED,
+     {"tensor is f32", "uint4_1x32"},
+     [](World &w) { return export_to(w, w.source, LPT_DIALECT_GGML_Q4_1); }},
+    {"dialect_export: over the tensor",
+     LPT_INVALID_ARGUMENT,
+     {"buffer at", "overlaps tensor at"},
+     [](World &w) {
+       void *data = describe(w.owner.get(), w.packed.get()).data;
+       return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, data, 64);
+     }},
+    {"dialect_export: over the scales",
+     LPT_INVALID_ARGUMENT,
+     {"buffer at", "overlaps tensor's block scales at"},
+     [](World &w) {
+       const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_E2M1FN, 4, 32);
+       const Tensor scales = wrap(w.owner.get(), LPT_FORMAT_E8M0FNU, w.buffer.data(), 4, 1);
+       const lpt_tensor *const parts[] = {payload.get(), scales.get()};
+       Tensor tensor;
+       EXPECT_TRUE(
+           ok(w.owner.get(), lpt_tensor_combine(w.owner.get(), LPT_FORMAT_MXFP4, 4, 32, parts, 2, out(tensor))));
+       return export_to(w, tensor, LPT_DIALECT_CUBLAS_SCALES);
+     }},
+    {"dialect_import: no tensor",
+     LPT_INVALID_ARGUMENT,
+     {"tensor is NULL"},
+     [](World &w) { return lpt_dialect_import(w.c, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML, nullptr); }},
+    {"dialect_import: a byte too short",
+     LPT_INVALID_ARGUMENT,
+     {"buffer_bytes is 79", "at least 80"},
+     [](World &w) { return lpt_dialect_import(w.c, w.buffer.data(), 79, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+    {"dialect_import: no buffer",
+     LPT_INVALID_ARGUMENT,
+     {"buffer is NULL", "80 bytes"},
+     [](World &w) { return lpt_dialect_import(w.c, nullptr, 80, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+    {"dialect_import: Q4_1 into integers",
+     LPT_UNSUPPORTED,
+     {"tensor is int8", "uint4_1x32"},
+     [](World &w) { return import_from(w, w.integers, LPT_DIALECT_GGML_Q4_1); }},
+    {"dialect_import: tiles into a tensor without scales",
+     LPT_UNSUPPORTED,
+     {"tensor is e4m3fn", "block scales of one byte"},
+     [](World &w) { return import_from(w, w.plain, LPT_DIALECT_CUBLAS_SCALES); }},
+    {"convert: no source",
+     LPT_INVALID_ARGUMENT,
+     {"source is NULL"},
+     [](World &w) { return lpt_convert(w.c, nullptr, nullptr, w.plain.get()); }},
+    {"convert: no output",
+     LPT_INVALID_ARGUMENT,
+     {"output is NULL"},
+     [](World &w) { return lpt_convert(w.c, w.plain.get(), nullptr, nullptr); }},
+    {"convert: numbers as source",
+     LPT_UNSUPPORTED,
+     {"source is f32", "output is e4m3fn", "e4m3fnuz"},
+     [](World &w) { return lpt_convert(w.c, w.source.get(), nullptr, w.plain.get()); }},
+    {"convert: another family",
+     LPT_UNSUPPORTED,
+     {"source is e4m3fn_tensor", "output is e5m2_tensor", "relatives"},
+     [](World &w) { return convert(w, "e4m3fn_tensor", "e5m2_tensor"); }},
+    {"convert: integers",
+     LPT_UNSUPPORTED,
+     {"source is int8_tensor", "relatives"},
+     [](World &w) { return convert(w, "int8_tensor", "int8_tensor"); }},
+    {"convert: NaN without a place",
+     LPT_UNSUPPORTED,
+     {"output is e4m3b7-finite", "relatives"},
+     [](World &w) { return convert(w, "e4m3fn", "e4m3b7-finite"); }},
+    {"convert: other scales",
+     LPT_UNSUPPORTED,
+     {"output is e4m3_row", "the same scales and blocks"},
+     [](World &w) { return convert(w, "e4m3fn_tensor", "e4m3_row"); }},
+    {"convert: a tensor scale more",
+     LPT_UNSUPPORTED,
+     {"output is e4m3/1x16/e4m3fn/f32", "the same scales and blocks"},
+     [](World &w) { return convert(w, "e4m3fn/1x16/e4m3fn", "e4m3/1x16/e4m3fn/f32"); }},
+    {"convert: other blocks",
+     LPT_UNSUPPORTED,
+     {"output is e4m3/1x64/f32", "the same scales and blocks"},
+     [](World &w) { return convert(w, "e4m3fn_1x128", "e4m3/1x64/f32"); }},
+    {"convert: no scale to take the bias",
+     LPT_UNSUPPORTED,
+     {"output is e4m3fnuz", "an f32 scale", "2^1"},
+     [](World &w) { return convert(w, "e4m3fn", "e4m3fnuz"); }},
+    {"convert: scales of powers of two to take the bias",
+     LPT_UNSUPPORTED,
+     {"source is mxfp8_e5m2", "an f32 scale"},
+     [](World &w) { return convert(w, "mxfp8_e5m2", "e5m2fnuz/1x32/e8m0fnu"); }},
+    {"convert: output of another shape",
+     LPT_INVALID_ARGUMENT,
+     {"output is 32×4", "4×32"},
+     [](World &w) { return lpt_convert(w.c, w.plain.get(), nullptr, w.turned.get()); }},
+    {"convert: over the source",
+     LPT_INVALID_ARGUMENT,
+     {"output", "overlaps source"},
+     [](World &w) { return lpt_convert(w.c, w.plain.get(), nullptr, w.plain.get()); }},
+    {"convert: with the source's scale",
+     LPT_INVALID_ARGUMENT,
+     {"output's tensor scale", "overlaps source's tensor scale"},
+     [](World &w) {
+       const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_E4M3FNUZ, 4, 32);
+       const Tensor scale = part_of(w.owner.get(), w.fp8.get(), LPT_PART_TENSOR_SCALE);
+       const lpt_tensor *const parts[] = {payload.get(), nullptr, scale.get()};
+       Tensor output;
+       EXPECT_TRUE(ok(w.owner.get(),
+                      lpt_tensor_combine(w.owner.get(), LPT_FORMAT_E4M3FNUZ_TENSOR, 4, 32, parts, 3, out(output))));
+       return lpt_convert(w.c, w.fp8.get(), nullptr, output.get());
+     }},
+    {"convert: unknown flag",
+     LPT_UNSUPPORTED,
+     {"flags is 0x2"},
+     [](World &w) { return convert_plain(w, [](auto &o) { o.flags = 2; }); }},
+    {"convert: a scaler for the statistics",
+     LPT_INVALID_ARGUMENT,
+     {"statistics is not a live handle"},
+     [](World &w) { return convert_plain(w, [&](auto &o) { o.statistics = cast<lpt_statistics>(w.scaler.get()); }); }},
+    {"convert: struct size 0",
+     LPT_INVALID_ARGUMENT,
+     {"options->struct_size is 0"},
+     [](World &w) { return convert_plain(w, [](auto &o) { o.struct_size = 0; }); }},
+};
+
+TEST(DialectBadCalls, GiveTheirStatusSayWhatIsWrongAndLeaveEveryOutputAsItWas) {
+  for (const BadCall &bad : kDialectCalls) {
+    World w;
+    const std::vector<uint8_t> before = w.snapshot();
+    const lpt_status status = bad.call(w);
+    const std::string text = lpt_context_error(w.c);
+    EXPECT_EQ(bad.status, status) << bad.name << ": " << text;
+    for (const char *word : bad.words) EXPECT_NE(std::string::npos, text.find(word)) << bad.name << ": " << text;
+    EXPECT_TRUE(before == w.snapshot()) << bad.name;
+  }
+}
+
+TEST(DialectBadCalls, WithoutContextAreRefused) {
+  size_t size = 0;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_dialect_size(nullptr, nullptr, LPT_DIALECT_GGML, &size));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_dialect_export(nullptr, nullptr, LPT_DIALECT_GGML, nullptr, 0));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_dialect_import(nullptr, nullptr, 0, LPT_DIALECT_GGML, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_convert(nullptr, nullptr, nullptr, nullptr));
+}
+
+}  // namespace
+}  // namespace lpt::test

@@ -1,0 +1,489 @@
+// lpt convert as a user meets it: what the output holds, that it comes back, and that no interruption changes a byte.
+#include "convert.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "error.hpp"
+#include "image.hpp"
+#include "safetensors.hpp"
+#include "workplace.hpp"
+
+namespace tool_tests {
+namespace {
+
+using tool::SafetensorsFile;
+
+std::vector<Matrix> some_matrices() {
+  return {random_matrix("a.weight", 48, 128, 11), random_matrix("b.weight", 160, 256, 12),
+          random_matrix("narrow.weight", 8, 128, 13), random_matrix("odd.weight", 40, 100, 14)};
+}
+
+tool::ConvertOptions options_of(const Workplace &workplace, const std::string &input, const std::string &output,
+                                const std::string &format) {
+  tool::ConvertOptions options;
+  options.input = workplace.path(input);
+  options.output = workplace.path(output);
+  options.format = format;
+  options.is_quiet = true;
+  return options;
+}
+
+void convert(const Workplace &workplace, const std::string &input, const std::string &output,
+             const std::string &format) {
+  tool::ConvertOptions options = options_of(workplace, input, output, format);
+  options.is_verified = true;
+  tool::convert(options);
+}
+
+std::string refusal_of(const tool::ConvertOptions &options) {
+  try {
+    tool::convert(options);
+    return "";
+  } catch (const tool::Error &error) {
+    return error.what();
+  }
+}
+
+template <typename T>
+std::vector<T> values(const SafetensorsFile &file, const std::string &name) {
+  const tool::StoredTensor *tensor = file.find(name);
+  if (tensor == nullptr) {
+    ADD_FAILURE() << name << " is missing";
+    return {};
+  }
+  std::vector<T> result(tensor->bytes() / sizeof(T));
+  file.read(*tensor, 0, std::as_writable_bytes(std::span(result)));
+  return result;
+}
+
+// Decoders from the formats' definitions.
+double e4m3fn(uint8_t code) {
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+  return code & 0x80 ? -magnitude : magnitude;
+}
+double e2m1(int code) {
+  const double levels[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  return code & 8 ? -levels[code & 7] : levels[code & 7];
+}
+int nibble(const std::vector<uint8_t> &bytes, size_t place) { return bytes[place / 2] >> (place % 2 * 4) & 15; }
+
+using Decoder = std::function<double(int64_t row, int64_t column)>;
+
+// The decoded numbers are what `lpt convert --to f32` gives, and lie as near to the original as the format can.
+void expect_decoded(const Workplace &workplace, const Matrix &matrix, const Decoder &decoder, double least_decibels) {
+  const SafetensorsFile back(workplace.path("back.safetensors"));
+  const std::vector<float> decoded = values<float>(back, matrix.name);
+  ASSERT_EQ(decoded.size(), matrix.numbers.size());
+  double signal = 0, noise = 0;
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    for (int64_t column = 0; column < matrix.columns; ++column) {
+      const auto index = static_cast<size_t>(row * matrix.columns + column);
+      const double expected = decoder(row, column);
+      // Two f32 products: each half a last place.
+      ASSERT_NEAR(decoded[index], expected, std::fabs(expected) * 0x1p-22)
+          << matrix.name << " " << row << " " << column;
+      signal += static_cast<double>(matrix.numbers[index]) * matrix.numbers[index];
+      noise += std::pow(matrix.numbers[index] - expected, 2);
+    }
+  }
+  EXPECT_GT(10 * std::log10(signal / noise), least_decibels);
+}
+
+class Converted : public testing::Test {
+ protected:
+  void make(const std::string &format) {
+    workplace.write("in.safetensors", checkpoint(matrices));
+    convert(workplace, "in.safetensors", "out.safetensors", format);
+    convert(workplace, "out.safetensors", "back.safetensors", "f32");
+    made = std::make_unique<SafetensorsFile>(workplace.path("out.safetensors"));
+  }
+
+  Workplace workplace;
+  std::vector<Matrix> matrices = some_matrices();
+  std::unique_ptr<SafetensorsFile> made;
+};
+
+TEST_F(Converted, Fp8IsWhatItsDefinitionSays) {
+  make("fp8");
+  const auto codes = values<uint8_t>(*made, "b.weight");
+  const auto scale = values<float>(*made, "b.weight_scale");
+  ASSERT_EQ(scale.size(), 1u);
+  expect_decoded(
+      workplace, matrices[1], [&](int64_t r, int64_t c) { return e4m3fn(codes[r * 256 + c]) * scale[0]; }, 30);
+}
+
+TEST_F(Converted, Nvfp4IsWhatItsDefinitionSays) {
+  make("nvfp4");
+  const auto codes = values<uint8_t>(*made, "b.weight_packed");
+  const auto scales = values<uint8_t>(*made, "b.weight_scale");
+  const auto global = values<float>(*made, "b.weight_global_scale");
+  // The global scale divides: about 448 · 6 / amax.
+  float amax = 0;
+  for (const float number : matrices[1].numbers) amax = std::max(amax, std::fabs(number));
+  EXPECT_NEAR(global[0], 448 * 6 / amax, global[0] * 1e-6);
+  expect_decoded(
+      workplace, matrices[1],
+      [&](int64_t r, int64_t c) {
+        return e2m1(nibble(codes, r * 256 + c)) * e4m3fn(scales[r * 16 + c / 16]) / global[0];
+      },
+      18);
+}
+
+TEST_F(Converted, Nvfp4OfSquareBlocksRepeatsTheirScales) {
+  make("nvfp4_16x16");
+  const auto codes = values<uint8_t>(*made, "b.weight_packed");
+  const auto scales = values<uint8_t>(*made, "b.weight_scale");
+  const auto global = values<float>(*made, "b.weight_global_scale");
+  ASSERT_EQ(scales.size(), 160u * 16u);
+  expect_decoded(
+      workplace, matrices[1],
+      [&](int64_t r, int64_t c) {
+        EXPECT_EQ(scales[r * 16 + c / 16], scales[r / 16 * 16 * 16 + c / 16]);
+        return e2m1(nibble(codes, r * 256 + c)) * e4m3fn(scales[r * 16 + c / 16]) / global[0];
+      },
+      15);
+}
+
+TEST_F(Converted, Mxfp8AndMxfp4AreWhatTheirDefinitionsSay) {
+  make("mxfp8");
+  const auto codes = values<uint8_t>(*made, "a.weight");
+  const auto scales = values<uint8_t>(*made, "a.weight_scale");
+  expect_decoded(
+      workplace, matrices[0],
+      [&](int64_t r, int64_t c) { return std::ldexp(e4m3fn(codes[r * 128 + c]), scales[r * 4 + c / 32] - 127); }, 30);
+  std::filesystem::remove(workplace.path("out.safetensors"));
+  std::filesystem::remove(workplace.path("back.safetensors"));
+  make("mxfp4");
+  const auto packed = values<uint8_t>(*made, "a.weight_packed");
+  const auto exponents = values<uint8_t>(*made, "a.weight_scale");
+  expect_decoded(
+      workplace, matrices[0],
+      [&](int64_t r, int64_t c) {
+        return std::ldexp(e2m1(nibble(packed, r * 128 + c)), exponents[r * 4 + c / 32] - 127);
+      },
+      16);
+}
+
+TEST_F(Converted, Int4IsWhatItsDefinitionSays) {
+  make("int4-g32");
+  const auto words = values<uint32_t>(*made, "a.weight_packed");
+  const auto scales = values<float>(*made, "a.weight_scale");
+  EXPECT_EQ(values<int64_t>(*made, "a.weight_shape"), (std::vector<int64_t>{48, 128}));
+  expect_decoded(
+      workplace, matrices[0],
+      [&](int64_t r, int64_t c) {
+        const int number = static_cast<int>(words[r * 16 + c / 8] >> (c % 8 * 4) & 15u) - 8;
+        return number * static_cast<double>(scales[r * 4 + c / 32]);
+      },
+      18);
+}
+
+TEST_F(Converted, Uint4WithZeroPointsIsWhatItsDefinitionSays) {
+  make("uint4-g32");
+  const auto words = values<uint32_t>(*made, "a.weight_packed");
+  const auto scales = values<float>(*made, "a.weight_scale");
+  const auto zeros = values<uint32_t>(*made, "a.weight_zero_point");
+  expect_decoded(
+      workplace, matrices[0],
+      [&](int64_t r, int64_t c) {
+        const int number = static_cast<int>(words[r * 16 + c / 8] >> (c % 8 * 4) & 15u);
+        const int zero = static_cast<int>(zeros[r / 8 * 4 + c / 32] >> (r % 8 * 4) & 15u);
+        return (number - zero) * static_cast<double>(scales[r * 4 + c / 32]);
+      },
+      19);
+}
+
+TEST_F(Converted, CopiesWhatIsNoLargeMatrix) {
+  make("nvfp4");
+  const SafetensorsFile input(workplace.path("in.safetensors"));
+  for (const char *name : {"bias", "narrow.weight", "odd.weight"}) {
+    EXPECT_EQ(values<float>(*made, name), values<float>(input, name)) << name;
+  }
+  EXPECT_EQ(values<int64_t>(*made, "positions"), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(made->header().metadata.at("format"), "pt");
+  EXPECT_EQ(made->find("a.weight"), nullptr);
+  const auto config = nlohmann::json::parse(workplace.read("out.safetensors.quantization_config.json"));
+  EXPECT_EQ(config["config_groups"]["group_0"]["targets"], nlohmann::json({"a", "b"}));
+}
+
+TEST(Convert, ChoosesByRegularExpression) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  tool::ConvertOptions options = options_of(workplace, "in.safetensors", "out.safetensors", "int8");
+  options.include = "a|narrow|odd";
+  options.exclude = "^a";
+  tool::convert(options);
+  const SafetensorsFile made(options.output);
+  EXPECT_EQ(made.find("a.weight")->dtype->name, "F32");
+  EXPECT_EQ(made.find("b.weight")->dtype->name, "F32");
+  EXPECT_EQ(made.find("narrow.weight")->dtype->name, "I8");
+  EXPECT_EQ(made.find("odd.weight")->dtype->name, "I8");
+}
+
+TEST(Convert, QuantizesShortBlocksWhenAsked) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  for (const char *format : {"nvfp4", "mxfp8", "int4-g32", "uint4-g32", "mxfp6", "e2m1fn/1x8/f32"}) {
+    tool::ConvertOptions options = options_of(workplace, "in.safetensors", "out.safetensors", format);
+    options.has_short_blocks = true;
+    options.is_forced = true;
+    options.is_verified = true;
+    tool::convert(options);
+    EXPECT_NE(SafetensorsFile(options.output).find("odd.weight_scale"), nullptr) << format;
+    tool::ConvertOptions decoding = options_of(workplace, "out.safetensors", "back.safetensors", "bf16");
+    decoding.is_forced = true;
+    tool::convert(decoding);
+    EXPECT_EQ(SafetensorsFile(decoding.output).find("odd.weight")->shape, (std::vector<int64_t>{40, 100})) << format;
+  }
+}
+
+TEST(Convert, CastsEveryFloatToAPlainFormat) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  convert(workplace, "in.safetensors", "out.safetensors", "bf16");
+  const SafetensorsFile made(workplace.path("out.safetensors"));
+  EXPECT_EQ(values<uint16_t>(made, "bias"), (std::vector<uint16_t>{0x3F00, 0xBF80, 0, 0x4000, 0x4040}));
+  EXPECT_EQ(made.find("positions")->dtype->name, "I64");
+}
+
+TEST(Convert, GivesTheSameBytesWithLittleMemoryAndManyThreads) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint({random_matrix("w", 2050, 64, 5)}));
+  for (const char *format : {"nvfp4", "fp8", "fp8-block", "uint4-g32", "mxfp4"}) {
+    tool::ConvertOptions options = options_of(workplace, "in.safetensors", "large.safetensors", format);
+    options.is_forced = true;
+    tool::convert(options);
+    options.output = workplace.path("small.safetensors");
+    options.memory_mebibytes = 1;
+    options.threads = 3;
+    options.is_verified = true;
+    tool::convert(options);
+    EXPECT_EQ(workplace.read("small.safetensors"), workplace.read("large.safetensors")) << format;
+  }
+}
+
+TEST(Convert, RefusesWhatCannotWork) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  const tool::ConvertOptions good = options_of(workplace, "in.safetensors", "out.safetensors", "fp8");
+  auto options = good;
+  options.output = options.input;
+  EXPECT_NE(refusal_of(options).find("is the input"), std::string::npos);
+  options = good;
+  options.format = "fp7";
+  EXPECT_NE(refusal_of(options).find("fp7"), std::string::npos);
+  options = good;
+  options.include = "(";
+  EXPECT_NE(refusal_of(options).find("regular expression"), std::string::npos);
+  options = good;
+  options.input = workplace.write("name.safetensors", checkpoint({random_matrix(std::string(100000, 'w'), 32, 32, 1)}));
+  options.include = "(w*)*x";
+  EXPECT_NE(refusal_of(options).find("name of 100000 bytes"), std::string::npos);
+  options = good;
+  options.exclude = ".";
+  EXPECT_NE(refusal_of(options).find("no tensor would change"), std::string::npos);
+  options = good;
+  workplace.write("out.safetensors", "precious");
+  EXPECT_NE(refusal_of(options).find("--force"), std::string::npos);
+  EXPECT_EQ(workplace.read("out.safetensors"), "precious");
+  options = good;
+  options.input = workplace.write("twice.safetensors",
+                                  checkpoint({random_matrix("w", 32, 32, 1), random_matrix("w_scale", 32, 32, 1)}));
+  EXPECT_NE(refusal_of(options).find("\"w_scale\" would stand twice"), std::string::npos);
+  options = good;
+  options.input = workplace.write("wide.safetensors", checkpoint({random_matrix("w", 130, 4096, 1)}));
+  options.memory_mebibytes = 1;
+  EXPECT_NE(refusal_of(options).find("--memory"), std::string::npos);
+}
+
+TEST(Convert, RefusesDamagedQuantizedFiles) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  convert(workplace, "in.safetensors", "q.safetensors", "nvfp4");
+  EXPECT_NE(refusal_of(options_of(workplace, "q.safetensors", "x.safetensors", "fp8")).find("holds nvfp4 already"),
+            std::string::npos);
+  const std::string bytes = workplace.read("q.safetensors");
+  const auto changed = [&](const std::string &from, const std::string &to) {
+    std::string other = bytes;
+    for (size_t place = 0; (place = other.find(from, place)) != std::string::npos; place += to.size())
+      other.replace(place, from.size(), to);
+    workplace.write("bad.safetensors", other);
+    return refusal_of(options_of(workplace, "bad.safetensors", "x.safetensors", "f32"));
+  };
+  EXPECT_NE(changed("a.weight_scale", "a.weight_skale").find("\"a.weight_scale\" is missing"), std::string::npos);
+  EXPECT_NE(changed("\"shape\":[48,8]", "\"shape\":[8,48]").find("expected F8_E4M3 [48, 8]"), std::string::npos);
+  EXPECT_NE(changed("{\\\"format\\\":\\\"nvfp4\\\"", "{\\\"format\\\":\\\"nvfp5\\\"").find("nvfp5"), std::string::npos);
+  EXPECT_NE(changed("\\\"tensors\\\":[\\\"a.weight\\\"", "\\\"tensors\\\":[[[[[[[]]]]]]").find("no name"),
+            std::string::npos);
+  EXPECT_NE(changed("{\\\"format\\\":\\\"nvfp4\\\"", "{\\\"farmot\\\":\\\"nvfp4\\\"").find("damaged"),
+            std::string::npos);
+}
+
+TEST(Convert, ReportsEveryTensor) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  tool::ConvertOptions options = options_of(workplace, "in.safetensors", "out.safetensors", "fp8");
+  options.report = workplace.path("report.json");
+  tool::convert(options);
+  const auto report = nlohmann::json::parse(workplace.read("report.json"));
+  EXPECT_EQ(report["predicted_bytes"], std::filesystem::file_size(options.output));
+  EXPECT_EQ(report["tensors"].size(), 6u);
+  for (const auto &tensor : report["tensors"]) {
+    if (tensor["action"] != "quantized") continue;
+    // Theory for e4m3 rounding of a smooth distribution: about 31.5 dB.
+    EXPECT_NEAR(tensor["decibels"].get<double>(), 31.5, 1.5);
+  }
+}
+
+// ---- interruptions
+
+std::vector<Matrix> many_matrices() {
+  std::vector<Matrix> matrices;
+  for (int i = 0; i < 12; ++i) matrices.push_back(random_matrix("layer." + std::to_string(i), 64, 256, 100 + i));
+  return matrices;
+}
+
+// Ends the program at the very write that goes beyond `bytes` of a file, in the middle of that write.
+int run_until(const Workplace &workplace, uint64_t bytes, const std::vector<std::string> &arguments) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = bytes;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const pid_t process = start_lpt(workplace, arguments);
+  setrlimit(RLIMIT_FSIZE, &before);
+  return wait_for(process);
+}
+
+class Interrupted : public testing::TestWithParam<const char *> {
+ protected:
+  void SetUp() override {
+    workplace.write("in.safetensors", checkpoint(many_matrices()));
+    ASSERT_EQ(run_lpt(workplace, arguments("whole.safetensors")).status, 0);
+    whole = workplace.read("whole.safetensors");
+  }
+  std::vector<std::string> arguments(const std::string &output) const {
+    return {"convert", workplace.path("in.safetensors"), workplace.path(output), "--to", GetParam()};
+  }
+  // Leaves an unfinished conversion to out.safetensors.
+  void interrupt(double share) {
+    const int status = run_until(workplace, static_cast<uint64_t>(share * static_cast<double>(whole.size())),
+                                 arguments("out.safetensors"));
+    ASSERT_EQ(status, 128 + SIGXFSZ);
+    ASSERT_FALSE(workplace.has("out.safetensors"));
+  }
+  void expect_refusal(const std::vector<std::string> &words, const std::string &text) {
+    const Outcome outcome = run_lpt(workplace, words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
+  }
+
+  Workplace workplace;
+  std::string whole;
+};
+
+TEST_P(Interrupted, ASecondRunGivesTheSameBytes) {
+  size_t resumed = 0;
+  for (const double share : {0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.95, 0.999}) {
+    interrupt(share);
+    const Outcome second = run_lpt(workplace, arguments("out.safetensors"));
+    ASSERT_EQ(second.status, 0) << second.err;
+    resumed += second.err.find("going on after") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(workplace.read("out.safetensors"), whole) << share;
+    EXPECT_FALSE(workplace.has("out.safetensors.partial") || workplace.has("out.safetensors.journal"));
+    std::filesystem::remove(workplace.path("out.safetensors"));
+  }
+  EXPECT_GE(resumed, 5u);
+}
+
+TEST_P(Interrupted, SeveralTimesInARowStillGivesTheSameBytes) {
+  for (const double share : {0.2, 0.4, 0.6, 0.8, 0.9}) interrupt(share);
+  ASSERT_EQ(run_lpt(workplace, arguments("out.safetensors")).status, 0);
+  EXPECT_EQ(workplace.read("out.safetensors"), whole);
+}
+
+TEST_P(Interrupted, ByAKillAtAnyMomentStillGivesTheSameBytes) {
+  for (int delay = 0; delay < 12; ++delay) {
+    const pid_t process = start_lpt(workplace, arguments("out.safetensors"));
+    usleep(static_cast<useconds_t>(delay) * 3000);
+    kill(process, SIGKILL);
+    wait_for(process);
+    const Outcome second = run_lpt(workplace, arguments("out.safetensors"));
+    // A run that was killed after its last step has left nothing to do.
+    const bool is_done = second.status == 2 && second.err.find("--force") != std::string::npos;
+    ASSERT_TRUE(second.status == 0 || is_done) << second.err;
+    EXPECT_EQ(workplace.read("out.safetensors"), whole) << delay;
+    std::filesystem::remove(workplace.path("out.safetensors"));
+  }
+}
+
+TEST_P(Interrupted, ATornJournalLineIsForgotten) {
+  interrupt(0.6);
+  const std::string journal = workplace.read("out.safetensors.journal");
+  workplace.write("out.safetensors.journal", journal.substr(0, journal.size() - 9));
+  ASSERT_EQ(run_lpt(workplace, arguments("out.safetensors")).status, 0);
+  EXPECT_EQ(workplace.read("out.safetensors"), whole);
+}
+
+TEST_P(Interrupted, ADamagedJournalLineEndsTheJournal) {
+  interrupt(0.6);
+  std::string journal = workplace.read("out.safetensors.journal");
+  const size_t place = journal.rfind("\"written\":") + 12;
+  journal[place] = journal[place] == '1' ? '2' : '1';
+  workplace.write("out.safetensors.journal", journal);
+  ASSERT_EQ(run_lpt(workplace, arguments("out.safetensors")).status, 0);
+  EXPECT_EQ(workplace.read("out.safetensors"), whole);
+}
+
+TEST_P(Interrupted, OtherOptionsAreRefused) {
+  interrupt(0.6);
+  auto words = arguments("out.safetensors");
+  words.insert(words.end(), {"--exclude", "layer.9"});
+  expect_refusal(words, "other options");
+  words = arguments("out.safetensors");
+  words.back() = "int8";
+  expect_refusal(words, "other options");
+  words.push_back("--restart");
+  EXPECT_EQ(run_lpt(workplace, words).status, 0);
+}
+
+TEST_P(Interrupted, AChangedInputIsRefused) {
+  interrupt(0.6);
+  const std::string path = workplace.path("in.safetensors");
+  struct stat before {};
+  stat(path.c_str(), &before);
+  std::string bytes = workplace.read("in.safetensors");
+  const size_t first_number = bytes.find("}}") + 2 + 400;
+  bytes[first_number] = static_cast<char>(bytes[first_number] ^ 0x10);
+  workplace.write("in.safetensors", bytes);
+  expect_refusal(arguments("out.safetensors"), "input has changed");
+  // Even when its date lies.
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  utimensat(AT_FDCWD, path.c_str(), times, 0);
+  expect_refusal(arguments("out.safetensors"), "has changed since");
+}
+
+TEST_P(Interrupted, ADamagedPartialFileIsRefused) {
+  interrupt(0.6);
+  std::string bytes = workplace.read("out.safetensors.partial");
+  const size_t place = bytes.size() / 3;
+  bytes[place] = static_cast<char>(bytes[place] ^ 1);
+  workplace.write("out.safetensors.partial", bytes);
+  expect_refusal(arguments("out.safetensors"), "is damaged");
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Interrupted, testing::Values("fp8", "nvfp4"));
+
+}  // namespace
+}  // namespace tool_tests

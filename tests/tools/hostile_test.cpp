@@ -1,0 +1,73 @@
+// Every hostile file is refused with one line that says what is wrong with it, by the reader and by the program.
+#include "hostile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "error.hpp"
+#include "safetensors.hpp"
+#include "workplace.hpp"
+
+namespace tool_tests {
+namespace {
+
+// "" when the file is accepted.
+std::string refusal_of(const std::string &path) {
+  try {
+    tool::SafetensorsFile file(path);
+    return "";
+  } catch (const tool::Error &error) {
+    return error.what();
+  }
+}
+
+void expect_refusal(const HostileFile &file, const std::string &path, const std::string &refusal) {
+  ASSERT_FALSE(refusal.empty()) << file.name << " is accepted";
+  EXPECT_NE(refusal.find(path), std::string::npos) << refusal;
+  for (const std::string &word : file.words) {
+    EXPECT_NE(refusal.find(word), std::string::npos) << file.name << " lacks '" << word << "': " << refusal;
+  }
+  EXPECT_TRUE(std::none_of(refusal.begin(), refusal.end(), [](unsigned char c) { return c < 0x20u; })) << refusal;
+  EXPECT_LT(refusal.size(), 600u);
+}
+
+TEST(HostileFiles, AreManyAndDifferent) {
+  std::vector<std::string> names;
+  for (const HostileFile &file : hostile_files()) names.emplace_back(file.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  EXPECT_GE(names.size(), 20u);
+}
+
+TEST(HostileFiles, AreRefusedByTheReader) {
+  const Workplace workplace;
+  for (const HostileFile &file : hostile_files()) {
+    const std::string path = workplace.write(std::string(file.name) + ".safetensors", file.bytes);
+    expect_refusal(file, path, refusal_of(path));
+  }
+}
+
+TEST(HostileFiles, AreRefusedByTheProgram) {
+  const Workplace workplace;
+  for (const HostileFile &file : hostile_files()) {
+    const std::string path = workplace.write("f.safetensors", file.bytes);
+    const Outcome outcome =
+        run_lpt(workplace, {"convert", path, workplace.path("o.safetensors"), "--to", "fp8", "--quiet"});
+    EXPECT_EQ(outcome.status, 2) << file.name;
+    ASSERT_FALSE(outcome.err.empty()) << file.name;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_refusal(file, path, outcome.err.substr(0, outcome.err.size() - 1));
+    EXPECT_FALSE(workplace.has("o.safetensors") || workplace.has("o.safetensors.partial")) << file.name;
+  }
+}
+
+TEST(HostileFiles, ThatAreNoFilesAreRefused) {
+  const Workplace workplace;
+  EXPECT_NE(refusal_of(workplace.path("missing")).find("cannot be opened"), std::string::npos);
+  EXPECT_NE(refusal_of(workplace.path("")).find("no regular file"), std::string::npos);
+  EXPECT_NE(refusal_of("/dev/zero").find("no regular file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tool_tests

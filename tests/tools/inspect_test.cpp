@@ -1,0 +1,95 @@
+// lpt inspect, against numbers counted by hand.
+#include "inspect.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "image.hpp"
+#include "workplace.hpp"
+
+namespace tool_tests {
+namespace {
+
+tool::InspectOptions options_for(const std::string &path, std::vector<std::string> formats) {
+  tool::InspectOptions options;
+  options.input = path;
+  options.formats = std::move(formats);
+  options.is_quiet = true;
+  return options;
+}
+
+TEST(Inspect, CountsWhatIsThere) {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const Workplace workplace;
+  const Matrix matrix{"m", 2, 5, {0.0f, -0.0f, none, infinite, -infinite, 1.0f, -1.5f, 0.25f, -6.0f, 1e-40f}};
+  const auto look = tool::look_at(options_for(workplace.write("f", checkpoint({matrix})), {"fp8"}));
+  ASSERT_EQ(look.tensors.size(), 3u);
+  const tool::NumberStats &stats = look.tensors[0].stats;
+  EXPECT_EQ(stats.count, 10u);
+  EXPECT_EQ(stats.nan_count, 1u);
+  EXPECT_EQ(stats.infinite_count, 2u);
+  EXPECT_EQ(stats.zero_count, 2u);
+  EXPECT_EQ(stats.amax, 6.0f);
+  EXPECT_EQ(stats.exponents[127], 2u);  // 1 and 1.5
+  EXPECT_EQ(stats.exponents[125], 1u);  // 0.25
+  EXPECT_EQ(stats.exponents[129], 1u);  // 6
+  EXPECT_EQ(stats.exponents[0], 1u);    // subnormal
+  EXPECT_EQ(stats.top_exponent(), 2);
+  EXPECT_FALSE(look.tensors[2].has_numbers);
+}
+
+// Rounding to 127 steps of amax, row by row, in double.
+TEST(Inspect, TellsTheErrorOfAFormat) {
+  const Matrix matrix = random_matrix("m", 33, 70, 3);
+  double signal = 0, noise = 0;
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    double amax = 0;
+    for (int64_t column = 0; column < 70; ++column)
+      amax = std::max<double>(amax, std::fabs(matrix.numbers[row * 70 + column]));
+    for (int64_t column = 0; column < 70; ++column) {
+      const double number = matrix.numbers[row * 70 + column];
+      signal += number * number;
+      noise += std::pow(number - std::nearbyint(number * 127 / amax) * amax / 127, 2);
+    }
+  }
+  const Workplace workplace;
+  const auto look = tool::look_at(options_for(workplace.write("f", checkpoint({matrix})), {"int8", "bf16"}));
+  const tool::CastError &error = look.tensors[0].errors[0];
+  EXPECT_NEAR(10 * std::log10(error.signal / error.noise), 10 * std::log10(signal / noise), 0.01);
+  EXPECT_NEAR(10 * std::log10(look.tensors[0].errors[1].signal / look.tensors[0].errors[1].noise), 55.7, 1.0);
+}
+
+TEST(Inspect, DrawsAndPrints) {
+  const Workplace workplace;
+  const Matrix matrix = random_matrix("<layer & \"1\">", 16, 32, 3);
+  Matrix named = matrix;
+  named.name = "layer <&>";
+  const std::string path = workplace.write("f", checkpoint({named}));
+  const Outcome outcome = run_lpt(
+      workplace, {"inspect", path, "--picture", workplace.path("p.svg"), "--format", "fp8", "--format", "nvfp4"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("layer <&>"), std::string::npos);
+  EXPECT_NE(outcome.out.find("█"), std::string::npos);
+  const std::string svg = workplace.read("p.svg");
+  EXPECT_NE(svg.find("layer &lt;&amp;&gt;"), std::string::npos);
+  EXPECT_EQ(svg.find("layer <"), std::string::npos);
+  EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+  const Outcome json = run_lpt(workplace, {"inspect", path, "--json"});
+  ASSERT_EQ(json.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["tensors"][0]["name"], "layer <&>");
+}
+
+TEST(Sparkline, RisesWithTheShare) {
+  tool::NumberStats stats;
+  stats.add(std::vector<float>(800, 1.0f));
+  stats.add(std::vector<float>(400, 0.5f));
+  stats.add(std::vector<float>(1, 0.25f));
+  EXPECT_EQ(tool::sparkline(stats, 1, 5), "·▁▄█·");
+}
+
+}  // namespace
+}  // namespace tool_tests

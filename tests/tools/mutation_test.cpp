@@ -1,0 +1,82 @@
+// Damages good and hostile files in many small ways. Whatever the reader accepts must be sound; whatever it refuses it
+// refuses with an Error: anything else, such as a crash, ends the test.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+#include "error.hpp"
+#include "hostile.hpp"
+#include "reader_check.hpp"
+
+namespace tool_tests {
+namespace {
+
+constexpr uint64_t kSeed = 20240917;
+constexpr int kMutations = 60000;
+
+std::string mutated(std::string bytes, std::mt19937_64 &random) {
+  const int changes = 1 + static_cast<int>(random() % 4);
+  // What a header is made of: random bytes alone would hardly ever get past the first check.
+  static const std::string kPieces[] = {"{",         "}",         "[",
+                                        "]",         ",",         ":",
+                                        "\"",        "0",         "9",
+                                        "-",         ".",         "e",
+                                        "\"dtype\"", "\"shape\"", "\"data_offsets\"",
+                                        "\"F32\"",   "[0,16]",    "18446744073709551615",
+                                        "\\u0000",   "null"};
+  for (int i = 0; i < changes && !bytes.empty(); ++i) {
+    const size_t place = random() % bytes.size();
+    switch (random() % 6) {
+      case 0:
+        bytes[place] = static_cast<char>(random());
+        break;
+      case 1:
+        bytes[place] = static_cast<char>(bytes[place] ^ (1 << (random() % 8)));
+        break;
+      case 2:
+        bytes.erase(place, 1 + random() % 8);
+        break;
+      case 3:
+        bytes.insert(place, kPieces[random() % std::size(kPieces)]);
+        break;
+      case 4:
+        bytes.insert(place, bytes.substr(random() % bytes.size(), random() % 40));
+        break;
+      default:
+        bytes.resize(place);
+    }
+  }
+  // Every other time the length fits the header again, so that what lies behind the first check is reached.
+  if (bytes.size() > 8 && random() % 2 == 0) {
+    const size_t end = bytes.rfind('}');
+    if (end != std::string::npos && end >= 8) bytes = image(bytes.substr(8, end - 7), bytes.substr(end + 1));
+  }
+  return bytes;
+}
+
+TEST(Mutations, AreReadSoundlyOrRefused) {
+  RecordProperty("seed", std::to_string(kSeed));
+  std::mt19937_64 random(kSeed);
+  std::vector<std::string> seeds = {
+      checkpoint({random_matrix("a.weight", 3, 5, 1), random_matrix("b.weight", 2, 4, 2)})};
+  for (const HostileFile &file : hostile_files()) {
+    if (file.bytes.size() < 2000) seeds.push_back(file.bytes);
+  }
+  int accepted = 0;
+  for (int i = 0; i < kMutations; ++i) {
+    const std::string bytes = mutated(seeds[i % 3 == 0 ? random() % seeds.size() : 0], random);
+    try {
+      check_soundness(bytes);
+      ++accepted;
+    } catch (const tool::Error &error) {
+      ASSERT_NE(std::string(error.what()), "");
+    }
+  }
+  // Both ways must have been walked.
+  EXPECT_GT(accepted, kMutations / 200);
+  EXPECT_LT(accepted, kMutations / 2);
+}
+
+}  // namespace
+}  // namespace tool_tests

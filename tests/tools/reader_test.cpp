@@ -1,0 +1,97 @@
+// Good files: every type, odd shapes, and what the writer writes.
+#include <gtest/gtest.h>
+
+#include "digest.hpp"
+#include "image.hpp"
+#include "safetensors.hpp"
+#include "text.hpp"
+#include "workplace.hpp"
+
+namespace tool_tests {
+namespace {
+
+using tool::Dtype;
+using tool::Header;
+using tool::StoredTensor;
+
+Header parse(const std::string &header, uint64_t data_bytes) { return tool::parse_header("file", header, data_bytes); }
+
+TEST(Reader, KnowsEveryType) {
+  const std::pair<const char *, int> widths[] = {
+      {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
+      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+      {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
+      {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
+  for (const auto &[name, bits] : widths) {
+    const std::string header = std::string("{\"t\":{\"dtype\":\"") + name + "\",\"shape\":[8],\"data_offsets\":[0," +
+                               std::to_string(bits) + "]}}";
+    const Header parsed = parse(header, static_cast<uint64_t>(bits));
+    ASSERT_EQ(parsed.tensors.size(), 1u) << name;
+    EXPECT_EQ(parsed.tensors[0].dtype->name, name);
+  }
+  EXPECT_EQ(tool::dtypes().size(), std::size(widths));
+}
+
+TEST(Reader, TakesScalarsEmptyTensorsSpacesAndAnyOrder) {
+  const Header parsed = parse(
+      "{ \"b\" : {\"data_offsets\":[4,8],\"shape\":[],\"dtype\":\"F32\"},\n"
+      "\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[4,4]},"
+      "\"a\":{\"dtype\":\"U8\",\"shape\":[1,4],\"data_offsets\":[0,4]}, \"__metadata__\":{\"k\":\"\\u00e4\"} }   ",
+      8);
+  ASSERT_EQ(parsed.tensors.size(), 3u);
+  EXPECT_EQ(parsed.tensors[0].name, "a");
+  EXPECT_EQ(parsed.tensors[1].name, "e");
+  EXPECT_EQ(parsed.tensors[2].name, "b");
+  EXPECT_EQ(parsed.metadata.at("k"), "ä");
+}
+
+TEST(Reader, TakesAFileWithoutTensors) { EXPECT_TRUE(parse("{}", 0).tensors.empty()); }
+
+TEST(Writer, AlignsEveryTensorAndReadsBack) {
+  std::vector<StoredTensor> tensors = {{"bytes", tool::find_dtype("U8"), {3}, 0, 0},
+                                       {"wide \"quoted\" ä", tool::find_dtype("F64"), {2, 2}, 0, 0},
+                                       {"halves", tool::find_dtype("BF16"), {5}, 0, 0},
+                                       {"empty", tool::find_dtype("F32"), {0, 7}, 0, 0}};
+  const uint64_t bytes = tool::place_tensors(tensors);
+  EXPECT_EQ(bytes, 32u + 10u + 3u);
+  const std::string prefix = tool::header_bytes(tensors, {{"key", "value"}});
+  EXPECT_EQ(prefix.size() % 8, 0u);
+  const Header parsed = parse(prefix.substr(8), bytes);
+  EXPECT_EQ(parsed.metadata.at("key"), "value");
+  for (const StoredTensor &tensor : parsed.tensors) {
+    EXPECT_EQ(tensor.begin % (static_cast<uint64_t>(tensor.dtype->bits) / 8), 0u) << tensor.name;
+  }
+  EXPECT_EQ(parsed.tensors.front().name, "wide \"quoted\" ä");
+}
+
+TEST(Text, ShowsNoControlCharacterAndCutsLongNames) {
+  EXPECT_EQ(tool::in_quotes("a\x1b[1m\n\x7f"), "\"a\\x1B[1m\\x0A\\x7F\"");
+  EXPECT_EQ(tool::in_quotes("\xC2\x9B"
+                            "2J"),
+            "\"\\xC2\\x9B"
+            "2J\"");
+  EXPECT_LT(tool::in_quotes(std::string(50'000'000, 'x')).size(), 200u);
+  EXPECT_EQ(tool::shortened("abcdefghij", 5), "ab…ij");
+}
+
+TEST(Digest, DoesNotDependOnHowBytesAreCut) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += static_cast<char>(i * 37);
+  tool::Digest whole;
+  whole.add(bytes);
+  for (const size_t step : {1u, 3u, 7u, 8u, 9u, 64u, 999u}) {
+    tool::Digest cut;
+    for (size_t i = 0; i < bytes.size(); i += step) cut.add(std::string_view(bytes).substr(i, step));
+    EXPECT_EQ(cut.value(), whole.value()) << step;
+  }
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string other = bytes;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    tool::Digest changed;
+    changed.add(other);
+    EXPECT_NE(changed.value(), whole.value()) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tool_tests

@@ -1,0 +1,70 @@
+// Rows of numbers to a format and back. A matrix may be cast in pieces of rows: the pieces together are what the whole
+// would be, because the scale of the whole, where the format has one, follows from an amax that is given.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "digest.hpp"
+#include "handles.hpp"
+#include "safetensors.hpp"
+
+namespace tool {
+
+// Reads elements of a tensor, in the order of its bytes, as f32. f64 is rounded to f32, as a cast by LPT does first.
+class NumberReader {
+ public:
+  NumberReader(lpt_context *context, const SafetensorsFile &file, const StoredTensor &tensor);
+
+  // `digest`, if any, takes the bytes as they stand in the file.
+  void read(int64_t first, std::span<float> numbers, Digest *digest);
+
+ private:
+  lpt_context *context_;
+  const SafetensorsFile &file_;
+  const StoredTensor &tensor_;
+  lpt_format format_;
+  std::vector<std::byte> raw_;
+};
+
+// The largest finite magnitude.
+float amax_of(std::span<const float> numbers);
+
+class RowCast {
+ public:
+  // `amax` of the whole matrix counts where the format has a tensor scale.
+  RowCast(lpt_context *context, lpt_format format, float amax);
+
+  // The pieces but the last have a multiple of this many rows; 0: the matrix cannot be cut.
+  static int64_t row_granule(const lpt_format_description &description);
+
+  // The tensor lives until the next call.
+  const lpt_tensor *encode(std::span<const float> numbers, int64_t rows, int64_t columns);
+  // The format's memory for so many rows, to be filled from a file and decoded.
+  lpt_tensor *empty(int64_t rows, int64_t columns);
+  void decode(std::span<float> numbers);
+
+ private:
+  float scale_of(float amax) const;
+
+  lpt_context *context_;
+  lpt_format format_;
+  std::optional<float> tensor_scale_;
+  Tensor tensor_;
+  int64_t rows_ = -1;
+  int64_t columns_ = -1;
+};
+
+// Squared sums of numbers and of what a cast changed; numbers that are not finite are counted apart.
+struct CastError {
+  double signal = 0.0;
+  double noise = 0.0;
+  double largest = 0.0;  // largest change
+  uint64_t lost = 0;     // finite numbers that became none, as all of a block whose scale is NaN
+  uint64_t elements = 0;
+
+  void add(std::span<const float> numbers, std::span<const float> decoded);
+  void add(const CastError &other);
+};
+
+}  // namespace tool

@@ -1,0 +1,339 @@
+#include "convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "converter.hpp"
+#include "error.hpp"
+#include "journal.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+using nlohmann::json;
+
+std::string digest_text(std::string_view text) {
+  Digest digest;
+  digest.add(text);
+  return fmt::format("{:016x}", digest.value());
+}
+
+int64_t modified_nanoseconds(const std::string &path) {
+  return std::filesystem::last_write_time(path).time_since_epoch().count();
+}
+
+// What a second run must find unchanged.
+json identity_of(const ConvertOptions &options, const SafetensorsFile &input, const Plan &plan) {
+  return {{"release", lpt_version_string()},
+          {"input_bytes", input.file_bytes()},
+          {"input_header", digest_text(input.header_text())},
+          {"input_modified", modified_nanoseconds(options.input)},
+          {"format", format_name(plan.format)},
+          {"from", options.from},
+          {"include", options.include},
+          {"exclude", options.exclude},
+          {"short_blocks", options.has_short_blocks},
+          {"output_header", digest_text(plan.prefix)}};
+}
+
+// Why a journal is not of this conversion; "" if it is.
+std::string why_not_same(const json &before, const json &now) {
+  for (const auto &[key, value] : now.items()) {
+    if (before.contains(key) && before[key] == value) continue;
+    const std::string was = before.contains(key) ? before[key].dump() : "missing";
+    if (key.starts_with("input"))
+      return fmt::format("the input has changed since ({}: {}, was {})", key, value.dump(), was);
+    return fmt::format("it was begun with other options ({}: {}, was {})", key, value.dump(), was);
+  }
+  return "";
+}
+
+json result_to_json(size_t item, const ItemResult &result) {
+  return {{"item", item},
+          {"read", result.read_digest},
+          {"written", result.written_digest},
+          {"amax", result.amax},
+          {"signal", result.error.signal},
+          {"noise", result.error.noise},
+          {"largest", result.error.largest},
+          {"lost", result.error.lost},
+          {"elements", result.error.elements}};
+}
+
+ItemResult result_from_json(const json &line) {
+  ItemResult result;
+  result.read_digest = line.at("read");
+  result.written_digest = line.at("written");
+  result.amax = line.at("amax");
+  result.error = {line.at("signal"), line.at("noise"), line.at("largest"), line.at("lost"), line.at("elements")};
+  return result;
+}
+
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+class Conversion {
+ public:
+  explicit Conversion(const ConvertOptions &options)
+      : options_(options),
+        partial_path_(options.output + ".partial"),
+        journal_path_(options.output + ".journal"),
+        context_(make_context(options.threads)),
+        input_(options.input),
+        plan_(make_plan(context_.get(), input_, options)),
+        converter_(context_.get(), input_, plan_, options.memory_mebibytes << 20) {}
+
+  void run() {
+    check_first();
+    if (!is_finished_before()) {
+      write_all();
+    }
+    finish();
+  }
+
+ private:
+  void check_first() const {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(options_.input, options_.output, ignored)) {
+      throw Error(fmt::format("{}: is the input: expected another file", options_.output));
+    }
+    // Too little memory for one tensor is told before the first one is written.
+    for (const Item &item : plan_.items) {
+      if (item.action == Action::kEncode || item.action == Action::kDecode) converter_.rows_at_once(item);
+    }
+    if (plan_.items.end() == std::find_if(plan_.items.begin(), plan_.items.end(),
+                                          [](const Item &item) { return item.action != Action::kCopy; })) {
+      throw Error(
+          fmt::format("{}: no tensor would change: expected matrices of floats that --include and --exclude choose",
+                      options_.input));
+    }
+  }
+
+  // A run that was killed between its last two steps has left the output whole and the journal beside it.
+  bool is_finished_before() {
+    if (!file_exists(options_.output)) return false;
+    if (file_exists(journal_path_) && !options_.is_restarted) {
+      Journal journal(journal_path_);
+      const bool is_whole = journal.lines().size() == plan_.items.size() + 1 &&
+                            why_not_same(journal.lines().front(), identity_of(options_, input_, plan_)).empty();
+      if (is_whole && !file_exists(partial_path_)) {
+        for (size_t i = 0; i < plan_.items.size(); ++i) results_.push_back(result_from_json(journal.lines()[i + 1]));
+        return true;
+      }
+    }
+    if (!options_.is_forced)
+      throw Error(fmt::format("{}: is there already: expected no such file, or --force", options_.output));
+    return false;
+  }
+
+  void check_room() const {
+    const auto folder = std::filesystem::absolute(options_.output).parent_path();
+    std::error_code problem;
+    const auto space = std::filesystem::space(folder, problem);
+    const uint64_t there = file_exists(partial_path_) ? std::filesystem::file_size(partial_path_) : 0;
+    if (!problem && space.available + there < plan_.file_bytes) {
+      throw Error(fmt::format("{}: the output takes {}, but only {} are free", folder.string(),
+                              size_text(plan_.file_bytes), size_text(space.available)));
+    }
+  }
+
+  void write_all() {
+    check_room();
+    Journal journal(journal_path_);
+    const size_t done = resume(journal);
+    File partial = File::open_to_write(partial_path_);
+    if (done == 0) {
+      partial.truncate(0);
+      partial.write(0, std::as_bytes(std::span(plan_.prefix)));
+      partial.sync();
+      journal.clear();
+      journal.add(identity_of(options_, input_, plan_));
+    }
+    Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
+    for (size_t i = 0; i < done; ++i) progress.skip(plan_.items[i].input_bytes());
+    for (size_t i = done; i < plan_.items.size(); ++i) {
+      const Item &item = plan_.items[i];
+      results_.push_back(run_item(item, partial, progress));
+      // The bytes are on the disk before the journal says so.
+      partial.sync();
+      journal.add(result_to_json(i, results_.back()));
+    }
+    if (partial.size() != plan_.file_bytes) {
+      throw Error(fmt::format("{}: is {} bytes long: expected {}", partial_path_, partial.size(), plan_.file_bytes));
+    }
+    rename_file(partial_path_, options_.output);
+  }
+
+  ItemResult run_item(const Item &item, File &partial, Progress &progress) const {
+    try {
+      return converter_.run(item, partial, [&](uint64_t bytes) { progress.add(bytes, shortened(item.name, 48)); });
+    } catch (const Error &error) {
+      throw Error(fmt::format("{}: tensor {}: {}", options_.input, in_quotes(item.name), error.what()));
+    }
+  }
+
+  // How many items an earlier run has finished; their results are taken over.
+  size_t resume(const Journal &journal) {
+    if (options_.is_restarted || journal.lines().empty() || !file_exists(partial_path_)) return 0;
+    const std::string problem = why_not_same(journal.lines().front(), identity_of(options_, input_, plan_));
+    if (!problem.empty()) {
+      throw Error(
+          fmt::format("{}: belongs to a conversion that was not finished, and {}: expected the same, or --restart",
+                      journal_path_, problem));
+    }
+    const File partial = File::open_to_read(partial_path_);
+    const size_t done = std::min(journal.lines().size() - 1, plan_.items.size());
+    for (size_t i = 0; i < done; ++i) {
+      results_.push_back(result_from_json(journal.lines()[i + 1]));
+      check_unchanged(plan_.items[i], results_.back(), partial);
+    }
+    if (done > 0 && !options_.is_quiet) {
+      fmt::print(stderr, "going on after {} of {} tensors\n", done, plan_.items.size());
+    }
+    return done;
+  }
+
+  void check_unchanged(const Item &item, const ItemResult &result, const File &partial) const {
+    if (converter_.digest_of_input(item) != result.read_digest) {
+      throw Error(fmt::format("{}: tensor {} has changed since it was converted: expected the same input, or --restart",
+                              options_.input, in_quotes(item.name)));
+    }
+    if (converter_.digest_of_output(item, partial) != result.written_digest) {
+      throw Error(fmt::format("{}: tensor {} is damaged: expected what was written, or --restart", partial_path_,
+                              in_quotes(item.name)));
+    }
+  }
+
+  void finish() {
+    const SafetensorsFile made(options_.output);
+    if (made.file_bytes() != plan_.file_bytes) {
+      throw Error(
+          fmt::format("{}: is {} bytes long: expected {}", options_.output, made.file_bytes(), plan_.file_bytes));
+    }
+    if (!plan_.config.empty()) write_text(options_.output + ".quantization_config.json", plan_.config);
+    if (options_.is_verified) verify(made);
+    if (!options_.report.empty()) write_text(options_.report, report().dump(2) + "\n");
+    remove_file(journal_path_);
+    if (!options_.is_quiet) print();
+  }
+
+  void verify(const SafetensorsFile &made) const {
+    Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
+    for (const Item &item : plan_.items) {
+      converter_.verify(item, made,
+                        [&](uint64_t bytes) { progress.add(bytes, "verifying " + shortened(item.name, 38)); });
+    }
+  }
+
+  CastError total_error() const {
+    CastError total;
+    for (const ItemResult &result : results_) total.add(result.error);
+    return total;
+  }
+
+  uint64_t output_bytes(const Item &item) const {
+    uint64_t bytes = 0;
+    for (const OutputPart &part : item.outputs) bytes += plan_.outputs[part.index].bytes();
+    return bytes;
+  }
+
+  json report() const {
+    json tensors = json::array();
+    for (size_t i = 0; i < plan_.items.size(); ++i) {
+      const Item &item = plan_.items[i];
+      json entry = {{"name", item.name},
+                    {"action", action_text(item.action)},
+                    {"input_bytes", item.input_bytes()},
+                    {"output_bytes", output_bytes(item)}};
+      if (item.action == Action::kCopy) {
+        entry["reason"] = item.reason;
+      } else {
+        const CastError &error = results_[i].error;
+        entry["shape"] = {item.rows, item.columns};
+        entry["amax"] = results_[i].amax;
+        if (item.action != Action::kDecode) {
+          entry["decibels"] = number_or_null(decibels(error.signal, error.noise));
+          entry["largest_error"] = error.largest;
+          entry["lost"] = error.lost;
+        }
+      }
+      tensors.push_back(std::move(entry));
+    }
+    const CastError total = total_error();
+    return {{"input", options_.input},
+            {"output", options_.output},
+            {"format", format_name(plan_.format)},
+            {"convention", plan_.layout.convention},
+            {"input_bytes", input_.file_bytes()},
+            {"predicted_bytes", plan_.file_bytes},
+            {"output_bytes", std::filesystem::file_size(options_.output)},
+            {"decibels", number_or_null(decibels(total.signal, total.noise))},
+            {"is_verified", options_.is_verified},
+            {"tensors", std::move(tensors)}};
+  }
+
+  void print() const {
+    Table table({"tensor", "shape", "what", "error dB", "largest error", "bytes"});
+    size_t copied = 0;
+    for (size_t i = 0; i < plan_.items.size(); ++i) {
+      const Item &item = plan_.items[i];
+      if (item.action == Action::kCopy) {
+        ++copied;
+        continue;
+      }
+      const CastError &error = results_[i].error;
+      const bool has_error = item.action != Action::kDecode;
+      table.add({shortened(item.name, 60), fmt::format("{} x {}", item.rows, item.columns), action_text(item.action),
+                 has_error ? decibel_text(decibels(error.signal, error.noise)) : "",
+                 has_error ? fmt::format("{:.3g}", error.largest) : "", fmt::format("{}", output_bytes(item))});
+    }
+    fmt::print("{}", table.text());
+    const CastError total = total_error();
+    const size_t changed = plan_.items.size() - copied;
+    fmt::print("{} tensors {}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), copied,
+               size_text(input_.file_bytes()), size_text(plan_.file_bytes), plan_.file_bytes);
+    if (total.elements > 0) fmt::print("; error {} dB", decibel_text(decibels(total.signal, total.noise)));
+    if (total.lost > 0) fmt::print("; {} numbers became NaN or infinite", total.lost);
+    fmt::print("{}\n", options_.is_verified ? "; verified" : "");
+  }
+
+  std::string changed_text() const {
+    const bool is_decoded = std::any_of(plan_.items.begin(), plan_.items.end(),
+                                        [](const Item &item) { return item.action == Action::kDecode; });
+    return is_decoded ? fmt::format("decoded from {}", format_name(plan_.layout.format))
+                      : fmt::format("became {}", format_name(plan_.format));
+  }
+
+ public:
+  void announce() const {
+    if (options_.is_quiet) return;
+    fmt::print(stderr, "{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
+               size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
+  }
+
+ private:
+  const ConvertOptions &options_;
+  std::string partial_path_;
+  std::string journal_path_;
+  Context context_;
+  SafetensorsFile input_;
+  Plan plan_;
+  Converter converter_;
+  std::vector<ItemResult> results_;
+};
+
+}  // namespace
+
+void convert(const ConvertOptions &options) {
+  Conversion conversion(options);
+  conversion.announce();
+  conversion.run();
+}
+
+}  // namespace tool

@@ -1,0 +1,59 @@
+// Carries out one item of a plan after the other: reads rows, casts them, writes each part where the plan has it.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cast.hpp"
+#include "plan.hpp"
+
+namespace tool {
+
+struct ItemResult {
+  uint64_t read_digest = 0;     // of the input's bytes, in the order they are read
+  uint64_t written_digest = 0;  // of the output's bytes, part by part
+  float amax = 0.0f;
+  CastError error;
+};
+
+class Converter {
+ public:
+  using Report = std::function<void(uint64_t bytes)>;  // bytes of input that have been dealt with
+
+  Converter(lpt_context *context, const SafetensorsFile &input, const Plan &plan, int64_t memory_bytes)
+      : context_(context), input_(input), plan_(plan), memory_bytes_(memory_bytes) {}
+
+  // Rows that are held at once; throws when even the fewest possible need more memory than allowed.
+  int64_t rows_at_once(const Item &item) const;
+
+  ItemResult run(const Item &item, File &output, const Report &report) const;
+
+  // Digests of what stands in the files, as run() would give them: for a second run.
+  uint64_t digest_of_input(const Item &item) const;
+  uint64_t digest_of_output(const Item &item, const File &output) const;
+
+  // Reads the item back from `made` and compares it with a cast made anew. Throws at the first difference.
+  void verify(const Item &item, const SafetensorsFile &made, const Report &report) const;
+
+ private:
+  struct Rows {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  using Visit = std::function<void(Rows rows)>;
+
+  void for_each_piece(const Item &item, const Visit &visit) const;
+  ItemResult copy(const Item &item, File &output, const Report &report) const;
+  ItemResult encode(const Item &item, File &output, const Report &report) const;
+  ItemResult cast(const Item &item, File &output, const Report &report) const;
+  ItemResult decode(const Item &item, File &output, const Report &report) const;
+  float find_amax(const Item &item) const;
+  uint64_t place_of(const Item &item, Role role) const;
+
+  lpt_context *context_;
+  const SafetensorsFile &input_;
+  const Plan &plan_;
+  int64_t memory_bytes_;
+};
+
+}  // namespace tool

@@ -1,0 +1,148 @@
+#include "doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <unordered_set>
+
+#include "handles.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+constexpr lpt_format kLastPreset = 127;
+constexpr int64_t kExtent = 256;  // whole blocks in every preset
+
+// What the library's rows ask for, and what later ones may.
+constexpr const char *kFeatures[] = {"avx2",     "fma",        "f16c",        "avx512f",     "avx512bw",    "avx512vl",
+                                     "avx512dq", "avx512vbmi", "avx512_vnni", "avx512_bf16", "avx512_fp16", "gfni",
+                                     "avx_vnni", "amx_tile",   "amx_bf16",    "amx_int8"};
+
+struct Isa {
+  lpt_isa isa;
+  const char *name;
+};
+constexpr Isa kIsas[] = {{LPT_ISA_REFERENCE, "reference"},
+                         {LPT_ISA_X86_AVX2, "x86_avx2"},
+                         {LPT_ISA_X86_AVX512, "x86_avx512"},
+                         {LPT_ISA_X86_AVX512_BF16, "x86_avx512_bf16"}};
+
+// The value behind `key` in Linux's list of processors, "" where there is none.
+std::string processor_field(const std::string &key) {
+  std::ifstream list("/proc/cpuinfo");
+  for (std::string line; std::getline(list, line);) {
+    const size_t colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+std::string features_text() {
+  std::istringstream words(processor_field("flags"));
+  std::unordered_set<std::string> there;
+  for (std::string word; words >> word;) there.insert(word);
+  if (there.empty()) return "unknown: /proc/cpuinfo lists none";
+  std::string has, lacks;
+  for (const char *feature : kFeatures) {
+    std::string &text = there.contains(feature) ? has : lacks;
+    text += text.empty() ? feature : std::string(" ") + feature;
+  }
+  return fmt::format("{}{}", has.empty() ? "none of interest" : has, lacks.empty() ? "" : "; lacks " + lacks);
+}
+
+// Of "operation: row" lines the rows; indented lines are those that were passed over.
+std::string chosen_rows(lpt_context *context, lpt_status status) {
+  if (status != LPT_OK) return fmt::format("no: {}", lpt_status_string(status));
+  std::istringstream lines(lpt_context_explanation(context));
+  std::string rows;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(": ");
+    if (line.empty() || line.front() == ' ' || colon == std::string::npos) continue;
+    rows += rows.empty() ? "" : " + ";
+    rows += line.substr(colon + 2);
+  }
+  return rows.empty() ? "?" : rows;
+}
+
+class Choices {
+ public:
+  explicit Choices(lpt_context *context) : context_(context) {}
+
+  std::string quantize(lpt_format source, lpt_format target) const {
+    const Tensor from = wrap_matrix(context_, source, nullptr, kExtent, kExtent);
+    const Tensor to = make_matrix(context_, target, kExtent, kExtent);
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    return chosen_rows(context_, lpt_quantize(context_, from.get(), &options, to.get(), nullptr));
+  }
+
+  std::string dequantize(lpt_format source) const {
+    const Tensor from = make_matrix(context_, source, kExtent, kExtent);
+    const Tensor to = wrap_matrix(context_, LPT_FORMAT_F32, nullptr, kExtent, kExtent);
+    lpt_dequantize_options options = LPT_DEQUANTIZE_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    return chosen_rows(context_, lpt_dequantize(context_, from.get(), &options, to.get()));
+  }
+
+  // Input times weight as a linear layer has it: both have their blocks along k.
+  std::string gemm(lpt_format format) const {
+    const Tensor operand = make_matrix(context_, format, kExtent, kExtent);
+    const Tensor result = wrap_matrix(context_, LPT_FORMAT_F32, nullptr, kExtent, kExtent);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    options.is_b_transposed = 1;
+    return chosen_rows(context_, lpt_gemm(context_, operand.get(), operand.get(), &options, result.get()));
+  }
+
+ private:
+  lpt_context *context_;
+};
+
+std::string library_text() {
+  return fmt::format(
+      "library\n  release   {} (binary interface {}), this program was built for {}.{}.{}\n  build     {}\n",
+      lpt_version_string(), lpt_abi_level(), LPT_VERSION_MAJOR, LPT_VERSION_MINOR, LPT_VERSION_PATCH, lpt_build_info());
+}
+
+std::string machine_text() {
+  const std::string model = processor_field("model name");
+  return fmt::format("\nmachine\n  processor {}, {} threads\n  features  {}\n",
+                     model.empty() ? "of unknown name" : model, std::thread::hardware_concurrency(), features_text());
+}
+
+std::string isas_text(lpt_context *context) {
+  std::string text = "\ninstruction sets with kernels of their own\n";
+  for (const Isa &isa : kIsas) {
+    const bool is_there = lpt_context_set_isa(context, isa.isa) == LPT_OK;
+    text += fmt::format("  {:<16}  {}\n", isa.name, is_there ? "usable" : lpt_context_error(context));
+  }
+  check(context, lpt_context_set_isa(context, LPT_ISA_AUTO));
+  return text;
+}
+
+std::string choices_text(lpt_context *context) {
+  const Choices choices(context);
+  Table table({"format", "quantize from f32", "quantize from bf16", "dequantize to f32", "gemm to f32"}, 5);
+  for (lpt_format format = 1; format <= kLastPreset; ++format) {
+    if (!try_describe(format)) continue;
+    table.add({format_name(format), choices.quantize(LPT_FORMAT_F32, format), choices.quantize(LPT_FORMAT_BF16, format),
+               choices.dequantize(format), choices.gemm(format)});
+  }
+  return fmt::format("\nkernels that would run, for {0} x {0} matrices; one that ends in _ref is the plain one\n{1}",
+                     kExtent, table.text());
+}
+
+}  // namespace
+
+std::string doctor_report() {
+  const Context context = make_context(0);
+  return library_text() + machine_text() + isas_text(context.get()) +
+         "\nplugins\n  none: this release of the library loads no plugins\n" + choices_text(context.get());
+}
+
+}  // namespace tool

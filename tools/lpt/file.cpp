@@ -1,0 +1,137 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "error.hpp"
+
+namespace tool {
+
+namespace {
+
+constexpr mode_t kMode = 0644;
+constexpr size_t kMostPerCall = size_t{1} << 30;  // Linux moves at most 2 GiB per call
+
+[[noreturn]] void refuse(const std::string &path, const char *what) {
+  throw Error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+}
+
+int open_or_refuse(const std::string &path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, kMode);
+  if (descriptor < 0) refuse(path, "cannot be opened");
+  return descriptor;
+}
+
+}  // namespace
+
+File::File(File &&other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+File &File::operator=(File &&other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+File File::open_to_read(const std::string &path) {
+  // Without O_NONBLOCK opening a pipe would wait for a writer.
+  File file(open_or_refuse(path, O_RDONLY | O_NONBLOCK), path);
+  struct stat status {};
+  if (::fstat(file.descriptor_, &status) != 0) refuse(path, "cannot be looked at");
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is no regular file", path));
+  return file;
+}
+
+File File::open_to_write(const std::string &path) { return File(open_or_refuse(path, O_RDWR | O_CREAT), path); }
+
+File File::create(const std::string &path) { return File(open_or_refuse(path, O_RDWR | O_CREAT | O_TRUNC), path); }
+
+uint64_t File::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot be looked at");
+  return static_cast<uint64_t>(status.st_size);
+}
+
+void File::read(uint64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got =
+        ::pread(descriptor_, bytes.data(), std::min(bytes.size(), kMostPerCall), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse(path_, "cannot be read");
+    if (got == 0) throw Error(fmt::format("{}: ends at byte {}: it was longer a moment ago", path_, offset));
+    bytes = bytes.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+}
+
+void File::write(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::pwrite(descriptor_, bytes.data(), std::min(bytes.size(), kMostPerCall), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) refuse(path_, "cannot be written");
+    bytes = bytes.subspan(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+}
+
+void File::sync() {
+  if (::fsync(descriptor_) != 0) refuse(path_, "cannot be written");
+}
+
+void File::truncate(uint64_t bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse(path_, "cannot be written");
+}
+
+bool File::try_lock() {
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  refuse(path_, "cannot be locked");
+}
+
+bool file_exists(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+void remove_file(const std::string &path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) refuse(path, "cannot be removed");
+}
+
+void rename_file(const std::string &from, const std::string &to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) refuse(to, "cannot be written");
+  const std::filesystem::path folder = std::filesystem::absolute(to).parent_path();
+  const int descriptor = open_or_refuse(folder.string(), O_RDONLY | O_DIRECTORY);
+  ::fsync(descriptor);  // some file systems have no such thing for folders: no reason to fail
+  ::close(descriptor);
+}
+
+std::string read_text(const std::string &path) {
+  const File file = File::open_to_read(path);
+  std::string text(file.size(), '\0');
+  file.read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void write_text(const std::string &path, const std::string &text) {
+  const std::string beside = path + ".new";
+  File file = File::create(beside);
+  file.write(0, std::as_bytes(std::span(text)));
+  file.sync();
+  rename_file(beside, path);
+}
+
+}  // namespace tool

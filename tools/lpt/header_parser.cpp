@@ -1,0 +1,205 @@
+#include "header_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "error.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kMetadata = "__metadata__";
+
+// The events of nlohmann's parser, which keeps its own stack on the heap: depth costs no stack.
+class HeaderEvents final : public nlohmann::json_sax<json> {
+ public:
+  HeaderEvents(const std::string &file, Header &header) : file_(file), header_(header) {}
+
+  bool null() override { return refuse_value("null"); }
+  bool boolean(bool value) override { return refuse_value(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override {
+    if (is_number_expected()) refuse("{} holds {}: expected no negative number", member_, value);
+    return refuse_value(fmt::format("{}", value));
+  }
+  bool number_float(number_float_t, const string_t &text) override {
+    if (is_number_expected()) refuse("{} holds {}: expected a whole number below 2^63", member_, shortened(text, 40));
+    return refuse_value(shortened(text, 40));
+  }
+  bool binary(binary_t &) override { return refuse_value("binary data"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (!is_number_expected()) return refuse_value(fmt::format("{}", value));
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      refuse("{} holds {}: expected a whole number below 2^63", member_, value);
+    }
+    if (member_ == "shape") {
+      tensor_.shape.push_back(static_cast<int64_t>(value));
+    } else {
+      if (offset_count_ == 2) refuse("data_offsets has more than two numbers: expected begin and end");
+      (offset_count_ == 0 ? tensor_.begin : tensor_.end) = value;
+      ++offset_count_;
+    }
+    return true;
+  }
+
+  bool string(string_t &value) override {
+    if (place_ == Place::kMetadataValue) {
+      header_.metadata[member_] = value;
+      place_ = Place::kMetadata;
+      return true;
+    }
+    if (place_ != Place::kMember || member_ != "dtype") return refuse_value(in_quotes(value));
+    tensor_.dtype = find_dtype(value);
+    if (tensor_.dtype == nullptr) refuse("dtype is {}: expected one such as F32, BF16, F8_E4M3", in_quotes(value));
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool start_object(size_t) override {
+    if (place_ == Place::kStart) {
+      place_ = Place::kTop;
+    } else if (place_ == Place::kTopValue && name_ == kMetadata) {
+      place_ = Place::kMetadata;
+    } else if (place_ == Place::kTopValue) {
+      place_ = Place::kTensor;
+      tensor_ = {};
+      tensor_.name = name_;
+      members_.clear();
+      offset_count_ = 0;
+    } else {
+      return refuse_value("an object");
+    }
+    return true;
+  }
+
+  bool key(string_t &value) override {
+    if (place_ == Place::kTop) {
+      if (!names_.insert(value).second) {
+        throw Error(fmt::format("{}: {} stands twice in the header: expected each name once", file_, in_quotes(value)));
+      }
+      name_ = value;
+      place_ = Place::kTopValue;
+    } else if (place_ == Place::kMetadata) {
+      if (header_.metadata.contains(value)) refuse("key {} stands twice: expected it once", in_quotes(value));
+      member_ = value;
+      place_ = Place::kMetadataValue;
+    } else {
+      if (value != "dtype" && value != "shape" && value != "data_offsets") {
+        refuse("has a member {}: expected dtype, shape and data_offsets", in_quotes(value));
+      }
+      if (!members_.insert(value).second) refuse("has {} twice: expected it once", value);
+      member_ = value;
+      place_ = Place::kMember;
+    }
+    return true;
+  }
+
+  bool end_object() override {
+    if (place_ == Place::kTop) {
+      place_ = Place::kEnd;
+      return true;
+    }
+    if (place_ == Place::kTensor) {
+      for (const char *member : {"dtype", "shape", "data_offsets"}) {
+        if (!members_.contains(member)) refuse("has no {}: expected dtype, shape and data_offsets", member);
+      }
+      header_.tensors.push_back(std::move(tensor_));
+    }
+    place_ = Place::kTop;
+    return true;
+  }
+
+  bool start_array(size_t) override {
+    if (place_ != Place::kMember || member_ == "dtype") return refuse_value("an array");
+    place_ = Place::kNumbers;
+    return true;
+  }
+
+  bool end_array() override {
+    if (member_ == "data_offsets" && offset_count_ != 2) {
+      refuse("data_offsets has {} numbers: expected begin and end", offset_count_);
+    }
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool parse_error(size_t byte, const std::string &, const nlohmann::detail::exception &) override {
+    throw Error(fmt::format("{}: the header is no JSON: it goes wrong at its byte {}", file_, byte));
+  }
+
+ private:
+  enum class Place { kStart, kTop, kTopValue, kTensor, kMember, kNumbers, kMetadata, kMetadataValue, kEnd };
+
+  bool is_number_expected() const { return place_ == Place::kNumbers; }
+
+  template <typename... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> form, Values &&...values) const {
+    const std::string what = fmt::format(form, std::forward<Values>(values)...);
+    const std::string subject = name_ == kMetadata ? std::string(kMetadata) : "tensor " + in_quotes(name_);
+    throw Error(fmt::format("{}: {}: {}", file_, subject, what));
+  }
+
+  [[noreturn]] bool refuse_value(const std::string &value) const {
+    switch (place_) {
+      case Place::kStart:
+        throw Error(fmt::format("{}: the header is {}: expected a JSON object", file_, value));
+      case Place::kMetadataValue:
+        refuse("key {} is {}: expected a string", in_quotes(member_), value);
+      case Place::kMember:
+        refuse("{} is {}: expected {}", member_, value, member_ == "dtype" ? "a string" : "an array of numbers");
+      case Place::kNumbers:
+        refuse("{} holds {}: expected whole numbers", member_, value);
+      default:
+        refuse("is {}: expected an object", value);
+    }
+  }
+
+  const std::string &file_;
+  Header &header_;
+  Place place_ = Place::kStart;
+  std::string name_;    // of the tensor, or kMetadata
+  std::string member_;  // of the tensor or of the metadata
+  StoredTensor tensor_;
+  size_t offset_count_ = 0;
+  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> members_;
+};
+
+// What nlohmann's parser would pass over: a byte-order mark in front, and a zero byte, which it takes for the end.
+void check_characters(const std::string &file, std::string_view text) {
+  if (text.empty() || text.front() != '{') {
+    throw Error(fmt::format("{}: the header begins with {}: expected {{", file,
+                            text.empty() ? "nothing" : in_quotes(text.substr(0, 1))));
+  }
+  const size_t bad = first_bad_utf8(text);
+  if (bad < text.size()) {
+    throw Error(fmt::format("{}: byte {} of the header is 0x{:02x}: expected UTF-8", file, bad,
+                            static_cast<unsigned char>(text[bad])));
+  }
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20u && byte != '\n' && byte != '\r' && byte != '\t') {
+      throw Error(fmt::format("{}: byte {} of the header is 0x{:02x}: expected no control character", file, i, byte));
+    }
+  }
+}
+
+}  // namespace
+
+Header read_header_json(const std::string &file, std::string_view text) {
+  check_characters(file, text);
+  Header header;
+  HeaderEvents events(file, header);
+  json::sax_parse(text.begin(), text.end(), &events);
+  return header;
+}
+
+}  // namespace tool

@@ -1,0 +1,193 @@
+#include "inspect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "error.hpp"
+#include "name_pattern.hpp"
+#include "plan.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+constexpr const char *kCommonFormats[] = {"fp8", "fp8-row", "mxfp8", "nvfp4", "mxfp4", "int8", "int4-g128"};
+constexpr int kSparkWidth = 20;
+constexpr int64_t kPieceNumbers = int64_t{1} << 20;
+constexpr int64_t kRowGranule = 128;     // blocks have up to so many rows
+constexpr int64_t kBytesPerNumber = 40;  // as a conversion counts
+
+struct NamedFormat {
+  std::string name;
+  lpt_format format;
+};
+
+std::vector<NamedFormat> formats_of(const InspectOptions &options) {
+  std::vector<NamedFormat> formats;
+  for (const std::string &name : options.formats) formats.push_back({name, target_format(name)});
+  if (!formats.empty()) return formats;
+  for (const char *name : kCommonFormats) {
+    try {
+      formats.push_back({name, target_format(name)});
+    } catch (const Error &) {
+      // This library has no such format: one column less.
+    }
+  }
+  return formats;
+}
+
+class Looker {
+ public:
+  Looker(lpt_context *context, const SafetensorsFile &file, std::vector<NamedFormat> formats,
+         const InspectOptions &options)
+      : context_(context), file_(file), formats_(std::move(formats)), memory_(options.memory_mebibytes << 20) {}
+
+  TensorLook look(const StoredTensor &tensor) const {
+    TensorLook look{tensor.name, std::string(tensor.dtype->name), tensor.shape, false, {}, {}};
+    if (!tensor.dtype->is_float || format_of(*tensor.dtype) == LPT_FORMAT_NONE) return look;
+    look.has_numbers = true;
+    const int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < tensor.shape.size(); ++i) rows *= tensor.shape[i];
+    if (rows == 0 || columns == 0) {
+      look.errors.resize(formats_.size());
+      return look;
+    }
+    for_each_piece(tensor, rows, columns, piece_rows(rows, columns),
+                   [&](std::span<const float> numbers, int64_t) { look.stats.add(numbers); });
+    for (const NamedFormat &format : formats_)
+      look.errors.push_back(error_of(tensor, rows, columns, format, look.stats.amax));
+    return look;
+  }
+
+ private:
+  int64_t piece_rows(int64_t rows, int64_t columns) const {
+    const int64_t wanted = std::min(kPieceNumbers, memory_ / kBytesPerNumber) / columns / kRowGranule * kRowGranule;
+    return std::min(rows, std::max(wanted, kRowGranule));
+  }
+
+  template <typename Visit>
+  void for_each_piece(const StoredTensor &tensor, int64_t rows, int64_t columns, int64_t step, Visit &&visit) const {
+    if (step * columns > memory_ / kBytesPerNumber) {
+      throw Error(fmt::format("tensor {}: {} rows of {} numbers need more than --memory", in_quotes(tensor.name), step,
+                              columns));
+    }
+    NumberReader reader(context_, file_, tensor);
+    std::vector<float> numbers;
+    for (int64_t first = 0; first < rows; first += step) {
+      const int64_t count = std::min(step, rows - first);
+      numbers.resize(static_cast<size_t>(count * columns));
+      reader.read(first * columns, numbers, nullptr);
+      visit(std::span<const float>(numbers), count);
+    }
+  }
+
+  CastError error_of(const StoredTensor &tensor, int64_t rows, int64_t columns, const NamedFormat &format,
+                     float amax) const {
+    const bool is_whole = RowCast::row_granule(describe(format.format)) == 0;
+    RowCast cast(context_, format.format, amax);
+    std::vector<float> decoded;
+    CastError error;
+    for_each_piece(tensor, rows, columns, is_whole ? rows : piece_rows(rows, columns),
+                   [&](std::span<const float> numbers, int64_t count) {
+                     decoded.resize(numbers.size());
+                     cast.encode(numbers, count, columns);
+                     cast.decode(decoded);
+                     error.add(numbers, decoded);
+                   });
+    return error;
+  }
+
+  lpt_context *context_;
+  const SafetensorsFile &file_;
+  std::vector<NamedFormat> formats_;
+  int64_t memory_;
+};
+
+std::string count_text(uint64_t count) { return count == 0 ? "" : fmt::format("{}", count); }
+
+double error_decibels(const CastError &error) { return decibels(error.signal, error.noise); }
+
+}  // namespace
+
+int FileLook::top_exponent() const {
+  int top = NumberStats().top_exponent();
+  for (const TensorLook &tensor : tensors) top = std::max(top, tensor.stats.top_exponent());
+  return top;
+}
+
+FileLook look_at(const InspectOptions &options) {
+  const SafetensorsFile file(options.input);
+  const Context context = make_context(options.threads);
+  const std::vector<NamedFormat> formats = formats_of(options);
+  FileLook look{options.input, file.file_bytes(), {}, {}};
+  for (const NamedFormat &format : formats) look.formats.push_back(format.name);
+  const Looker looker(context.get(), file, formats, options);
+  const NamePattern include("--include", options.include);
+  Progress progress(file.file_bytes() - file.data_offset(), options.is_quiet || options.is_json);
+  for (const StoredTensor &tensor : file.tensors()) {
+    if (!include.is_given() || include.is_in(tensor.name)) look.tensors.push_back(looker.look(tensor));
+    progress.add(tensor.bytes(), shortened(tensor.name, 48));
+  }
+  return look;
+}
+
+std::string look_table(const FileLook &look) {
+  const int top = look.top_exponent();
+  std::vector<std::string> head = {
+      "tensor", "dtype",    "shape", "amax",
+      "NaN",    "infinite", "zeros", fmt::format("2^{} to 2^{}", top - kSparkWidth + 1, top)};
+  for (const std::string &format : look.formats) head.push_back(format);
+  Table table(head, 3);
+  for (const TensorLook &tensor : look.tensors) {
+    std::vector<std::string> row = {shortened(tensor.name, 52), tensor.dtype, shape_text(tensor.shape)};
+    if (tensor.has_numbers) {
+      row.insert(row.end(), {fmt::format("{:.4g}", tensor.stats.amax), count_text(tensor.stats.nan_count),
+                             count_text(tensor.stats.infinite_count), count_text(tensor.stats.zero_count),
+                             sparkline(tensor.stats, top, kSparkWidth)});
+      for (const CastError &error : tensor.errors) row.push_back(decibel_text(error_decibels(error)));
+    }
+    table.add(std::move(row));
+  }
+  return table.text() + fmt::format("\n{}: {} tensors, {}. Formats: signal to error in dB; 6 dB are a bit.\n",
+                                    look.path, look.tensors.size(), size_text(look.file_bytes));
+}
+
+std::string look_json(const FileLook &look) {
+  nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
+  for (const TensorLook &tensor : look.tensors) {
+    nlohmann::ordered_json entry;
+    entry["name"] = tensor.name;
+    entry["dtype"] = tensor.dtype;
+    entry["shape"] = tensor.shape;
+    if (tensor.has_numbers) {
+      entry["amax"] = tensor.stats.amax;
+      entry["nan_count"] = tensor.stats.nan_count;
+      entry["infinite_count"] = tensor.stats.infinite_count;
+      entry["zero_count"] = tensor.stats.zero_count;
+      for (int i = 0; i < NumberStats::kExponents; ++i) {
+        const uint64_t count = tensor.stats.exponents[static_cast<size_t>(i)];
+        if (count > 0) entry["exponents"][fmt::format("{}", std::max(i, 1) - 127)] = count;
+      }
+      for (size_t i = 0; i < tensor.errors.size(); ++i) {
+        const double value = error_decibels(tensor.errors[i]);
+        entry["decibels"][look.formats[i]] = std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
+      }
+    }
+    tensors.push_back(std::move(entry));
+  }
+  return nlohmann::ordered_json{{"file", look.path}, {"file_bytes", look.file_bytes}, {"tensors", tensors}}.dump(2) +
+         "\n";
+}
+
+void inspect(const InspectOptions &options) {
+  const FileLook look = look_at(options);
+  fmt::print("{}", options.is_json ? look_json(look) : look_table(look));
+  if (!options.picture.empty()) write_text(options.picture, look_picture(look));
+}
+
+}  // namespace tool

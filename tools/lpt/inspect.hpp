@@ -1,0 +1,49 @@
+// lpt inspect: what the numbers of a safetensors file look like, and what each of several formats would do to them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cast.hpp"
+#include "number_stats.hpp"
+
+namespace tool {
+
+struct InspectOptions {
+  std::string input;
+  std::vector<std::string> formats;  // empty: a choice of common ones
+  std::string include;
+  std::string picture;  // SVG to write; "": none
+  int64_t memory_mebibytes = 512;
+  int32_t threads = 0;
+  bool is_json = false;
+  bool is_quiet = false;
+};
+
+struct TensorLook {
+  std::string name;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  bool has_numbers = false;  // false: no floats, carried through by a conversion
+  NumberStats stats;
+  std::vector<CastError> errors;  // one per format
+};
+
+struct FileLook {
+  std::string path;
+  uint64_t file_bytes = 0;
+  std::vector<std::string> formats;
+  std::vector<TensorLook> tensors;
+
+  int top_exponent() const;  // the largest of all tensors
+};
+
+FileLook look_at(const InspectOptions &options);
+std::string look_table(const FileLook &look);
+std::string look_json(const FileLook &look);
+std::string look_picture(const FileLook &look);
+
+void inspect(const InspectOptions &options);
+
+}  // namespace tool

@@ -1,0 +1,108 @@
+// lpt: looks at number formats and checkpoints from the command line.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "convert.hpp"
+#include "doctor.hpp"
+#include "formats.hpp"
+#include "inspect.hpp"
+#include "lpt.h"
+#include "verify.hpp"
+
+namespace {
+
+constexpr int kWrong = 1;
+constexpr int kUserError = 2;
+
+void declare_formats(CLI::App &app) {
+  auto *command = app.add_subcommand("formats", "Tells every format, or what the bytes of one mean");
+  auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "A format, such as nvfp4");
+  command->callback([name] { fmt::print("{}", name->empty() ? tool::formats_table() : tool::format_page(*name)); });
+}
+
+void declare_inspect(CLI::App &app) {
+  auto *command = app.add_subcommand("inspect", "Tells what the numbers of a safetensors file look like");
+  auto options = std::make_shared<tool::InspectOptions>();
+  command->add_option("FILE", options->input, "Safetensors file to read")->required();
+  command->add_option("--format", options->formats, "Formats whose error is told; may be given more than once");
+  command->add_option("--include", options->include, "Only tensors whose name has this regular expression");
+  command->add_option("--picture", options->picture, "Write a picture as SVG");
+  command->add_option("--memory", options->memory_mebibytes, "MiB to hold at most")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command->add_flag("--json", options->is_json, "Print JSON instead of a table");
+  command->add_flag("--quiet", options->is_quiet, "No progress");
+  command->callback([options] { tool::inspect(*options); });
+}
+
+void declare_doctor(CLI::App &app) {
+  auto *command = app.add_subcommand("doctor", "Tells what the library and this machine can do together");
+  command->callback([] { fmt::print("{}", tool::doctor_report()); });
+}
+
+void declare_verify(CLI::App &app, int &status) {
+  auto *command = app.add_subcommand("verify", "Replays the conformance vectors through the library");
+  auto folder = std::make_shared<std::string>(tool::installed_vectors());
+  command->add_option("FOLDER", *folder, "Where the vectors lie; those that were installed with this program");
+  command->callback([folder, &status] { status = tool::verify(*folder) == 0 ? 0 : kWrong; });
+}
+
+void declare_convert(CLI::App &app) {
+  auto *command = app.add_subcommand("convert", "Writes a safetensors file with its matrices in another format");
+  auto options = std::make_shared<tool::ConvertOptions>();
+  command->add_option("IN", options->input, "Safetensors file to read")->required();
+  command->add_option("OUT", options->output, "Safetensors file to write")->required();
+  command
+      ->add_option("--to", options->format,
+                   "nvfp4, mxfp8, mxfp4, fp8, fp8-row, int8, int4-g128, any of `lpt formats`, or "
+                   "f32, bf16, f16 to decode")
+      ->required();
+  command->add_option("--from", options->from, "What the quantized tensors of IN are, if another program wrote it");
+  command->add_option("--include", options->include, "Matrices whose name has this regular expression");
+  command->add_option("--exclude", options->exclude, "Not those whose name has this one");
+  command->add_option("--memory", options->memory_mebibytes, "MiB to hold at most")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command->add_option("--report", options->report, "Write what was done as JSON");
+  command->add_flag("--verify", options->is_verified, "Read the output back and compare it with a fresh cast");
+  command->add_flag("--short-blocks", options->has_short_blocks, "Quantize rows that end within a block, too");
+  command->add_flag("--restart", options->is_restarted, "Forget an unfinished run");
+  command->add_flag("--force", options->is_forced, "Replace OUT");
+  command->add_flag("--quiet", options->is_quiet, "Print nothing but errors");
+  command->callback([options] { tool::convert(*options); });
+}
+
+}  // namespace
+
+int main(int argument_count, char **arguments) {
+  CLI::App app("Looks at number formats and checkpoints with LPT.", "lpt");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(lpt_version_string()));
+  int status = 0;
+  declare_formats(app);
+  declare_inspect(app);
+  declare_doctor(app);
+  declare_verify(app, status);
+  declare_convert(app);
+  try {
+    app.parse(argument_count, arguments);
+    return status;
+  } catch (const CLI::ParseError &problem) {
+    return app.exit(problem) == 0 ? 0 : kUserError;
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "lpt: {}\n", error.what());
+    return kUserError;
+  }
+}

@@ -1,0 +1,363 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "error.hpp"
+#include "name_pattern.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+constexpr const char *kConversionKey = "lpt_conversion";
+constexpr const char *kConfigKey = "quantization_config";
+constexpr int64_t kLeastExtent = 16;
+
+// Short names that users of other tools know.
+constexpr std::array<std::pair<const char *, const char *>, 7> kShortNames = {{
+    {"fp8", "e4m3fn_tensor"},
+    {"fp8-row", "e4m3fn_row"},
+    {"fp8-block", "e4m3fn_128x128"},
+    {"mxfp8", "mxfp8_e4m3"},
+    {"mxfp6", "mxfp6_e3m2"},
+    {"int8", "int8_row"},
+    {"int8-tensor", "int8_tensor"},
+}};
+
+bool is_plain_float(const lpt_format_description &description) {
+  return description.block_scale == LPT_FORMAT_NONE && description.tensor_scale == LPT_FORMAT_NONE &&
+         (description.element == LPT_FORMAT_F64 || description.element == LPT_FORMAT_F32 ||
+          description.element == LPT_FORMAT_F16 || description.element == LPT_FORMAT_BF16);
+}
+
+// What a file that LPT has quantized says about itself.
+struct Conversion {
+  lpt_format format = LPT_FORMAT_NONE;
+  std::vector<std::string> names;
+};
+
+std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
+  const auto found = input.header().metadata.find(kConversionKey);
+  if (found == input.header().metadata.end()) return std::nullopt;
+  // What lies deeper than a list of names is dropped unread: no file may make this tree large or deep.
+  const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 2; };
+  const auto value = nlohmann::json::parse(found->second, is_shallow, false);
+  const bool is_valid = value.is_object() && value.contains("format") && value["format"].is_string() &&
+                        value.contains("tensors") && value["tensors"].is_array();
+  if (!is_valid) {
+    throw Error(
+        fmt::format("{}: __metadata__: {} is damaged: expected what lpt convert writes", input.path(), kConversionKey));
+  }
+  Conversion conversion{.format = find_format(value["format"].get<std::string>()), .names = {}};
+  for (const auto &name : value["tensors"]) {
+    if (!name.is_string()) {
+      throw Error(fmt::format("{}: __metadata__: {} lists something that is no name", input.path(), kConversionKey));
+    }
+    conversion.names.push_back(name.get<std::string>());
+  }
+  return conversion;
+}
+
+// The quantized tensors of a file of others: whatever has a payload and a scale by their conventional names.
+Conversion guessed_conversion(const SafetensorsFile &input, lpt_format format) {
+  const Layout layout = layout_of(format);
+  Conversion conversion{.format = format, .names = {}};
+  const std::string suffix = part_name(layout, "", Role::kPayload);
+  for (const StoredTensor &tensor : input.tensors()) {
+    if (!tensor.name.ends_with(suffix)) continue;
+    const std::string name = tensor.name.substr(0, tensor.name.size() - suffix.size());
+    if (input.find(part_name(layout, name, Role::kScale)) != nullptr) conversion.names.push_back(name);
+  }
+  return conversion;
+}
+
+class Planner {
+ public:
+  Planner(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options)
+      : context_(context),
+        input_(input),
+        options_(options),
+        include_("--include", options.include),
+        exclude_("--exclude", options.exclude) {
+    plan_.format = target_format(options.format);
+  }
+
+  Plan make() {
+    plan_.metadata = input_.header().metadata;
+    auto conversion = conversion_of(input_);
+    if (!options_.from.empty() && !conversion) conversion = guessed_conversion(input_, target_format(options_.from));
+    const bool is_decoding = is_plain_float(describe(plan_.format));
+    if (conversion && !is_decoding) {
+      throw Error(fmt::format("{}: holds {} already: expected numbers; decode it first with --to f32 or --to bf16",
+                              input_.path(), format_name(conversion->format)));
+    }
+    if (conversion) {
+      plan_decoding(*conversion);
+    } else {
+      plan_.layout = layout_of(plan_.format);
+      for (const StoredTensor &tensor : input_.tensors()) plan_tensor(tensor, is_decoding);
+    }
+    finish(is_decoding);
+    return std::move(plan_);
+  }
+
+ private:
+  // ---- numbers to a format
+
+  void plan_tensor(const StoredTensor &tensor, bool is_plain) {
+    Item item = item_of(tensor);
+    item.reason = is_plain ? why_not_cast(tensor) : why_not_encoded(tensor);
+    if (!item.reason.empty()) {
+      copy(std::move(item), tensor);
+    } else if (is_plain) {
+      item.action = Action::kCast;
+      fold(item, tensor.shape);
+      StoredTensor output = tensor;
+      output.dtype = plan_.layout.payload;
+      add_output(item, Role::kPayload, std::move(output));
+      plan_.items.push_back(std::move(item));
+    } else {
+      item.action = Action::kEncode;
+      fold(item, tensor.shape);
+      item.row_bytes = payload_row_bytes(context_, plan_.format, item.columns);
+      for (StoredPart &part : stored_parts(plan_.layout, tensor.name, item.rows, item.columns, item.row_bytes)) {
+        add_output(item, part.role, std::move(part.tensor));
+      }
+      plan_.items.push_back(std::move(item));
+    }
+  }
+
+  // "" for a tensor that the options choose.
+  std::string why_not_chosen(const StoredTensor &tensor) const {
+    if (!tensor.dtype->is_float) return fmt::format("{} is no float", tensor.dtype->name);
+    if (exclude_.is_in(tensor.name)) return "excluded";
+    if (include_.is_given() && !include_.is_in(tensor.name)) return "not included";
+    return "";
+  }
+
+  std::string why_not_cast(const StoredTensor &tensor) const {
+    const std::string reason = why_not_chosen(tensor);
+    if (!reason.empty()) return reason;
+    return tensor.dtype == plan_.layout.payload ? fmt::format("{} already", tensor.dtype->name) : "";
+  }
+
+  std::string why_not_encoded(const StoredTensor &tensor) const {
+    if (!tensor.is_matrix()) return fmt::format("rank {} is no matrix", tensor.shape.size());
+    const std::string reason = why_not_chosen(tensor);
+    if (!reason.empty()) return reason;
+    const int64_t rows = tensor.shape[0];
+    const int64_t columns = tensor.shape[1];
+    if (rows == 0 || columns == 0) return "empty";
+    if (!include_.is_given() && (rows < kLeastExtent || columns < kLeastExtent)) {
+      return fmt::format("{} is smaller than {}", rows < kLeastExtent ? "rows" : "columns", kLeastExtent);
+    }
+    const int64_t group = plan_.layout.description.block_rows <= 1 || plan_.layout.scale_rows_per_row > 1
+                              ? plan_.layout.group_columns()
+                              : 0;
+    if (!options_.has_short_blocks && !plan_.layout.convention.empty() && group > 0 && columns % group != 0) {
+      return fmt::format("{} columns are no multiple of {}: readers of the convention refuse it (--short-blocks)",
+                         columns, group);
+    }
+    return "";
+  }
+
+  static void fold(Item &item, const std::vector<int64_t> &shape) {
+    item.columns = shape.empty() ? 1 : shape.back();
+    item.rows = 1;
+    for (size_t i = 0; i + 1 < shape.size(); ++i) item.rows *= shape[i];
+  }
+
+  // ---- a format to numbers
+
+  void plan_decoding(const Conversion &conversion) {
+    plan_.layout = layout_of(conversion.format);
+    std::unordered_map<std::string, std::string> owners;  // part to matrix
+    for (const std::string &name : conversion.names) {
+      for (const Role role : kRoles) owners[part_name(plan_.layout, name, role)] = name;
+    }
+    std::unordered_set<std::string> planned;
+    for (const StoredTensor &tensor : input_.tensors()) {
+      const auto owner = owners.find(tensor.name);
+      if (owner == owners.end()) {
+        Item item = item_of(tensor);
+        item.reason = "not quantized";
+        copy(std::move(item), tensor);
+      } else if (planned.insert(owner->second).second) {
+        plan_.items.push_back(decoding_item(owner->second));
+      }
+    }
+    for (const std::string &name : conversion.names) {
+      if (!planned.contains(name)) {
+        throw Error(fmt::format("{}: tensor {} is missing: the file says that it holds it as {}", input_.path(),
+                                in_quotes(name), format_name(conversion.format)));
+      }
+    }
+  }
+
+  Item decoding_item(const std::string &name) {
+    Item item;
+    item.action = Action::kDecode;
+    item.name = name;
+    const std::string payload_name = part_name(plan_.layout, name, Role::kPayload);
+    const StoredTensor &payload = part(payload_name);
+    if (!payload.is_matrix()) {
+      throw Error(fmt::format("{}: tensor {}: shape is {}: expected a matrix", input_.path(), in_quotes(payload_name),
+                              shape_text(payload.shape)));
+    }
+    item.rows = payload.shape[0];
+    item.columns = columns_of(name, payload);
+    item.row_bytes = payload_row_bytes(context_, plan_.layout.format, item.columns);
+    for (const StoredPart &wanted : stored_parts(plan_.layout, name, item.rows, item.columns, item.row_bytes)) {
+      const StoredTensor &there = part(wanted.tensor.name);
+      if (there.dtype != wanted.tensor.dtype || there.shape != wanted.tensor.shape) {
+        throw Error(fmt::format("{}: tensor {} is {} {}: expected {} {} for {}", input_.path(), in_quotes(there.name),
+                                there.dtype->name, shape_text(there.shape), wanted.tensor.dtype->name,
+                                shape_text(wanted.tensor.shape), format_name(plan_.layout.format)));
+      }
+      item.inputs.push_back({wanted.role, &there});
+    }
+    const Dtype *dtype = dtype_of_format(format_name(plan_.format));
+    add_output(item, Role::kPayload, {name, dtype, {item.rows, item.columns}, 0, 0});
+    return item;
+  }
+
+  const StoredTensor &part(const std::string &name) const {
+    const StoredTensor *tensor = input_.find(name);
+    if (tensor == nullptr) {
+      throw Error(fmt::format("{}: tensor {} is missing: expected it for {}", input_.path(), in_quotes(name),
+                              format_name(plan_.layout.format)));
+    }
+    return *tensor;
+  }
+
+  int64_t columns_of(const std::string &name, const StoredTensor &payload) const {
+    const StoredTensor *shape = input_.find(part_name(plan_.layout, name, Role::kShape));
+    if (shape != nullptr && plan_.layout.packing != Packing::kElements) {
+      int64_t extents[2] = {};
+      if (shape->bytes() != sizeof extents) {
+        throw Error(fmt::format("{}: tensor {} is {} bytes: expected 16", input_.path(), in_quotes(shape->name),
+                                shape->bytes()));
+      }
+      input_.read(*shape, 0, std::as_writable_bytes(std::span(extents)));
+      // A hostile count of columns would cost memory before anything else notices.
+      const bool is_likely =
+          extents[0] == payload.shape[0] && extents[1] >= 0 && extents[1] / 64 <= static_cast<int64_t>(payload.bytes());
+      if (!is_likely) {
+        throw Error(fmt::format("{}: tensor {} holds [{}, {}]: expected the shape of {}", input_.path(),
+                                in_quotes(shape->name), extents[0], extents[1], in_quotes(name)));
+      }
+      return extents[1];
+    }
+    if (plan_.layout.packing == Packing::kElements) return payload.shape[1];
+    return payload.shape[1] * payload.dtype->bits / plan_.layout.description.element_bits;
+  }
+
+  // ---- both
+
+  static Item item_of(const StoredTensor &tensor) {
+    Item item;
+    item.name = tensor.name;
+    item.inputs = {{Role::kPayload, &tensor}};
+    return item;
+  }
+
+  void copy(Item item, const StoredTensor &tensor) {
+    item.action = Action::kCopy;
+    add_output(item, Role::kPayload, tensor);
+    plan_.items.push_back(std::move(item));
+  }
+
+  void add_output(Item &item, Role role, StoredTensor tensor) {
+    if (!names_.insert(tensor.name).second) {
+      throw Error(fmt::format("{}: tensor {} would stand twice in the output, once for {}: exclude one of them",
+                              input_.path(), in_quotes(tensor.name), in_quotes(item.name)));
+    }
+    item.outputs.push_back({role, plan_.outputs.size()});
+    plan_.outputs.push_back(std::move(tensor));
+  }
+
+  void finish(bool is_decoding) {
+    plan_.metadata.erase(kConversionKey);
+    plan_.metadata.erase(kConfigKey);
+    if (!is_decoding) describe_conversion();
+    const uint64_t data_bytes = place_tensors(plan_.outputs);
+    plan_.prefix = header_bytes(plan_.outputs, plan_.metadata);
+    plan_.file_bytes = plan_.prefix.size() + data_bytes;
+  }
+
+  void describe_conversion() {
+    nlohmann::ordered_json conversion;
+    conversion["format"] = format_name(plan_.format);
+    conversion["tensors"] = nlohmann::ordered_json::array();
+    std::vector<std::string> modules;
+    constexpr std::string_view kWeight = ".weight";
+    for (const Item &item : plan_.items) {
+      if (item.action != Action::kEncode) continue;
+      conversion["tensors"].push_back(item.name);
+      const bool is_weight = item.name.ends_with(kWeight);
+      modules.push_back(is_weight ? item.name.substr(0, item.name.size() - kWeight.size()) : item.name);
+    }
+    plan_.metadata[kConversionKey] = conversion.dump();
+    if (const auto config = quantization_config(plan_.layout, modules)) {
+      plan_.metadata[kConfigKey] = config->dump();
+      plan_.config = config->dump(2) + "\n";
+    }
+  }
+
+  lpt_context *context_;
+  const SafetensorsFile &input_;
+  const ConvertOptions &options_;
+  NamePattern include_;
+  NamePattern exclude_;
+  std::unordered_set<std::string> names_;
+  Plan plan_;
+};
+
+}  // namespace
+
+const char *action_text(Action action) {
+  constexpr const char *kTexts[] = {"copied", "quantized", "decoded", "cast"};
+  return kTexts[static_cast<size_t>(action)];
+}
+
+const StoredTensor *Item::input(Role role) const {
+  for (const InputPart &part : inputs) {
+    if (part.role == role) return part.tensor;
+  }
+  return nullptr;
+}
+
+uint64_t Item::input_bytes() const {
+  uint64_t bytes = 0;
+  for (const InputPart &part : inputs) bytes += part.tensor->bytes();
+  return bytes;
+}
+
+lpt_format target_format(const std::string &name) {
+  for (const auto &[short_name, long_name] : kShortNames) {
+    if (name == short_name) return find_format(long_name);
+  }
+  // int4-g128 is int4 with one scale per 128 columns; likewise the other integers.
+  const size_t group = name.find("-g");
+  if (group != std::string::npos && name.find_first_not_of("0123456789", group + 2) == std::string::npos) {
+    const std::string element = name.substr(0, group);
+    return find_format(
+        fmt::format("{}/1x{}/f32{}", element, name.substr(group + 2), element.starts_with("uint") ? "/uint8" : ""));
+  }
+  return find_format(name);
+}
+
+Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options) {
+  return Planner(context, input, options).make();
+}
+
+}  // namespace tool

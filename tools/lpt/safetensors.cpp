@@ -1,0 +1,163 @@
+#include "safetensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "error.hpp"
+#include "header_parser.hpp"
+#include "text.hpp"
+
+namespace tool {
+
+namespace {
+
+constexpr uint64_t kPrefixBytes = 8;
+
+std::string where_of(const std::string &file, const StoredTensor &tensor) {
+  return fmt::format("{}: tensor {}", file, in_quotes(tensor.name));
+}
+
+// Each tensor's bytes follow those of the one before, from the first byte behind the header to the last of the file.
+void check_places(const std::string &file, const std::vector<StoredTensor> &tensors, uint64_t data_bytes) {
+  uint64_t reached = 0;
+  const StoredTensor *before = nullptr;
+  for (const StoredTensor &tensor : tensors) {
+    if (tensor.begin != reached) {
+      const std::string what = before == nullptr ? "the data begins" : fmt::format("{} ends", in_quotes(before->name));
+      throw Error(fmt::format("{}: data_offsets begin at {}, but {} at {}: expected no {}", where_of(file, tensor),
+                              tensor.begin, what, reached, tensor.begin < reached ? "overlap" : "hole"));
+    }
+    reached = tensor.end;
+    before = &tensor;
+  }
+  if (reached != data_bytes) {
+    throw Error(fmt::format("{}: {} bytes lie behind the last tensor: expected none", file, data_bytes - reached));
+  }
+}
+
+}  // namespace
+
+uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape) {
+  // Zeros are left out of the product: an overflow beside a zero is no size either.
+  uint64_t bits = static_cast<uint64_t>(dtype.bits);
+  bool is_empty = false;
+  for (const int64_t extent : shape) {
+    is_empty = is_empty || extent == 0;
+    if (extent != 0 && __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits)) {
+      throw Error(fmt::format("{}: shape {} of {} is more than 2^64 bits: expected a size that a file can have", where,
+                              shape_text(shape), dtype.name));
+    }
+  }
+  if (is_empty) return 0;
+  if (bits % 8 != 0) {
+    throw Error(
+        fmt::format("{}: shape {} of {} is {} bits: expected whole bytes", where, shape_text(shape), dtype.name, bits));
+  }
+  return bits / 8;
+}
+
+uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::span<const std::byte> prefix) {
+  if (file_bytes < kPrefixBytes || prefix.size() < kPrefixBytes) {
+    throw Error(fmt::format("{}: is {} bytes long: expected at least 8, the length of the header", file, file_bytes));
+  }
+  uint64_t length = 0;
+  for (size_t i = 0; i < kPrefixBytes; ++i) length |= std::to_integer<uint64_t>(prefix[i]) << (8 * i);
+  if (length > kMostHeaderBytes) {
+    throw Error(fmt::format("{}: the header's length is {}: expected at most {}", file, length, kMostHeaderBytes));
+  }
+  if (length > file_bytes - kPrefixBytes) {
+    throw Error(fmt::format("{}: the header's length is {}, but {} bytes follow: the file is cut off", file, length,
+                            file_bytes - kPrefixBytes));
+  }
+  return length;
+}
+
+Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes) {
+  Header header = read_header_json(file, text);
+  for (const StoredTensor &tensor : header.tensors) {
+    const std::string where = where_of(file, tensor);
+    if (tensor.end < tensor.begin) {
+      throw Error(fmt::format("{}: data_offsets are [{}, {}]: expected the end behind the begin", where, tensor.begin,
+                              tensor.end));
+    }
+    if (tensor.end > data_bytes) {
+      throw Error(
+          fmt::format("{}: data_offsets are [{}, {}], but the file holds {} bytes of data: it is cut off or damaged",
+                      where, tensor.begin, tensor.end, data_bytes));
+    }
+    const uint64_t expected = check_extent(where, *tensor.dtype, tensor.shape);
+    if (tensor.bytes() != expected) {
+      throw Error(fmt::format("{}: data_offsets are [{}, {}], {} bytes: expected {} for {} {}", where, tensor.begin,
+                              tensor.end, tensor.bytes(), expected, tensor.dtype->name, shape_text(tensor.shape)));
+    }
+  }
+  std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const StoredTensor &a, const StoredTensor &b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  check_places(file, header.tensors, data_bytes);
+  return header;
+}
+
+SafetensorsFile::SafetensorsFile(const std::string &path) : file_(File::open_to_read(path)) {
+  file_bytes_ = file_.size();
+  std::array<std::byte, kPrefixBytes> prefix{};
+  const size_t there = std::min<uint64_t>(file_bytes_, kPrefixBytes);
+  file_.read(0, std::span(prefix).first(there));
+  const uint64_t length = check_header_length(path, file_bytes_, std::span(prefix).first(there));
+  header_text_.resize(length);
+  file_.read(kPrefixBytes, std::as_writable_bytes(std::span(header_text_)));
+  data_offset_ = kPrefixBytes + length;
+  header_ = parse_header(path, header_text_, file_bytes_ - data_offset_);
+  for (size_t i = 0; i < header_.tensors.size(); ++i) index_.emplace(header_.tensors[i].name, i);
+}
+
+const StoredTensor *SafetensorsFile::find(std::string_view name) const {
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? nullptr : &header_.tensors[found->second];
+}
+
+void SafetensorsFile::read(const StoredTensor &tensor, uint64_t offset, std::span<std::byte> bytes) const {
+  file_.read(data_offset_ + tensor.begin + offset, bytes);
+}
+
+uint64_t place_tensors(std::vector<StoredTensor> &tensors) {
+  std::vector<StoredTensor *> order;
+  for (StoredTensor &tensor : tensors) order.push_back(&tensor);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const StoredTensor *a, const StoredTensor *b) { return a->dtype->bits > b->dtype->bits; });
+  uint64_t reached = 0;
+  for (StoredTensor *tensor : order) {
+    tensor->begin = reached;
+    reached += check_extent("tensor " + in_quotes(tensor->name), *tensor->dtype, tensor->shape);
+    tensor->end = reached;
+  }
+  return reached;
+}
+
+std::string header_bytes(const std::vector<StoredTensor> &tensors, const std::map<std::string, std::string> &metadata) {
+  std::string text = "{";
+  if (!metadata.empty()) text += fmt::format("\"__metadata__\":{}", nlohmann::json(metadata).dump());
+  std::vector<const StoredTensor *> order;
+  for (const StoredTensor &tensor : tensors) order.push_back(&tensor);
+  std::stable_sort(order.begin(), order.end(), [](const StoredTensor *a, const StoredTensor *b) {
+    return a->begin != b->begin ? a->begin < b->begin : a->end < b->end;
+  });
+  for (const StoredTensor *tensor : order) {
+    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}", text.size() == 1 ? "" : ",",
+                        nlohmann::json(tensor->name).dump(), tensor->dtype->name, nlohmann::json(tensor->shape).dump(),
+                        tensor->begin, tensor->end);
+  }
+  text += "}";
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > kMostHeaderBytes) {
+    throw Error(fmt::format("the output's header is {} bytes: expected at most {}", text.size(), kMostHeaderBytes));
+  }
+  std::string prefix;
+  for (size_t i = 0; i < kPrefixBytes; ++i) prefix += static_cast<char>(text.size() >> (8 * i) & 0xFFu);
+  return prefix + text;
+}
+
+}  // namespace tool
