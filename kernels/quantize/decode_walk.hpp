@@ -33,6 +33,7 @@ template <typename Fill, typename Span>
 void walk_codes(const DequantizeRequest &request, int32_t bits, const Fill &fill, const Span &span) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
+  if (source.rows == 0 || source.columns == 0) return;  // below, steps as wide as the matrix must lead on
   const Format &format = source.format;
   const bool has_blocks = format.block_scale != LPT_FORMAT_NONE;
   const float tensor_scale = format.tensor_scale != LPT_FORMAT_NONE ? *source.tensor_scale : 1.0f;

@@ -259,6 +259,29 @@ TEST(ZeroPoints, GoWithAView) {
   EXPECT_EQ(-7.0, numbers_of(context.get(), part.get())[32]);
 }
 
+// What the parts were is gone: memory that nobody kept would be reported by the address sanitizer.
+TEST(ZeroPoints, LiveOnInACombinedTensor) {
+  const Context context = make_context();
+  std::vector<double> numbers;
+  Tensor combined;
+  {
+    const Tensor whole = tensor_of(context.get(), LPT_FORMAT_UINT4_1X32, 3, 64, draw_normal(82, 192));
+    numbers = numbers_of(context.get(), whole.get());
+    // Each part in memory of its own.
+    const Tensor parts[4] = {make_tensor(context.get(), LPT_FORMAT_UINT4, 3, 64),
+                             make_tensor(context.get(), LPT_FORMAT_F32, 3, 2), Tensor(),
+                             make_tensor(context.get(), LPT_FORMAT_UINT8, 3, 2)};
+    for (const lpt_part part : {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES, LPT_PART_ZERO_POINTS}) {
+      const std::vector<uint8_t> bytes = plain_bytes(context.get(), part_of(context.get(), whole.get(), part).get());
+      std::memcpy(describe(context.get(), parts[part].get()).data, bytes.data(), bytes.size());
+    }
+    const lpt_tensor *given[4] = {parts[0].get(), parts[1].get(), nullptr, parts[3].get()};
+    ASSERT_TRUE(
+        ok(context.get(), lpt_tensor_combine(context.get(), LPT_FORMAT_UINT4_1X32, 3, 64, given, 4, out(combined))));
+  }
+  EXPECT_EQ(numbers, numbers_of(context.get(), combined.get()));
+}
+
 TEST(ZeroPoints, LiveAsLongAsAnyPart) {
   const Context context = make_context();
   Tensor zeros;

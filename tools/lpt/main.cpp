@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "bench.hpp"
 #include "convert.hpp"
 #include "doctor.hpp"
 #include "formats.hpp"
@@ -42,6 +43,18 @@ void declare_inspect(CLI::App &app) {
   command->add_flag("--json", options->is_json, "Print JSON instead of a table");
   command->add_flag("--quiet", options->is_quiet, "No progress");
   command->callback([options] { tool::inspect(*options); });
+}
+
+void declare_bench(CLI::App &app) {
+  auto *command = app.add_subcommand("bench", "Tells how fast this machine is");
+  command->require_subcommand(1);
+  auto *quantize = command->add_subcommand("quantize", "Casts beside memcpy, out of cache and in it, on one thread");
+  auto options = std::make_shared<tool::BenchOptions>();
+  quantize->add_option("--mebibytes", options->mebibytes, "Size of the f32 source out of cache; 0 leaves that half out")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  quantize->add_option("--picture", options->picture, "Write a picture as SVG");
+  quantize->callback([options] { tool::bench_quantize(*options); });
 }
 
 void declare_doctor(CLI::App &app) {
@@ -93,6 +106,7 @@ int main(int argument_count, char **arguments) {
   int status = 0;
   declare_formats(app);
   declare_inspect(app);
+  declare_bench(app);
   declare_doctor(app);
   declare_verify(app, status);
   declare_convert(app);
