@@ -18,17 +18,17 @@ std::string float_bits_text(const lpt_format_description &is) {
                      bit_range("exponent", is.mantissa_bits, is.exponent_bits) +
                      bit_range("mantissa", 0, is.mantissa_bits);
   line.resize(line.size() - 2);
-  line += text("; value %s(1 + mantissa / %d) 2^(exponent - %d)", is.element_bits > width ? "(-1)^sign " : "",
-               1 << is.mantissa_bits, is.exponent_bias);
+  line += text("; value %s(1 + mantissa / %lld) 2^(exponent - %d)", is.element_bits > width ? "(-1)^sign " : "",
+               1ll << is.mantissa_bits, is.exponent_bias);
   return line + text(", exponent 0: mantissa 2^%d\n", 1 - is.exponent_bias - is.mantissa_bits);
 }
 
 std::string specials_text(const lpt_format_description &is) {
   const int32_t width = is.exponent_bits + is.mantissa_bits;
-  const auto infinity = static_cast<unsigned>(((1 << is.exponent_bits) - 1) << is.mantissa_bits);
+  const long long infinity = ((1ll << is.exponent_bits) - 1) << is.mantissa_bits;
   switch (is.special) {
     case LPT_SPECIAL_IEEE:
-      return text("  specials: infinity 0x%X, NaN above it, each with either sign\n", infinity);
+      return text("  specials: infinity 0x%llX, NaN above it, each with either sign\n", infinity);
     case LPT_SPECIAL_NAN_ONES:
       return text("  specials: NaN 0x%X%s, no infinity\n", (1u << width) - 1,
                   is.element_bits > width ? " with either sign" : "");

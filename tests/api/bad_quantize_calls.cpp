@@ -144,6 +144,70 @@ const std::vector<BadCall> kQuantizeCalls = {
        const Tensor zeros = make_tensor(w.owner.get(), LPT_FORMAT_F32, {32});
        return quantize(w, w.fp8, [&](auto &o) { o.smoothing = zeros.get(); });
      }},
+    {"quantize: smoothing by a NaN",
+     LPT_INVALID_ARGUMENT,
+     {"smoothing[31] is nan", "positive"},
+     [](World &w) {
+       const Tensor factors = vector_of(w.owner.get(), LPT_FORMAT_F32, std::vector<double>(32, 1.0));
+       static_cast<float *>(describe(w.owner.get(), factors.get()).data)[31] = std::nanf("");
+       return quantize(w, w.fp8, [&](auto &o) { o.smoothing = factors.get(); });
+     }},
+    {"quantize: signs without a rotation",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_signs is given", "hadamard_size is 0"},
+     [](World &w) {
+       const Tensor signs = vector_of(w.owner.get(), LPT_FORMAT_INT8, std::vector<double>(16, 1.0));
+       return quantize(w, w.fp8, [&](auto &o) { o.hadamard_signs = signs.get(); });
+     }},
+    {"quantize: a sign that is none",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_signs[3] is 2", "1 or -1"},
+     [](World &w) {
+       const Tensor signs =
+           vector_of(w.owner.get(), LPT_FORMAT_INT8, {1, -1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+       return quantize(w, w.fp8, [&](auto &o) { o.hadamard_size = 16, o.hadamard_signs = signs.get(); });
+     }},
+    {"quantize: signs of another length",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_signs has 17 numbers", "16", "32"},
+     [](World &w) {
+       const Tensor signs = vector_of(w.owner.get(), LPT_FORMAT_INT8, std::vector<double>(17, 1.0));
+       return quantize(w, w.fp8, [&](auto &o) { o.hadamard_size = 16, o.hadamard_signs = signs.get(); });
+     }},
+    {"quantize: a list that falls",
+     LPT_INVALID_ARGUMENT,
+     {"scale_list[1] is 1", "rise"},
+     [](World &w) {
+       const Tensor list = vector_of(w.owner.get(), LPT_FORMAT_F32, {2.0, 1.0});
+       return quantize(w, w.fp8, [&](auto &o) { o.scale_list = list.get(); });
+     }},
+    {"quantize: an empty list",
+     LPT_INVALID_ARGUMENT,
+     {"scale_list has 0 numbers", "1 to 64"},
+     [](World &w) {
+       const Tensor list = make_tensor(w.owner.get(), LPT_FORMAT_F32, {0});
+       return quantize(w, w.fp8, [&](auto &o) { o.scale_list = list.get(); });
+     }},
+    {"quantize: two sources of the tensor scale",
+     LPT_INVALID_ARGUMENT,
+     {"scaler is given with LPT_KEEP_TENSOR_SCALE"},
+     [](World &w) {
+       return quantize(w, w.fp8, [&](auto &o) { o.scaler = w.scaler.get(), o.flags = LPT_KEEP_TENSOR_SCALE; });
+     }},
+    {"quantize: a scaler for the statistics",
+     LPT_INVALID_ARGUMENT,
+     {"statistics is not a live handle"},
+     [](World &w) {
+       return quantize(w, w.fp8, [&](auto &o) { o.statistics = cast<lpt_statistics>(w.scaler.get()); });
+     }},
+    {"quantize: three quarters without room",
+     LPT_UNSUPPORTED,
+     {"LPT_SCALE_RULE_THREE_QUARTERS", "mxfp8_e4m3", "4/3"},
+     [](World &w) { return quantize(w, w.mx, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_THREE_QUARTERS; }); }},
+    {"quantize: QuEST of another element",
+     LPT_UNSUPPORTED,
+     {"scale_rule is 12", "mxfp8_e4m3"},
+     [](World &w) { return quantize(w, w.mx, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_QUEST_FLOOR; }); }},
     {"quantize: struct size 0",
      LPT_INVALID_ARGUMENT,
      {"options->struct_size is 0"},

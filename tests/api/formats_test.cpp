@@ -67,6 +67,13 @@ TEST(FormatText, OfNvfp4IsThis) {
       text_of(LPT_FORMAT_NVFP4));
 }
 
+TEST(FormatText, OfF64HasItsWideBits) {
+  const std::string text = text_of(LPT_FORMAT_F64);
+  EXPECT_TRUE(mentions(text, "mantissa / 4503599627370496")) << text;
+  EXPECT_TRUE(mentions(text, "infinity 0x7FF0000000000000")) << text;
+  EXPECT_TRUE(mentions(text_of(LPT_FORMAT_F32), "infinity 0x7F800000"));
+}
+
 TEST(FormatText, IsCutToTheRoomThatIsThere) {
   const std::string whole = text_of(LPT_FORMAT_UINT4_1X32);
   for (size_t room = 1; room <= whole.size() + 3; ++room) {

@@ -214,5 +214,83 @@ TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
   }
 }
 
+// ---- rules of the history, and of zero
+
+Scaler make_ruled_scaler(lpt_context *context, lpt_history_rule history_rule, lpt_zero_rule zero_rule,
+                         int32_t history_length) {
+  lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
+  options.kind = LPT_SCALER_DELAYED;
+  options.history_length = history_length;
+  options.history_rule = history_rule;
+  options.zero_rule = zero_rule;
+  Scaler scaler;
+  EXPECT_TRUE(ok(context, lpt_scaler_create(context, &options, out(scaler))));
+  return scaler;
+}
+
+// The scale of 1 stands for this amax.
+constexpr double kScaleOfOne = kUnit;
+
+TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
+  const Context context = make_context();
+  const Scaler largest = make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS, 3);
+  const Scaler latest = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_LOOKS, 3);
+  const double amaxes[] = {2 * kUnit, 8 * kUnit, 4 * kUnit, kUnit, 2 * kUnit};
+  const double largest_of_three[] = {2 * kUnit, 8 * kUnit, 8 * kUnit, 8 * kUnit, 4 * kUnit};
+  for (int step = 0; step < 5; ++step) {
+    for (lpt_scaler *scaler : {largest.get(), latest.get()}) {
+      cast(context.get(), scaler, amaxes[step]);
+      update(context.get(), scaler);
+    }
+    // What a cast draws on, read without one: it would be recorded.
+    EXPECT_EQ(largest_of_three[step], static_cast<double>(read(context.get(), largest.get()).amax)) << step;
+  }
+  EXPECT_EQ(4 * kUnit, cast(context.get(), largest.get(), 16 * kUnit));
+  EXPECT_EQ(2 * kUnit, cast(context.get(), latest.get(), 16 * kUnit));
+}
+
+TEST(ScalerZero, LooksAtTheTensorOrIsOneOrKeepsTheLast) {
+  const Context context = make_context();
+  struct Case {
+    lpt_zero_rule rule;
+    double at_first, after_zero;
+  };
+  for (const Case &c : {Case{LPT_ZERO_LOOKS, 4 * kUnit, 4 * kUnit}, Case{LPT_ZERO_ONE, kScaleOfOne, kScaleOfOne},
+                        Case{LPT_ZERO_KEEPS, kScaleOfOne, 2 * kUnit}}) {
+    const Scaler scaler = make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, c.rule, 1);
+    EXPECT_EQ(c.at_first, cast(context.get(), scaler.get(), 4 * kUnit)) << c.rule << ": before the first update";
+    update(context.get(), scaler.get());
+    EXPECT_EQ(4 * kUnit, cast(context.get(), scaler.get(), 2 * kUnit)) << c.rule;
+    update(context.get(), scaler.get());
+    cast(context.get(), scaler.get(), 0.0);
+    update(context.get(), scaler.get());
+    EXPECT_EQ(c.after_zero, cast(context.get(), scaler.get(), 4 * kUnit)) << c.rule << ": after a step of zeros";
+  }
+}
+
+TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
+  const Context context = make_context();
+  const Scaler scaler = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_KEEPS, 2);
+  cast(context.get(), scaler.get(), 8 * kUnit);
+  update(context.get(), scaler.get());
+  cast(context.get(), scaler.get(), 0.0);
+  update(context.get(), scaler.get());
+  size_t bytes = 0;
+  ASSERT_TRUE(ok(context.get(), lpt_scaler_state_size(context.get(), scaler.get(), &bytes)));
+  std::vector<uint8_t> state(bytes);
+  ASSERT_TRUE(ok(context.get(), lpt_scaler_state_save(context.get(), scaler.get(), state.data(), state.size())));
+  const Scaler same = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_KEEPS, 2);
+  ASSERT_TRUE(ok(context.get(), lpt_scaler_state_load(context.get(), same.get(), state.data(), state.size())));
+  EXPECT_EQ(8 * kUnit, cast(context.get(), same.get(), kUnit));
+  // Of other rules: refused by name, and nothing changes.
+  const Scaler others[] = {make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, LPT_ZERO_KEEPS, 2),
+                           make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_ONE, 2),
+                           make_scaler(context.get(), LPT_SCALER_DELAYED, 2)};
+  for (const Scaler &other : others) {
+    EXPECT_EQ(LPT_INVALID_STATE, lpt_scaler_state_load(context.get(), other.get(), state.data(), state.size()));
+    EXPECT_EQ(0, read(context.get(), other.get()).update_count);
+  }
+}
+
 }  // namespace
 }  // namespace lpt::test
