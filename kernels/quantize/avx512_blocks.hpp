@@ -216,7 +216,7 @@ inline int64_t strip_blocks(int64_t block_rows, int64_t block_columns) {
 
 // log2 of the vectors in a block; so much that every vector is of the first block, if there is one only.
 inline int32_t block_shift_of(const BlockGrid &grid) {
-  return grid.columns == 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(grid.block_columns / 16));
+  return grid.columns <= 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(grid.block_columns / 16));
 }
 
 template <Source kSource>

@@ -142,7 +142,8 @@ TEST(PackedTensor, IsWrappedWithRowsOnPacks) {
     const int64_t stride = 8 * pack.elements;
     const Tensor tensor = wrap(context.get(), pack.plain, memory.data(), 4, 2 * pack.elements + 1, stride);
     EXPECT_EQ(stride, describe(context.get(), tensor.get()).strides[0]);
-    const Tensor source = wrap(context.get(), signs(4 * (2 * pack.elements + 1)), 4, 2 * pack.elements + 1);
+    const std::vector<double> numbers = signs(4 * (2 * pack.elements + 1));
+    const Tensor source = wrap(context.get(), numbers, 4, 2 * pack.elements + 1);
     std::fill(memory.begin(), memory.end(), uint8_t{0xC7});
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, tensor.get(), nullptr)));
     for (size_t i = 0; i < static_cast<size_t>(4 * 8 * pack.bytes); ++i) {
