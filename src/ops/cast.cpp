@@ -601,57 +601,6 @@ Status cast_smoothed(Context &context, const MatrixView &source, const MatrixVie
 
 }  // namespace
 
-Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule) {
-  const lpt_format scale = target.has_block_scale() ? target.block_scale : target.tensor_scale;
-  const bool is_e2m1fn = target.element == LPT_FORMAT_E2M1FN;
-  const bool has_blocks = target.has_block_scale();
-  out_rule = rule;
-  bool fits = rule == LPT_SCALE_RULE_DEFAULT || (rule == LPT_SCALE_RULE_FIXED && scale != LPT_FORMAT_NONE);
-  switch (scale) {
-    case LPT_FORMAT_E8M0FNU:
-      fits = fits || rule == LPT_SCALE_RULE_ROUND_UP || rule == LPT_SCALE_RULE_FLOOR || rule == LPT_SCALE_RULE_CEIL ||
-             rule == LPT_SCALE_RULE_EVEN || rule == LPT_SCALE_RULE_MSE;
-      fits = fits || (rule >= LPT_SCALE_RULE_QUEST_FLOOR && rule <= LPT_SCALE_RULE_QUEST_CEIL && is_e2m1fn);
-      if (rule == LPT_SCALE_RULE_THREE_QUARTERS) {
-        if (!target.has_tensor_scale()) {
-          return unsupported(
-              "scale_rule is LPT_SCALE_RULE_THREE_QUARTERS: %s has no f32 tensor scale for its 4/3, such as "
-              "e2m1fn/1x32/e8m0fnu/f32 has",
-              format_name(target.id).c_str());
-        }
-        fits = true;
-      }
-      if (rule == LPT_SCALE_RULE_DEFAULT) out_rule = LPT_SCALE_RULE_ROUND_UP;
-      break;
-    case LPT_FORMAT_E4M3FN:
-      fits = fits || rule == LPT_SCALE_RULE_NEAREST || rule == LPT_SCALE_RULE_HEADROOM ||
-             rule == LPT_SCALE_RULE_ROUND_UP || rule == LPT_SCALE_RULE_MSE;
-      fits = fits || (rule == LPT_SCALE_RULE_FOUR_OVER_SIX && is_e2m1fn && target.has_tensor_scale());
-      if (rule == LPT_SCALE_RULE_DEFAULT) {
-        out_rule = rounding == LPT_ROUNDING_STOCHASTIC ? LPT_SCALE_RULE_HEADROOM : LPT_SCALE_RULE_NEAREST;
-      }
-      break;
-    case LPT_FORMAT_F32:
-      fits = fits || rule == LPT_SCALE_RULE_AMAX;
-      if (!target.has_zero_point()) {
-        fits = fits || rule == LPT_SCALE_RULE_POWER_OF_TWO || rule == LPT_SCALE_RULE_POWER_OF_TWO_DOWN ||
-               rule == LPT_SCALE_RULE_POWER_OF_TWO_NEAREST || rule == LPT_SCALE_RULE_LIST;
-        fits = fits || rule == LPT_SCALE_RULE_MSE || rule == LPT_SCALE_RULE_MEAN;
-      }
-      if (rule == LPT_SCALE_RULE_DEFAULT) out_rule = LPT_SCALE_RULE_AMAX;
-      break;
-    default:
-      if (rule == LPT_SCALE_RULE_DEFAULT) out_rule = LPT_SCALE_RULE_AMAX;
-      break;
-  }
-  if (fits) return {};
-  const std::string has = scale == LPT_FORMAT_NONE
-                              ? "no scales"
-                              : (has_blocks ? "block scales in " : "a tensor scale in ") + format_name(scale) +
-                                    (target.has_zero_point() ? " with zero points" : "");
-  return unsupported("scale_rule is %d: %s has %s", rule, format_name(target.id).c_str(), has.c_str());
-}
-
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only) {
   if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
@@ -673,31 +622,6 @@ Status cast_and_back(Context &context, const MatrixView &source, const Format &f
   Casting casting(context, source, cast, is_check_only);
   LPT_TRY(casting.add_and_back(format, &target, false));
   return casting.run();
-}
-
-Status dequantize_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  const DequantizeRequest whole{source, target};
-  const Row<DequantizeRequest> *row = nullptr;
-  LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole, {source.format.id, target.format.id}, &row));
-  if (is_check_only) return {};
-  const Measure measure(context, "dequantize", row->name, view_bytes(source) + view_bytes(target));
-  const int32_t block_rows = source.format.has_block_scale() ? source.format.block_rows : 1;
-  const int64_t unit = block_rows == LPT_WHOLE ? 1 : block_rows;
-  const Parts parts = split(context, (source.rows + unit - 1) / unit, unit * source.columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length * unit;
-    const int64_t count = std::min(parts.length * unit, source.rows - begin);
-    row->run(DequantizeRequest{cut_rows(source, begin, count), cut_rows(target, begin, count)});
-  });
-  return {};
-}
-
-Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
-  if (source.format.id != target.format.id) return dequantize_matrix(context, source, target, is_check_only);
-  if (is_check_only) return {};
-  const Measure measure(context, "copy", "copy_any", 2 * view_bytes(source));
-  copy_matrix(source, target);
-  return {};
 }
 
 }  // namespace lpt
