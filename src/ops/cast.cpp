@@ -494,16 +494,6 @@ class Casting {
     if (job.decode_row != nullptr) job.decode_row->run({part.target, cut(job, job.decoded, tile)});
   }
 
-  static void add_sums(const CastSums &from, CastSums &to) {
-    to.elements += from.elements;
-    to.nans += from.nans;
-    to.clipped += from.clipped;
-    to.underflows += from.underflows;
-    to.amax = std::max(to.amax, from.amax);
-    to.squares += from.squares;
-    to.squared_errors += from.squared_errors;
-  }
-
   // ---- reports
 
   Parts split_reported(int64_t units, int64_t work_per_unit) const {
@@ -600,6 +590,16 @@ Status cast_smoothed(Context &context, const MatrixView &source, const MatrixVie
 }
 
 }  // namespace
+
+void add_sums(const CastSums &from, CastSums &to) {
+  to.elements += from.elements;
+  to.nans += from.nans;
+  to.clipped += from.clipped;
+  to.underflows += from.underflows;
+  to.amax = std::max(to.amax, from.amax);
+  to.squares += from.squares;
+  to.squared_errors += from.squared_errors;
+}
 
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only) {

@@ -33,6 +33,8 @@ struct Cast {
   CastSums *sums = nullptr;  // added to
 };
 
+void add_sums(const CastSums &from, CastSums &to);
+
 // The rule that DEFAULT stands for, or a refusal if the target's scales have no such rule.
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule);
 

@@ -173,16 +173,6 @@ Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statist
                 {LPT_FORMAT_F32, plan.output.format.id}, &counting.sums_row);
 }
 
-void add_sums(const CastSums &from, CastSums &to) {
-  to.elements += from.elements;
-  to.nans += from.nans;
-  to.clipped += from.clipped;
-  to.underflows += from.underflows;
-  to.amax = std::max(to.amax, from.amax);
-  to.squares += from.squares;
-  to.squared_errors += from.squared_errors;
-}
-
 Status run(Context &context, const Plan &plan, const Counting &counting) {
   const MatrixView &source = plan.source;
   // Units of whole blocks, by the shape alone: sums over them do not depend on threads.
