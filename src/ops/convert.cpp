@@ -65,13 +65,6 @@ Status plan_formats(Plan &plan) {
 
 // ---- scales
 
-MatrixView scales_of(const MatrixView &view) {
-  const BlockGrid grid = block_grid(view.format, view.rows, view.columns);
-  MatrixView scales = dense_view(view.format.block_scale, view.block_scales, grid.rows, grid.columns);
-  scales.row_stride = view.block_scale_stride;
-  return scales;
-}
-
 // 0, infinity and NaN stay what they are.
 bool can_move(float scale, int32_t power) {
   const float result = std::ldexp(scale, power);

@@ -160,14 +160,6 @@ void import_bitsandbytes(Context &context, const uint8_t *buffer, const MatrixVi
 constexpr int64_t kTileRows = 128;
 constexpr int64_t kTileColumns = 4;
 
-// The block scales as a matrix.
-MatrixView scales_of(const MatrixView &view) {
-  const BlockGrid grid = block_grid(view.format, view.rows, view.columns);
-  MatrixView scales = dense_view(view.format.block_scale, view.block_scales, grid.rows, grid.columns);
-  scales.row_stride = view.block_scale_stride;
-  return scales;
-}
-
 int64_t tiles_down(const MatrixView &scales) { return (scales.rows + kTileRows - 1) / kTileRows; }
 int64_t tiles_across(const MatrixView &scales) { return (scales.columns + kTileColumns - 1) / kTileColumns; }
 

@@ -111,6 +111,13 @@ MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t colum
   return view;
 }
 
+MatrixView scales_of(const MatrixView &view) {
+  const BlockGrid grid = block_grid(view.format, view.rows, view.columns);
+  MatrixView scales = dense_view(view.format.block_scale, view.block_scales, grid.rows, grid.columns);
+  scales.row_stride = view.block_scale_stride;
+  return scales;
+}
+
 Status check_choice(const char *name, int32_t value, int32_t last) {
   if (value >= 0 && value <= last) return {};
   return invalid("%s is %d: expected 0 to %d", name, value, last);

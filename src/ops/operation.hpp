@@ -37,6 +37,9 @@ MatrixView vector_view(lpt_format format, const void *data, int64_t count);
 // A dense matrix of a plain format.
 MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns);
 
+// The block scales of a view as a matrix.
+MatrixView scales_of(const MatrixView &view);
+
 // Choices that a caller may get wrong.
 Status check_choice(const char *name, int32_t value, int32_t last);
 Status check_flags(const char *name, uint64_t flags, uint64_t known = LPT_CHECK_ONLY);
