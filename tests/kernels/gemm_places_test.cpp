@@ -1,0 +1,133 @@
+// What the rows of the matrix product touch and leave alone, and what their table refuses.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/gemm_problem.hpp"
+
+namespace lpt::test {
+namespace {
+
+TEST_P(Gemm, LeavesOperandsAndTheGapsOfCAlone) {
+  Random random(8);
+  for (const lpt_format c_format : kOutputs) {
+    Problem problem("mxfp8_e5m2", "e4m3fn_128x128", c_format, true, true, 37, 53, 130, 11);
+    problem.draw(random);
+    std::vector<uint8_t> operands(problem.a.data.data(), problem.a.data.data() + problem.a.data.bytes());
+    operands.insert(operands.end(), problem.b.data.data(), problem.b.data.data() + problem.b.data.bytes());
+    run(problem.request);
+    EXPECT_TRUE(problem.a.is_intact() && problem.b.is_intact() && problem.c.is_intact());
+    EXPECT_EQ(std::memcmp(operands.data(), problem.a.data.data(), problem.a.data.bytes()), 0);
+    EXPECT_EQ(std::memcmp(operands.data() + problem.a.data.bytes(), problem.b.data.data(), problem.b.data.bytes()), 0);
+    const int64_t bytes = element_bits(c_format) / 8;
+    for (int64_t i = 0; i < 37; ++i) {
+      for (int64_t at = problem.c.index(i, 53) * bytes;
+           at < (problem.c.index(i, 0) + problem.request.c.row_stride) * bytes; ++at) {
+        ASSERT_EQ(problem.c.data.data()[at], Guarded::kFill) << row().name << " row " << i;
+      }
+    }
+  }
+}
+
+// Bytes that end where the process may not read on.
+class PageEnd {
+ public:
+  explicit PageEnd(size_t bytes) : bytes_(bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = (bytes / page + 2) * page;
+    start_ = static_cast<uint8_t *>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (start_ == MAP_FAILED || mprotect(start_ + mapped_ - page, page, PROT_NONE) != 0) std::abort();
+    data_ = start_ + mapped_ - page - bytes_;
+  }
+  ~PageEnd() { munmap(start_, mapped_); }
+  PageEnd(const PageEnd &) = delete;
+  PageEnd &operator=(const PageEnd &) = delete;
+
+  void *copy(const void *from) { return std::memcpy(data_, from, bytes_); }
+
+ private:
+  size_t bytes_, mapped_;
+  uint8_t *start_, *data_;
+};
+
+// As an operation would hand over the last matrix of a buffer: the last row has no padding.
+void move_to_page_end(Matrix &matrix, std::vector<std::unique_ptr<PageEnd>> &pages, MatrixView &view) {
+  const Format &format = view.format;
+  const int64_t elements = (view.rows - 1) * view.row_stride + view.columns;
+  pages.push_back(std::make_unique<PageEnd>(static_cast<size_t>(row_bytes(format.element, elements))));
+  view.data = pages.back()->copy(matrix.data.data());
+  if (!format.has_block_scale()) return;
+  const int64_t scales = (matrix.grid().rows - 1) * matrix.scale_stride() + matrix.grid().columns;
+  pages.push_back(std::make_unique<PageEnd>(static_cast<size_t>(scales * element_bits(format.block_scale) / 8)));
+  view.block_scales = pages.back()->copy(matrix.scales.data());
+}
+
+TEST_P(Gemm, ReadsAndWritesNothingPastItsMatrices) {
+  Random random(13);
+  for (const char *format : kOperands) {
+    for (int layout = 0; layout < 4; ++layout) {
+      Problem problem(format, format, random.of(kOutputs), layout & 1, layout & 2, 1 + random.below(40),
+                      1 + random.below(40), 1 + random.below(70), random.below(2));
+      if (!takes(problem.request)) continue;
+      problem.draw(random);
+      problem.add_terms(1, 1, true);
+      std::vector<std::unique_ptr<PageEnd>> pages;
+      move_to_page_end(problem.a, pages, problem.request.a);
+      move_to_page_end(problem.b, pages, problem.request.b);
+      move_to_page_end(problem.c, pages, problem.request.c);
+      PageEnd bias(problem.bias.size() * sizeof(float));
+      problem.request.bias = bias.copy(problem.bias.data());
+      run(problem.request);  // a fault ends the test
+    }
+  }
+}
+
+TEST(GemmTable, EndsWithTheReferenceWhichRefusesNothing) {
+  EXPECT_STREQ(gemm_kernels().back().name, "gemm_any_ref");
+  EXPECT_EQ(gemm_kernels().back().refuses, nullptr);
+  EXPECT_EQ(gemm_kernels().back().needs, 0u);
+}
+
+const char *refusal_of(const char *row_name, const Problem &problem) {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (std::string(row.name) == row_name) {
+      const char *reason = row.refuses(problem.request);
+      return reason == nullptr ? "" : reason;
+    }
+  }
+  return nullptr;  // not compiled
+}
+
+TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {
+  const char *const row = "gemm_any_x86_avx512_bf16";
+  struct Expected {
+    const char *a, *b;
+    int64_t k;
+    const char *reason;
+  };
+  const Expected table[] = {
+      {"e4m3fn_tensor", "e5m2_row", 256, ""},
+      {"mxfp8_e4m3", "nvfp4", 256, ""},
+      {"e4m3fn/2x8/e4m3fn", "mxfp4", 256, ""},
+      {"int8_row", "bf16", 256, ""},
+      {"e4m3fn_1x128", "e4m3fn_128x128", 128, ""},
+      {"e4m3fn_1x128", "e4m3fn", 129, "f32 scales along k are not exact in bf16"},
+      {"e4m3fn", "int8/1x64/f32", 256, "f32 scales along k are not exact in bf16"},
+      {"f32", "e4m3fn", 256, "f32 elements are not exact in bf16"},
+      {"e4m3fn", "f16_tensor", 256, "f16 elements are not exact in bf16"},
+      {"int8/1x16/e4m3fn", "e4m3fn", 256, "elements times their scales along k are not exact in bf16"},
+      {"f64", "e4m3fn", 256, "f64 is computed by the reference row"},
+  };
+  for (const Expected &expected : table) {
+    const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 64, 64, expected.k);
+    const char *reason = refusal_of(row, problem);
+    if (reason == nullptr) GTEST_SKIP() << row << " is not compiled";
+    EXPECT_STREQ(reason, expected.reason) << problem.name;
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test

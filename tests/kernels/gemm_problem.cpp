@@ -1,0 +1,162 @@
+#include "tests/kernels/gemm_problem.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace lpt::test {
+
+namespace {
+
+// Error of a sum of k products in f32: at most kSumError · sqrt(k) · eps · (sum of |products|, beta and bias terms). With one
+// product that leaves room for the roundings of scales, alpha, beta and bias; measured is below 1.
+constexpr double kSumError = 4;
+constexpr double kEpsF32 = 0x1p-23;
+constexpr double kTiny = 1e-37;  // below this the bf16 row may flush
+
+}  // namespace
+
+lpt_format format_named(const char *name) {
+  lpt_format format = LPT_FORMAT_NONE;
+  const Status status = format_from_name(name, format);
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  return format;
+}
+
+// The number behind a code of an 8- or 4-bit element, from the standard's own description.
+double number_of(lpt_format element, uint32_t code) {
+  const auto magnitude = [&](int exponent_bits, int mantissa_bits, int bias) {
+    const int exponent = static_cast<int>(code >> mantissa_bits) & ((1 << exponent_bits) - 1);
+    const int mantissa = static_cast<int>(code) & ((1 << mantissa_bits) - 1);
+    const double fraction = std::ldexp(mantissa, -mantissa_bits);
+    const double value = exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
+    return (code >> (exponent_bits + mantissa_bits)) & 1 ? -value : value;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  switch (element) {
+    case LPT_FORMAT_F32:
+      return static_cast<double>(float_of_bits(code));
+    case LPT_FORMAT_BF16:
+      return static_cast<double>(float_of_bits(code << 16));
+    case LPT_FORMAT_F16:
+      return (code & 0x7FFF) >= 0x7C00 ? ((code & 0x3FF) ? nan : infinity) : magnitude(5, 10, 15);
+    case LPT_FORMAT_E4M3FN:
+      return (code & 0x7F) == 0x7F ? nan : magnitude(4, 3, 7);
+    case LPT_FORMAT_E4M3:
+      return (code & 0x7F) >= 0x78 ? ((code & 7) ? nan : infinity) : magnitude(4, 3, 7);
+    case LPT_FORMAT_E5M2:
+      return (code & 0x7F) >= 0x7C ? ((code & 3) ? nan : infinity) : magnitude(5, 2, 15);
+    case LPT_FORMAT_E2M1FN:
+      return magnitude(2, 1, 1);
+    case LPT_FORMAT_INT8:
+      return static_cast<int8_t>(code);
+    case LPT_FORMAT_E8M0FNU:
+      return code == 0xFF ? nan : std::ldexp(1.0, static_cast<int>(code) - 127);
+    default:
+      return nan;
+  }
+}
+
+double element_at(const Matrix &matrix, int64_t row, int64_t column) {
+  if (matrix.format().element == LPT_FORMAT_F64) {
+    return reinterpret_cast<const double *>(matrix.data.data())[matrix.index(row, column)];
+  }
+  return number_of(matrix.format().element, matrix.code(row, column));
+}
+
+double value_at(const Matrix &matrix, int64_t row, int64_t column) {
+  double value = element_at(matrix, row, column);
+  if (matrix.format().has_block_scale()) {
+    const BlockGrid grid = matrix.grid();
+    value *=
+        number_of(matrix.format().block_scale, matrix.scale_code(row / grid.block_rows, column / grid.block_columns));
+  }
+  return matrix.format().has_tensor_scale() ? value * static_cast<double>(matrix.tensor_scale) : value;
+}
+
+void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t code) {
+  const int64_t at = block_row * matrix.scale_stride() + block_column;
+  if (matrix.format().block_scale == LPT_FORMAT_F32) {
+    std::memcpy(matrix.scales.data() + 4 * at, &code, sizeof code);
+  } else {
+    matrix.scales.data()[at] = static_cast<uint8_t>(code);
+  }
+}
+
+// Finite numbers of moderate size, scales that differ from block to block.
+void fill(Random &random, Matrix &matrix) {
+  const lpt_format element = matrix.format().element;
+  for (int64_t row = 0; row < matrix.rows(); ++row) {
+    for (int64_t column = 0; column < matrix.columns(); ++column) {
+      if (element == LPT_FORMAT_F64) {
+        reinterpret_cast<double *>(matrix.data.data())[matrix.index(row, column)] = random.normal();
+        continue;
+      }
+      if (element_bits(element) > 8) {
+        matrix.set(row, column, static_cast<float>(random.normal()));
+        continue;
+      }
+      uint32_t code;
+      do {
+        code = static_cast<uint32_t>(random.below(int64_t{1} << element_bits(element)));
+      } while (!(std::fabs(number_of(element, code)) <= (element == LPT_FORMAT_INT8 ? 128 : 16)));
+      matrix.set_code(row, column, code);
+    }
+  }
+  matrix.tensor_scale = 0.375f + static_cast<float>(random.uniform());
+  if (!matrix.format().has_block_scale()) return;
+  for (int64_t row = 0; row < matrix.grid().rows; ++row) {
+    for (int64_t column = 0; column < matrix.grid().columns; ++column) {
+      const auto scale = static_cast<float>(std::exp2(4 * random.uniform() - 2));
+      uint32_t code;
+      std::memcpy(&code, &scale, sizeof code);
+      if (matrix.format().block_scale == LPT_FORMAT_E8M0FNU) code = 124 + static_cast<uint32_t>(random.below(6));
+      if (matrix.format().block_scale == LPT_FORMAT_E4M3FN) code = 1 + static_cast<uint32_t>(random.below(0x50));
+      set_scale(matrix, row, column, code);
+    }
+  }
+}
+
+void Gemm::check(Problem &problem, Random &random, int64_t samples) const {
+  const GemmRequest &request = problem.request;
+  const auto c_before = std::make_unique<Matrix>(problem.c.format().id, request.m, request.n, problem.padding);
+  if (problem.c.data.bytes() > 0) {
+    std::memcpy(c_before->data.data(), problem.c.data.data(), problem.c.data.bytes());
+  }
+  run(request);
+  ASSERT_TRUE(problem.c.is_intact()) << row().name << " " << problem.name;
+
+  const std::vector<double> a_values = problem.a_lanes();
+  const std::vector<double> b_values = problem.b_lanes();
+  const lpt_format c_format = problem.c.format().element;
+  const double c_eps = c_format == LPT_FORMAT_BF16  ? 0x1p-8
+                       : c_format == LPT_FORMAT_F16 ? 0x1p-11
+                       : c_format == LPT_FORMAT_F32 ? 0x1p-24
+                                                    : 0;
+  const double c_tiny = c_format == LPT_FORMAT_F16 ? 0x1p-25 : kTiny;  // half a step of subnormals
+  const double eps = request.is_f64 ? 0x1p-52 : kEpsF32;
+  const int64_t count = samples == 0 ? request.m * request.n : samples;
+  for (int64_t at = 0; at < count; ++at) {
+    const int64_t i = samples == 0 ? at / request.n : random.below(request.m);
+    const int64_t j = samples == 0 ? at % request.n : random.below(request.n);
+    double sum = 0, total = 0;
+    for (int64_t p = 0; p < request.k; ++p) {
+      const double product =
+          a_values[static_cast<size_t>(i * request.k + p)] * b_values[static_cast<size_t>(j * request.k + p)];
+      sum += product;
+      total += std::fabs(product);
+    }
+    const double old_term = request.beta == 0 ? 0 : request.beta * element_at(*c_before, i, j);
+    const double bias_term = request.bias == nullptr ? 0 : problem.wide_bias[static_cast<size_t>(j)];
+    const double expected = request.alpha * sum + old_term + bias_term;
+    total = std::fabs(request.alpha) * total + std::fabs(old_term) + std::fabs(bias_term);
+    const double bound = kSumError * std::sqrt(static_cast<double>(request.k) + 1) * eps * total;
+    const double found = element_at(problem.c, i, j);
+    if (c_format == LPT_FORMAT_F16 && std::isinf(found) && std::fabs(expected) + bound >= 65520) continue;
+    ASSERT_LE(std::fabs(found - expected), bound + c_eps * (std::fabs(expected) + bound) + c_tiny)
+        << row().name << " " << problem.name << " at " << i << ", " << j << ": " << found << " for " << expected;
+  }
+}
+
+}  // namespace lpt::test

@@ -1,0 +1,161 @@
+// Products for the tests of the matrix product, and their judge: sums in double from the definitions of the formats.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/gemm.hpp"
+#include "tests/support/guarded.hpp"
+
+namespace lpt::test {
+
+inline const char *const kOperands[] = {
+    "f32",
+    "f16",
+    "bf16",
+    "e4m3fn",
+    "e4m3",
+    "e5m2",
+    "e2m1fn",
+    "int8",
+    "f16_tensor",
+    "int8_tensor",
+    "e4m3fn_tensor",
+    "e4m3_tensor",
+    "e4m3fn_row",
+    "e4m3fn_1x128",
+    "e5m2_tensor",
+    "e5m2_row",
+    "mxfp8_e4m3",
+    "e4m3fn_128x128",
+    "mxfp8_e5m2",
+    "mxfp4",
+    "nvfp4",
+    "int8_row",
+    "int8/1x64/f32",
+    "e4m3fn/1x4/e8m0fnu",
+    "e2m1fn/16x16/e4m3fn/f32",
+    "e4m3fn/column/e8m0fnu/f32",
+    "e4m3fn/2x8/e4m3fn",
+};
+inline constexpr lpt_format kOutputs[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+inline constexpr int64_t kExtents[] = {0,  1,  2,  3,  7,  8,  9,  15, 16, 17, 31,  32,
+                                       33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 129};
+inline constexpr int64_t kDepths[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 300};
+
+lpt_format format_named(const char *name);
+
+// The number behind a code, from the standard's own description; of a matrix without and with its scales.
+double number_of(lpt_format element, uint32_t code);
+double element_at(const Matrix &matrix, int64_t row, int64_t column);
+double value_at(const Matrix &matrix, int64_t row, int64_t column);
+
+void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t code);
+
+// Finite numbers of moderate size, scales that differ from block to block.
+void fill(Random &random, Matrix &matrix);
+
+// A product with all that it needs.
+struct Problem {
+  Problem(const char *a_format, const char *b_format, lpt_format c_format, bool is_a_transposed, bool is_b_transposed,
+          int64_t m, int64_t n, int64_t k, int64_t padding = 0)
+      : a(format_named(a_format), is_a_transposed ? k : m, is_a_transposed ? m : k, padding),
+        b(format_named(b_format), is_b_transposed ? n : k, is_b_transposed ? k : n, padding),
+        c(c_format, m, n, padding),
+        padding(padding),
+        bias(static_cast<size_t>(n)),
+        wide_bias(static_cast<size_t>(n)) {
+    request = GemmRequest{.a = a.view(),
+                          .b = b.view(),
+                          .c = c.view(),
+                          .is_a_transposed = is_a_transposed,
+                          .is_b_transposed = is_b_transposed,
+                          .m = m,
+                          .n = n,
+                          .k = k,
+                          .first_row = 0,
+                          .first_column = 0,
+                          .alpha = 1,
+                          .beta = 0,
+                          .bias = nullptr,
+                          .is_f64 = a.format().element == LPT_FORMAT_F64 || b.format().element == LPT_FORMAT_F64 ||
+                                    c_format == LPT_FORMAT_F64,
+                          .scratch = nullptr};
+    name = std::string(a_format) + " x " + b_format + " -> " + format_name(c_format) +
+           text(" %s%s m %lld n %lld k %lld padding %lld", is_a_transposed ? "t" : "n", is_b_transposed ? "t" : "n",
+                static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k),
+                static_cast<long long>(padding));
+  }
+
+  void draw(Random &random) {
+    fill(random, a);
+    fill(random, b);
+    fill(random, c);
+    for (size_t j = 0; j < bias.size(); ++j) {
+      bias[j] = static_cast<float>(random.normal());
+      wide_bias[j] = static_cast<double>(bias[j]);
+    }
+  }
+
+  void add_terms(double alpha, double beta, bool has_bias) {
+    request.alpha = alpha;
+    request.beta = beta;
+    request.bias = nullptr;
+    if (has_bias) request.bias = request.is_f64 ? static_cast<const void *>(wide_bias.data()) : bias.data();
+    name += text(" alpha %g beta %g bias %d", alpha, beta, has_bias);
+  }
+
+  double a_at(int64_t i, int64_t p) const { return request.is_a_transposed ? value_at(a, p, i) : value_at(a, i, p); }
+  double b_at(int64_t p, int64_t j) const { return request.is_b_transposed ? value_at(b, j, p) : value_at(b, p, j); }
+
+  // Rows of a and columns of b, one after the other.
+  std::vector<double> a_lanes() const {
+    std::vector<double> values(static_cast<size_t>(request.m * request.k));
+    for (size_t at = 0; at < values.size(); ++at) {
+      values[at] = a_at(static_cast<int64_t>(at) / request.k, static_cast<int64_t>(at) % request.k);
+    }
+    return values;
+  }
+  std::vector<double> b_lanes() const {
+    std::vector<double> values(static_cast<size_t>(request.n * request.k));
+    for (size_t at = 0; at < values.size(); ++at) {
+      values[at] = b_at(static_cast<int64_t>(at) % request.k, static_cast<int64_t>(at) / request.k);
+    }
+    return values;
+  }
+
+  Matrix a, b, c;
+  int64_t padding;
+  std::vector<float> bias;
+  std::vector<double> wide_bias;
+  GemmRequest request;
+  std::string name;
+};
+
+// Of each row of the table.
+class Gemm : public testing::TestWithParam<size_t> {
+ protected:
+  const GemmRow &row() const { return gemm_kernels()[GetParam()]; }
+
+  void SetUp() override {
+    const CpuFeatures missing = row().needs & ~cpu_features();
+    if (missing != 0) GTEST_SKIP() << row().name << " needs " << feature_names(missing);
+  }
+
+  bool takes(const GemmRequest &request) const { return row().refuses == nullptr || row().refuses(request) == nullptr; }
+
+  // Runs a request in scratch of exactly the size that was asked for.
+  void run(GemmRequest request) const {
+    Guarded scratch(row().scratch_bytes(request));
+    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
+    row().run(request);
+    EXPECT_TRUE(scratch.is_intact()) << row().name << " writes past its scratch";
+  }
+
+  // Runs a problem and judges every number of c, or `samples` of them.
+  void check(Problem &problem, Random &random, int64_t samples = 0) const;
+};
+
+}  // namespace lpt::test
