@@ -55,22 +55,16 @@ struct Lines {
   const char *from;
   int64_t stride;  // bytes from line to line
   int64_t lines, numbers;
+  int64_t prefetch;  // distance in bytes of what is read some time later
 };
 
-// Largest magnitudes over lines [begin, end) of numbers at + 0 .. 15, as bits.
-template <Source kSource>
-__m512i line_magnitudes(const Lines &in, int64_t begin, int64_t end, int64_t at, bool is_finite_only) {
-  const auto mask = static_cast<__mmask16>(lane_mask(0, least(in.numbers - at, 16)));
-  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
-  __m512i largest = _mm512_setzero_si512();
-  const char *from = in.from + begin * in.stride + at * bytes_of(kSource);
-  for (int64_t line = begin; line < end; ++line, from += in.stride) {
-    __m512i found = magnitude_bits(load16<kSource>(from, mask));
-    if (is_finite_only) found = _mm512_maskz_mov_epi32(_mm512_cmplt_epu32_mask(found, infinity), found);
-    largest = _mm512_max_epu32(largest, found);
-  }
-  return largest;
-}
+// The numbers of the lines of a block, close together: lines a power of two apart would crowd each other out of the
+// nearest cache before they are read again.
+constexpr int64_t kNearLines = 32;
+
+struct NearLines {
+  alignas(64) float numbers[kNearLines][kTileNumbers];
+};
 
 // The largest of each `group` adjacent numbers, in all of their places.
 inline void spread_largest(uint32_t *numbers, int64_t count, int64_t group) {
@@ -86,13 +80,52 @@ struct LineAmax {
   alignas(64) uint32_t bits[kTileNumbers];
 };
 
+// Largest magnitudes over lines [begin, end), as bits; infinities and NaN count. The numbers go to `near` as well, if any.
 template <Source kSource>
-void find_line_amax(const Lines &in, int64_t begin, int64_t end, int64_t group, bool is_finite_only, LineAmax &amax) {
+void find_line_amax(const Lines &in, int64_t begin, int64_t end, LineAmax &amax, NearLines *near) {
+  constexpr int64_t kVector = 16 * bytes_of(kSource);
+  const char *from = in.from + begin * in.stride;
+  __m512i largest[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) largest[i] = _mm512_setzero_si512();
+  const auto take = [&](int64_t line, int i, __m512 value) {
+    if (near != nullptr) _mm512_store_ps(near->numbers[line - begin] + 16 * i, value);
+    largest[i] = _mm512_max_epu32(largest[i], magnitude_bits(value));
+  };
+  for (int64_t line = begin; line < end; ++line, from += in.stride) {
+    if (in.numbers == kTileNumbers) [[likely]] {
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) {
+        if (i * kVector % 64 == 0) _mm_prefetch(from + in.prefetch + i * kVector, _MM_HINT_T1);
+        take(line, i, load16<kSource>(from + i * kVector));
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) {
+        const auto mask = static_cast<__mmask16>(lane_mask(0, least(in.numbers - 16 * i, 16)));
+        take(line, i, load16<kSource>(mask == 0 ? from : from + i * kVector, mask));
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) _mm512_store_si512(amax.bits + 16 * i, largest[i]);
+}
+
+// The same where infinities and NaN do not count.
+template <Source kSource>
+[[gnu::noinline]] void find_finite_line_amax(const Lines &in, int64_t begin, int64_t end, LineAmax &amax) {
+  const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
   memset(&amax, 0, sizeof amax);
   for (int64_t at = 0; at < in.numbers; at += 16) {
-    _mm512_store_si512(amax.bits + at, line_magnitudes<kSource>(in, begin, end, at, is_finite_only));
+    const auto mask = static_cast<__mmask16>(lane_mask(0, least(in.numbers - at, 16)));
+    __m512i largest = _mm512_setzero_si512();
+    const char *from = in.from + begin * in.stride + at * bytes_of(kSource);
+    for (int64_t line = begin; line < end; ++line, from += in.stride) {
+      const __m512i found = magnitude_bits(load16<kSource>(from, mask));
+      largest = _mm512_mask_max_epu32(largest, _mm512_cmplt_epu32_mask(found, infinity), largest, found);
+    }
+    _mm512_store_si512(amax.bits + at, largest);
   }
-  if (group > 1) spread_largest(amax.bits, kTileNumbers, group);
 }
 
 // Sixteen numbers of some lines of memory, in blocks across these.
@@ -141,16 +174,24 @@ __m512 settle_line_part(BlockCast &cast, const FiniteAmax &found, const LinePart
 // Scales of the blocks over lines [begin, end). `scales` is the place of the first one; they are `stride` bytes apart.
 template <Source kSource>
 void settle_line_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t end, int64_t group, uint8_t *scales,
-                        int64_t stride, float *inverses) {
+                        int64_t stride, float *inverses, NearLines *near) {
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
-  LineAmax any = {};
-  if (cast.needs_amax) find_line_amax<kSource>(in, begin, end, group, false, any);
+  LineAmax any;
+  if (cast.needs_amax) {
+    find_line_amax<kSource>(in, begin, end, any, near);
+  } else {
+    memset(&any, 0, sizeof any);
+  }
+  if (group > 1) spread_largest(any.bits, kTileNumbers, group);
   LineAmax finite = any;
   bool is_special = false;
   for (int64_t at = 0; at < in.numbers; at += 16) {
     is_special |= _mm512_cmpge_epu32_mask(_mm512_load_si512(any.bits + at), infinity) != 0;
   }
-  if (is_special) find_line_amax<kSource>(in, begin, end, group, true, finite);
+  if (is_special) {
+    find_finite_line_amax<kSource>(in, begin, end, finite);
+    if (group > 1) spread_largest(finite.bits, kTileNumbers, group);
+  }
   for (int64_t at = 0; at < in.numbers; at += 16) {
     const __m512i amax = _mm512_load_si512(finite.bits + at);
     const FiniteAmax found = {amax, _mm512_cmpgt_epu32_mask(_mm512_load_si512(any.bits + at), infinity)};
@@ -198,18 +239,27 @@ struct Part {
   int64_t row, rows, first, last;
 };
 
+// How lines are cast: as they lie, or from `near`.
+struct LineCast {
+  CastRows rows;
+  bool is_streamed;
+  NearLines *near;
+};
+
 // At most kTileNumbers rows.
 template <Source kSource>
-void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows, const Part &part,
-                      ByteTile &tile, bool is_streamed) {
+void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast, const Part &part,
+                      ByteTile &tile) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
   const bool has_blocks = target.format.block_scale != LPT_FORMAT_NONE;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
   const int64_t block = has_blocks ? grid.block_columns : kTileLines;
   const int64_t bits = cast.rows.element.bits;
-  const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource),
-                    source.column_stride * bytes_of(kSource), target.columns, part.rows};
+  const int64_t line_bytes = source.column_stride * bytes_of(kSource);
+  // Large matrices are walked in bands of lines: the next one is asked for while this one is cast.
+  const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource), line_bytes, target.columns,
+                    part.rows, line_cast.is_streamed ? target.columns * line_bytes : kTileNumbers * bytes_of(kSource)};
   const int64_t scale_stride = target.block_scale_stride * cast.scale_bytes;
   for (int64_t first = part.first; first < part.last; first += kTileLines) {
     const int64_t last = least(first + kTileLines, part.last);
@@ -219,13 +269,14 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, CastRows 
         uint8_t *scales = static_cast<uint8_t *>(target.block_scales) + part.row / grid.block_rows * scale_stride +
                           line / block * cast.scale_bytes;
         settle_line_scales<kSource>(cast, in, line, least(line + block, target.columns), grid.block_rows, scales,
-                                    scale_stride, inverses);
+                                    scale_stride, inverses, line_cast.near);
       }
       const uint64_t index = static_cast<uint64_t>(request.random.offset + part.row) +
                              static_cast<uint64_t>(line) * static_cast<uint64_t>(request.random_column_stride);
-      const Rows rows = {in.from + line * in.stride,
-                         in.stride,
-                         kTileNumbers * bytes_of(kSource),
+      const bool is_near = line_cast.near != nullptr;
+      const Rows rows = {is_near ? reinterpret_cast<const char *>(line_cast.near) : in.from + line * in.stride,
+                         is_near ? static_cast<int64_t>(sizeof line_cast.near->numbers[0]) : in.stride,
+                         is_near ? 0 : kTileNumbers * bytes_of(kSource),
                          tile.line[line - first],
                          kTileNumbers,
                          least(block, last - line),
@@ -233,12 +284,12 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, CastRows 
                          index,
                          static_cast<uint64_t>(request.random_column_stride),
                          inverses};
-      cast_rows(cast.rows, rows);
+      line_cast.rows(cast.rows, rows);
     }
     turn(tile, last - first, part.rows);
     store_turned(tile, last - first, part.rows, cast.rows.element,
                  static_cast<uint8_t *>(target.data) + (part.row * target.row_stride + first) * bits / 8,
-                 target.row_stride * bits / 8, is_streamed);
+                 target.row_stride * bits / 8, line_cast.is_streamed);
   }
 }
 
@@ -249,7 +300,7 @@ inline void set_inverse(ByteTile &tile, float inverse) {
 }
 
 template <Source kSource>
-void cast_turned(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows, bool is_streamed) {
+void cast_turned(const QuantizeRequest &request, BlockCast &cast, const LineCast &line_cast) {
   ByteTile tile;
   memset(&tile, 0, sizeof tile);
   set_inverse(tile, request.tensor_inverse);
@@ -264,7 +315,7 @@ void cast_turned(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
     for (int64_t first = 0; first < target.columns; first += columns) {
       for (int64_t row = near; row < least(near + kNearRows, target.rows); row += kTileNumbers) {
         const Part part = {row, least(kTileNumbers, target.rows - row), first, least(first + columns, target.columns)};
-        cast_turned_part<kSource>(request, cast, cast_rows, part, tile, is_streamed);
+        cast_turned_part<kSource>(request, cast, line_cast, part, tile);
       }
     }
   }

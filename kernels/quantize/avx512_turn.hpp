@@ -6,12 +6,11 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTurnLines = 256;  // pieces of this many codes are written to each row of the target
-
-// Codes of 64 columns as bytes, turned: [column][row].
-struct TurnedTile {
-  alignas(64) uint8_t codes[64][kTurnLines];
-  __m512i groups[8][8];
+// Where the turned codes of a square go.
+struct TurnedPlace {
+  uint8_t *to;
+  int64_t stride;  // bytes
+  bool is_streamed;
 };
 
 // Number j of row i goes to row j, place i.
@@ -72,54 +71,52 @@ template <bool kIsPacked>
   }
 }
 
-// 64 rows of up to 64 codes at `from`; rows from `rows` on give anything. Words of eight bytes are turned, then the bytes
-// of 8 × 8, then the words of eight such groups: 448 shuffles for 4096 codes.
+// Up to 64 rows of up to 64 codes at `from`. Words of eight bytes are turned, then the bytes of 8 × 8, then the words of
+// eight such groups: 448 shuffles for 4096 codes.
 template <bool kIsPacked>
-void turn_square(const uint8_t *from, int64_t stride_bytes, int64_t rows, int64_t columns, int64_t place,
-                 TurnedTile &tile) {
+void turn_square(const uint8_t *from, int64_t stride, int64_t rows, int64_t columns, const TurnedPlace &place) {
   const __m512i turned = _mm512_load_si512(kTurnedBytes);
-  for (int64_t group = 0; 8 * group < rows; ++group) {
+  __m512i groups[8][8];
+  for (int64_t group = 0; group < 8; ++group) {
     __m512i words[8];
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
       const int64_t row = 8 * group + i;
-      words[i] = load_codes<kIsPacked>(from + row * stride_bytes, row < rows ? columns : 0);
+      words[i] = row < rows ? load_codes<kIsPacked>(from + row * stride, columns) : _mm512_setzero_si512();
     }
     turn_words(words);
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) tile.groups[i][group] = _mm512_permutexvar_epi8(turned, words[i]);
+    for (int i = 0; i < 8; ++i) groups[i][group] = _mm512_permutexvar_epi8(turned, words[i]);
   }
   for (int64_t part = 0; 8 * part < columns; ++part) {
     __m512i words[8];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) words[i] = tile.groups[part][i];
+    for (int i = 0; i < 8; ++i) words[i] = groups[part][i];
     turn_words(words);
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) _mm512_store_si512(tile.codes[8 * part + i] + place, words[i]);
+    for (int i = 0; i < 8; ++i) {
+      const int64_t column = 8 * part + i;
+      if (column < columns) store_codes<kIsPacked>(place.to + column * place.stride, words[i], rows, place.is_streamed);
+    }
   }
 }
 
+// Rows of the target are written from their beginning on, 64 columns of the source at a time.
 template <bool kIsPacked>
-void turn_codes(const MatrixView &source, const MatrixView &target, bool is_streamed) {
-  const auto *from = static_cast<const uint8_t *>(source.data);
-  auto *to = static_cast<uint8_t *>(target.data);
+void turn_codes(const TurnRequest &request, bool is_streamed) {
   constexpr int64_t kPerByte = kIsPacked ? 2 : 1;
-  TurnedTile tile;
-  memset(tile.groups, 0, sizeof tile.groups);
-  for (int64_t row = 0; row < source.rows; row += kTurnLines) {
-    const int64_t lines = least(source.rows - row, kTurnLines);
+  constexpr int64_t kNearRows = 256;
+  const MatrixView &source = request.source;
+  const auto place_of = [](const MatrixView &view, int64_t row, int64_t column) {
+    return static_cast<uint8_t *>(view.data) + (row * view.row_stride + column) / kPerByte;
+  };
+  for (int64_t first = 0; first < source.rows; first += kNearRows) {
     for (int64_t column = 0; column < source.columns; column += 64) {
-      const int64_t numbers = least(source.columns - column, 64);
-      for (int64_t at = 0; at < lines; at += 64) {
-        turn_square<kIsPacked>(from + ((row + at) * source.row_stride + column) / kPerByte,
-                               source.row_stride / kPerByte, least(lines - at, 64), numbers, at, tile);
-      }
-      for (int64_t i = 0; i < numbers; ++i) {
-        uint8_t *place = to + ((column + i) * target.row_stride + row) / kPerByte;
-        for (int64_t at = 0; at < lines; at += 64) {
-          store_codes<kIsPacked>(place + at / kPerByte, _mm512_load_si512(tile.codes[i] + at), least(lines - at, 64),
-                                 is_streamed);
-        }
+      for (int64_t row = first; row < least(first + kNearRows, source.rows); row += 64) {
+        const TurnedPlace place = {place_of(request.target, column, row), request.target.row_stride / kPerByte,
+                                   is_streamed};
+        turn_square<kIsPacked>(place_of(source, row, column), source.row_stride / kPerByte,
+                               least(source.rows - row, 64), least(source.columns - column, 64), place);
       }
     }
   }

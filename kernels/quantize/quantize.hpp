@@ -38,6 +38,8 @@ struct QuantizeRequest {
   int64_t random_column_stride;  // 1; a transposed cast swaps it with random.row_stride
   float *amax;    // NULL, or: raised to the largest finite |source| of the request (one pass for delayed scaling)
   bool *has_nan;  // NULL, or: set if the source has a NaN. Wanted where nothing in the target can tell
+  // The target may be written past the caches: it is a part of something larger than they are.
+  bool is_streamed = false;
 };
 
 // target(r, c) = (element(r, c) - zero point) · (block scale · tensor scale), in f32, then rounded to the target.
@@ -49,8 +51,9 @@ struct DequantizeRequest {
 // target(c, r) = source(r, c), codes as they are; so too for block scales, whose blocks are square. The other copy of a cast
 // whose codes do not depend on the direction.
 struct TurnRequest {
-  MatrixView source;  // column_stride 1; no zero points
-  MatrixView target;  // columns × rows of the source in its format; column_stride 1
+  MatrixView source;         // column_stride 1; no zero points
+  MatrixView target;         // columns × rows of the source in its format; column_stride 1
+  bool is_streamed = false;  // as in QuantizeRequest
 };
 
 // sums[r] = the sum over c of the magnitudes of finite source(r, c), in f32, in the order of lane_sum().

@@ -12,19 +12,6 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kStreamedBytes = int64_t{16} << 20;  // larger outputs would only push others out of the caches
-constexpr int64_t kScatteredBytes = int64_t{4} << 20;
-
-bool is_large(const MatrixView &target, int32_t bits) {
-  return target.rows * target.columns * bits / 8 >= kStreamedBytes;
-}
-
-// Short pieces of long rows are written past the caches where the rows would crowd out each other there: a part of a
-// matrix cannot know how large the whole is, but its rows lie far apart.
-bool is_scattered(const MatrixView &target, int32_t bits) {
-  return target.rows * target.row_stride * bits / 8 >= kScatteredBytes;
-}
-
 // Rows and columns, with a matrix that has no gaps taken as one row.
 struct Extent {
   int64_t rows, columns;
@@ -112,7 +99,7 @@ void quantize_x86_avx512(const QuantizeRequest &request) {
   const Extent extent = folded(source, target, !is_random || is_index_dense);
   const Source from = source_of(source.format.element);
   RowCast cast = row_cast(request, element);
-  cast.is_streamed = is_large(target, element.bits);
+  cast.is_streamed = request.is_streamed;
   const Inverses inverses = request.amax != nullptr ? Inverses::kOneAndAmax : Inverses::kOne;
   const float inverse = __builtin_fabsf(request.tensor_inverse);
   rows_of(from, kind_of(request, element), inverses)(
@@ -129,7 +116,7 @@ void quantize_blocks_x86_avx512(const QuantizeRequest &request) {
   const Element element = element_of(target.format.element);
   const Source from = source_of(request.source.format.element);
   BlockCast cast = block_cast(request, element);
-  cast.rows.is_streamed = is_large(target, element.bits);
+  cast.rows.is_streamed = request.is_streamed;
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
   cast.rows.block_shift = block_shift_of(grid);
   const CastRows cast_rows = rows_of(from, kind_of(request, element), Inverses::kBlocks);
@@ -160,23 +147,26 @@ void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
   } else {
     cast.rows = row_cast(request, element);
   }
-  const bool is_streamed = is_large(target, element.bits) || is_scattered(target, element.bits);
   const Inverses inverses = has_blocks                ? Inverses::kColumns
                             : request.amax != nullptr ? Inverses::kOneAndAmax
                                                       : Inverses::kOne;
-  const CastRows cast_rows = rows_of(from, kind_of(request, element), inverses);
+  NearLines near;
+  const bool is_near =
+      has_blocks && cast.needs_amax && target.format.block_columns > 0 && target.format.block_columns <= kNearLines;
+  const CastRows cast_rows = rows_of(is_near ? Source::kF32 : from, kind_of(request, element), inverses);
+  const LineCast line_cast = {cast_rows, request.is_streamed, is_near ? &near : nullptr};
   switch (from) {
     case Source::kF32:
-      cast_turned<Source::kF32>(request, cast, cast_rows, is_streamed);
+      cast_turned<Source::kF32>(request, cast, line_cast);
       break;
     case Source::kBf16:
-      cast_turned<Source::kBf16>(request, cast, cast_rows, is_streamed);
+      cast_turned<Source::kBf16>(request, cast, line_cast);
       break;
     default:
-      cast_turned<Source::kF16>(request, cast, cast_rows, is_streamed);
+      cast_turned<Source::kF16>(request, cast, line_cast);
       break;
   }
-  if (is_streamed) _mm_sfence();
+  if (request.is_streamed) _mm_sfence();
   if (has_blocks) {
     finish(request, cast);
   } else {
@@ -195,7 +185,7 @@ void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
   const bool saturates = request.overflow == LPT_OVERFLOW_SATURATE;
   cast.limit = _mm512_set1_ps(saturates ? largest_of(target.format.element) : bits_float(kFloatInfinityBits));
   cast.amax = _mm512_setzero_ps();
-  cast.is_streamed = 2 * target.rows * target.columns >= kStreamedBytes;
+  cast.is_streamed = request.is_streamed;
   for (int64_t row = 0; row < extent.rows; ++row) {
     const float *from = static_cast<const float *>(source.data) + row * source.row_stride;
     uint16_t *to = static_cast<uint16_t *>(target.data) + row * target.row_stride;
@@ -214,11 +204,11 @@ void dequantize_x86_avx512(const DequantizeRequest &request) { decode_matrix(req
 void turn_x86_avx512(const TurnRequest &request) {
   const MatrixView &target = request.target;
   const bool is_packed = element_of(target.format.element).bits == 4;
-  const bool is_streamed = !is_packed && is_scattered(target, 8);
+  const bool is_streamed = !is_packed && request.is_streamed;
   if (is_packed) {
-    turn_codes<true>(request.source, target, is_streamed);
+    turn_codes<true>(request, is_streamed);
   } else {
-    turn_codes<false>(request.source, target, is_streamed);
+    turn_codes<false>(request, is_streamed);
   }
   if (is_streamed) _mm_sfence();
   turn_scales(request.source, target);

@@ -244,6 +244,23 @@ Parts split(const Context &context, int64_t units, int64_t work_per_unit) {
   return {(units + length - 1) / length, length};
 }
 
+Parts split_reported(const Context &context, int64_t units, int64_t work_per_unit) {
+  if (context.progress == nullptr) return split(context, units, work_per_unit);
+  constexpr int64_t kReportedWork = int64_t{1} << 20;
+  constexpr int64_t kMostReports = 100;
+  int64_t parts = units * std::max<int64_t>(work_per_unit, 1) / kReportedWork;
+  parts = std::min(parts, kMostReports * width_of(context));
+  parts = std::max<int64_t>(std::min(parts, units), units > 0 ? 1 : 0);
+  if (parts == 0) return {0, 0};
+  const int64_t length = (units + parts - 1) / parts;
+  return {(units + length - 1) / length, length};
+}
+
+Status cancelled(int64_t done, int64_t work) {
+  return Status(LPT_CANCELLED, text("cancelled after %lld of %lld elements", static_cast<long long>(done),
+                                    static_cast<long long>(work)));
+}
+
 double view_bytes(const MatrixView &view) {
   return static_cast<double>(view.rows) * static_cast<double>(row_bytes(view.format.element, view.columns));
 }

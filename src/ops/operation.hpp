@@ -1,6 +1,7 @@
 // What every operation does around its kernels: check, pick, split, measure.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <initializer_list>
 #include <span>
@@ -89,6 +90,32 @@ struct Parts {
   int64_t length;  // units of each, the last one may be shorter
 };
 Parts split(const Context &context, int64_t units, int64_t work_per_unit);
+
+// ---- progress
+
+// The same for a loop that tells its progress: parts of a million or more, so that there is something to tell.
+Parts split_reported(const Context &context, int64_t units, int64_t work_per_unit);
+
+Status cancelled(int64_t done, int64_t work);
+
+// Runs body(part) for `count` parts of about the same work, `work` in all. If the caller wants to know, tells after each
+// step how much is done, and stops if told so.
+template <typename Body>
+Status run_reported(Context &context, int64_t count, int64_t work, const Body &body) {
+  if (context.progress == nullptr) {
+    parallel_for(context, count, body);
+    return {};
+  }
+  const int64_t step = std::max<int64_t>(width_of(context), (count + 99) / 100);
+  for (int64_t begin = 0; begin < count; begin += step) {
+    const int64_t end = std::min(begin + step, count);
+    parallel_for(context, end - begin, [&](int64_t i) { body(begin + i); });
+    const auto share = static_cast<double>(end) / static_cast<double>(count);
+    const int64_t done = end == count ? work : static_cast<int64_t>(static_cast<double>(work) * share);
+    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  }
+  return {};
+}
 
 // ---- profile
 

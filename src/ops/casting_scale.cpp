@@ -1,0 +1,144 @@
+// The tensor scale of a cast: given, of the past, of a look at the source, or searched.
+#include <algorithm>
+#include <limits>
+
+#include "src/ops/casting.hpp"
+
+namespace lpt {
+
+Status Casting::look() {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    Job &job = jobs_[i];
+    if (!job.looks) continue;
+    const bool is_known = i > 0 && jobs_[0].looks && cast_.preparation.hadamard_size == 0;
+    if (is_known) {
+      found_[i] = found_[0];
+      continue;
+    }
+    const AmaxRequest request{kernel_source(job), nullptr, nullptr};
+    const Row<AmaxRequest> *row = nullptr;
+    LPT_TRY(choose(context_, "amax", amax_kernels(), request, {source_.format.id}, &row));
+    if (cast_.preparation.is_needed()) LPT_TRY(choose_rotation(job));
+    if (is_check_only_) continue;
+    const Measure measure(context_, "amax", row->name, view_bytes(source_));
+    LPT_TRY(cast_.preparation.is_needed() ? look_at_tiles(job, *row, found_[i]) : look_at_lines(*row, found_[i]));
+  }
+  return {};
+}
+
+Status Casting::look_at_lines(const Row<AmaxRequest> &row, Found &found) {
+  const Parts parts = split(context_, source_.rows, source_.columns);
+  std::vector<Found> partial(static_cast<size_t>(parts.count));
+  parallel_for(context_, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    Found &part = partial[static_cast<size_t>(i)];
+    row.run({cut_rows(source_, begin, std::min(parts.length, source_.rows - begin)), &part.amax, &part.has_nan});
+  });
+  gather(partial, found);
+  return {};
+}
+
+Status Casting::look_at_tiles(Job &job, const Row<AmaxRequest> &row, Found &found) {
+  const Tiles tiles = cut_in_tiles();
+  const Parts parts = split(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
+  std::vector<std::byte *> scratch;
+  LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch));
+  std::vector<Found> partial(static_cast<size_t>(parts.count));
+  parallel_for(context_, parts.count, [&](int64_t i) {
+    Found &part = partial[static_cast<size_t>(i)];
+    for (int64_t t = i * parts.length; t < std::min((i + 1) * parts.length, tiles.count()); ++t) {
+      Found here;
+      row.run({prepared(job, tiles.at(t), scratch[static_cast<size_t>(i)]), &here.amax, &here.has_nan});
+      part.amax = std::max(part.amax, here.amax);
+      part.has_nan = part.has_nan || here.has_nan;
+    }
+  });
+  gather(partial, found);
+  return {};
+}
+
+void Casting::gather(const std::vector<Found> &partial, Found &found) {
+  for (const Found &part : partial) {
+    found.amax = std::max(found.amax, part.amax);
+    found.has_nan = found.has_nan || part.has_nan;
+  }
+}
+
+Status Casting::settle_tensor_scale(Job &job) {
+  MatrixView &target = job.request.target;
+  if (!target.format.has_tensor_scale()) return {};
+  if (is_and_back_) target.tensor_scale = &own_tensor_scale_;
+  const bool is_given = cast_.keeps_tensor_scale || job.request.rule == LPT_SCALE_RULE_FIXED;
+  if (!is_given) {
+    float amax = job.delayed_amax;
+    if (job.looks) amax = found_[&job - jobs_.data()].amax;
+    if (job.looks && cast_.scaler != nullptr) amax = with_margin(*cast_.scaler, amax);
+    LPT_TRY(find_tensor_scale(job, amax, *target.tensor_scale));
+  }
+  const float scale = *target.tensor_scale;
+  if (!(scale >= kSmallestNormal && scale <= kLargestFloat)) {
+    return invalid("the tensor scale that %s holds is %g: expected a positive number",
+                   format_name(target.format.id).c_str(), static_cast<double>(scale));
+  }
+  job.request.tensor_inverse = 1.0f / scale;
+  return {};
+}
+
+Status Casting::find_tensor_scale(const Job &job, float amax, float &out_scale) {
+  const Format &format = job.request.target.format;
+  const ScaleSpec spec =
+      scale_spec(format, job.request.rule, 1.0f, job.request.scale_list, job.request.scale_list_count);
+  if (!format.has_block_scale() && amax > 0.0f) {
+    if (spec.rule == LPT_SCALE_RULE_MEAN) return mean_scale(out_scale);
+    if (spec.rule == LPT_SCALE_RULE_MSE) return searched_scale(job, spec, amax, out_scale);
+  }
+  out_scale = tensor_scale_value(spec, amax);
+  return {};
+}
+
+// Sums of rows in the order of lane_sum(), added up in f64.
+Status Casting::mean_scale(float &out_scale) {
+  if (cast_.preparation.is_needed()) {
+    return unsupported("scale_rule is LPT_SCALE_RULE_MEAN with smoothing or a rotation: it takes the source as it is");
+  }
+  std::vector<float> sums(static_cast<size_t>(source_.rows));
+  const Row<MagnitudeSumRequest> *row = nullptr;
+  LPT_TRY(choose(context_, "magnitude_sum", magnitude_sum_kernels(), MagnitudeSumRequest{source_, nullptr},
+                 {source_.format.id}, &row));
+  const Parts parts = split(context_, source_.rows, source_.columns);
+  parallel_for(context_, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    row->run({cut_rows(source_, begin, std::min(parts.length, source_.rows - begin)), sums.data() + begin});
+  });
+  double sum = 0.0;
+  for (const float value : sums) sum += static_cast<double>(value);
+  out_scale = clamp_scale(static_cast<float>(sum / static_cast<double>(source_.rows * source_.columns)));
+  return {};
+}
+
+// The first of the candidates with the smallest squared error: one cast each, whose codes are not kept.
+Status Casting::searched_scale(const Job &job, const ScaleSpec &spec, float amax, float &out_scale) {
+  double least = std::numeric_limits<double>::infinity();
+  out_scale = tensor_scale_value(spec, amax);
+  for (int32_t i = 0; i < candidate_count(spec); ++i) {
+    const float scale = bits_float(candidate_code(spec, amax, i));
+    CastSums sums;
+    Cast trial = cast_;
+    trial.rounding = LPT_ROUNDING_NEAREST_EVEN;
+    trial.rule = LPT_SCALE_RULE_FIXED;
+    trial.scaler = nullptr;
+    trial.sums = &sums;
+    Casting casting(context_, source_, trial, false);
+    LPT_TRY(casting.add_and_back(job.request.target.format, nullptr, job.is_transposed));
+    casting.set_tensor_scale(scale);
+    const Status status = casting.run();
+    // A hidden NaN is told by the cast itself, after the search.
+    if (!status.is_ok() && status.code() != LPT_INVALID_ARGUMENT) return status;
+    if (!(sums.squared_errors < least)) continue;
+    least = sums.squared_errors;
+    out_scale = scale;
+  }
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,191 @@
+// Casts line by line, or tile by tile.
+#include <algorithm>
+#include <bit>
+
+#include "src/ops/casting.hpp"
+
+namespace lpt {
+namespace {
+
+// The part of a job's view that a tile covers.
+MatrixView cut(const Job &job, const MatrixView &view, const Tile &tile) {
+  if (job.is_transposed) return cut_columns(cut_rows(view, tile.column, tile.columns), tile.row, tile.rows);
+  return cut_columns(cut_rows(view, tile.row, tile.rows), tile.column, tile.columns);
+}
+
+}  // namespace
+
+Tile Tiles::at(int64_t index) const {
+  const int64_t row = index / across * tile_rows;
+  const int64_t column = index % across * tile_columns;
+  return {row, std::min(tile_rows, rows - row), column, std::min(tile_columns, columns - column)};
+}
+
+bool Casting::needs_tiles() const {
+  return jobs_.size() > 1 || jobs_[0].is_transposed || is_and_back_ || cast_.preparation.is_needed() ||
+         cast_.sums != nullptr;
+}
+
+Status Casting::run_lines(Job &job) {
+  const QuantizeRequest &whole = job.request;
+  const Measure measure(context_, "quantize", job.row->name, view_bytes(source_) + view_bytes(whole.target));
+  const Format &format = whole.target.format;
+  const bool is_one_row = whole.target.rows == 1 && format.block_columns != LPT_WHOLE;
+  const int64_t block = !format.has_block_scale() ? 1 : is_one_row ? format.block_columns : format.block_rows;
+  const int64_t extent = is_one_row ? whole.target.columns : whole.target.rows;
+  // Columns are cut where bytes and random blocks are whole.
+  const int64_t unit = block == LPT_WHOLE ? std::max<int64_t>(extent, 1)
+                       : is_one_row       ? std::max<int64_t>(block, 1024) * packing_of(format.element).elements
+                                          : block;
+  const int64_t across = is_one_row ? 1 : whole.target.columns;
+  const Parts parts = split_reported(context_, (extent + unit - 1) / unit, unit * across);
+  std::vector<Found> partial(static_cast<size_t>(parts.count));
+  LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
+    const int64_t begin = i * parts.length * unit;
+    const int64_t count = std::min(parts.length * unit, extent - begin);
+    QuantizeRequest part = whole;
+    part.source = is_one_row ? cut_columns(whole.source, begin, count) : cut_rows(whole.source, begin, count);
+    part.target = is_one_row ? cut_columns(whole.target, begin, count) : cut_rows(whole.target, begin, count);
+    part.random.offset += begin * (is_one_row ? whole.random_column_stride : whole.random.row_stride);
+    run_part(job, part, partial[static_cast<size_t>(i)]);
+  }));
+  gather(partial, found_[&job - jobs_.data()]);
+  return {};
+}
+
+void Casting::run_part(const Job &job, QuantizeRequest &part, Found &found) const {
+  part.amax = job.has_amax ? &found.amax : nullptr;
+  part.has_nan = job.hides_nan && !job.looks ? &found.has_nan : nullptr;
+  part.is_streamed = is_streamed(job);
+  job.row->run(part);
+}
+
+// Rows are walked whole where they are not too long: memory is read fastest in one stream. A transposed output gets its
+// rows in pieces, as long as a tile is high.
+Tiles Casting::cut_in_tiles() const {
+  constexpr int64_t kHighTile = 128;
+  constexpr int64_t kWideTile = 4096;
+  constexpr int64_t kTileElements = int64_t{1} << 16;
+  bool has_transposed = false;
+  int64_t rows = 1, columns = 64;
+  const auto raise = [](int64_t &extent, int64_t unit, int64_t whole) {
+    extent = unit == LPT_WHOLE ? std::max(extent, whole) : std::max(extent, unit);
+  };
+  for (const Job &job : jobs_) {
+    has_transposed = has_transposed || job.is_transposed;
+    const Format &format = job.request.target.format;
+    raise(job.is_transposed ? columns : rows, format.block_rows, job.is_transposed ? source_.columns : source_.rows);
+    raise(job.is_transposed ? rows : columns, format.block_columns, job.is_transposed ? source_.rows : source_.columns);
+    raise(job.is_transposed ? rows : columns, cast_.preparation.hadamard_size, 0);
+    const bool has_odd_packs = 512 % packing_of(format.element).elements != 0;  // five ternary codes to a byte
+    raise(job.is_transposed ? rows : columns, has_odd_packs ? LPT_WHOLE : 1,
+          job.is_transposed ? source_.rows : source_.columns);
+  }
+  // Extents are powers of two, or the whole: packs, blocks and groups are whole.
+  if (has_transposed) rows = std::max(rows, kHighTile);
+  const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source_.columns, 1))));
+  const int64_t most = std::max<int64_t>(kHighTile * kWideTile / rows, 512);
+  columns = std::max(columns, std::min({wide, kWideTile, most}));
+  if (rows < source_.rows) rows = std::max(rows, kTileElements / columns);
+  Tiles tiles{source_.rows, source_.columns, rows, columns, 0, 0};
+  tiles.down = (source_.rows + rows - 1) / rows;
+  tiles.across = (source_.columns + columns - 1) / columns;
+  return tiles;
+}
+
+// Whether an output is so large that it would only push others out of the caches. The pieces of transposed rows push out
+// each other before that.
+bool Casting::is_streamed(const Job &job) const {
+  constexpr double kStreamedBytes = 16 << 20;
+  constexpr double kScatteredBytes = 4 << 20;
+  if (is_and_back_) return false;
+  const bool is_read_again = jobs_.size() > 1 && &job == &jobs_[0] && is_turned(jobs_[1]);
+  return !is_read_again && view_bytes(job.request.target) >= (job.is_transposed ? kScatteredBytes : kStreamedBytes);
+}
+
+size_t tile_bytes(const Tiles &tiles) {
+  return static_cast<size_t>(std::min(tiles.tile_rows, tiles.rows) * std::min(tiles.tile_columns, tiles.columns)) *
+         sizeof(float);
+}
+
+Status Casting::take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out) {
+  out.resize(static_cast<size_t>(count));
+  for (std::byte *&piece : out) LPT_TRY(context_.arena->take(bytes, &piece));
+  return {};
+}
+
+MatrixView Casting::prepared(const Job &job, const Tile &tile, std::byte *scratch) const {
+  const Preparation &preparation = cast_.preparation;
+  HadamardRequest rotation = rotation_of(job);
+  rotation.source = cut(job, job.request.source, tile);
+  rotation.target.data = scratch;
+  rotation.target.rows = rotation.source.rows;
+  rotation.target.columns = rotation.target.row_stride = rotation.source.columns;
+  const float *factors = preparation.factors == nullptr ? nullptr : preparation.factors + tile.column;
+  (job.is_transposed ? rotation.row_factors : rotation.factors) = factors;
+  const int64_t first = job.is_transposed ? tile.row : tile.column;
+  if (preparation.signs != nullptr) rotation.signs = preparation.signs + first;
+  rotations_[job.is_transposed ? 1 : 0]->run(rotation);
+  return rotation.target;
+}
+
+Status Casting::run_tiles() {
+  const Tiles tiles = cut_in_tiles();
+  const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
+  Scratch scratch;
+  if (cast_.preparation.is_needed()) LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch.prepared));
+  if (is_and_back_) {
+    MatrixView unused;
+    const int64_t rows = std::min(tiles.tile_rows, tiles.rows);
+    const int64_t columns = std::min(tiles.tile_columns, tiles.columns);
+    const bool is_turned = jobs_[0].is_transposed;
+    const size_t bytes = lay_out_matrix(jobs_[0].request.target.format, is_turned ? columns : rows,
+                                        is_turned ? rows : columns, nullptr, unused);
+    LPT_TRY(take_scratch(parts.count, bytes, scratch.codes));
+  }
+  const auto tile_count = static_cast<size_t>(tiles.count());
+  std::vector<CastSums> sums(cast_.sums != nullptr ? tile_count : 0);
+  std::vector<std::vector<Found>> partial(jobs_.size(), std::vector<Found>(static_cast<size_t>(parts.count)));
+  double bytes = view_bytes(source_);
+  for (const Job &job : jobs_) bytes += view_bytes(job.request.target);
+  const Measure measure(context_, "quantize", jobs_[0].row->name, bytes);
+  LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
+    for (int64_t t = i * parts.length; t < std::min((i + 1) * parts.length, tiles.count()); ++t) {
+      for (size_t j = 0; j < jobs_.size(); ++j) {
+        CastSums *tile_sums = j == 0 && cast_.sums != nullptr ? &sums[static_cast<size_t>(t)] : nullptr;
+        run_tile(jobs_[j], tiles.at(t), scratch, static_cast<size_t>(i), tile_sums, partial[j][static_cast<size_t>(i)]);
+      }
+    }
+  }));
+  for (size_t j = 0; j < jobs_.size(); ++j) gather(partial[is_turned(jobs_[j]) ? 0 : j], found_[j]);
+  for (const CastSums &tile_sums : sums) add_sums(tile_sums, *cast_.sums);
+  return {};
+}
+
+void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch, size_t part_index, CastSums *sums,
+                       Found &found) const {
+  if (is_turned(job)) {
+    job.turn_row->run(
+        {cut(jobs_[0], jobs_[0].request.target, tile), cut(job, job.request.target, tile), is_streamed(job)});
+    return;
+  }
+  QuantizeRequest part = job.request;
+  part.source = cast_.preparation.is_needed() ? prepared(job, tile, scratch.prepared[part_index])
+                                              : cut(job, job.request.source, tile);
+  if (is_and_back_) {
+    lay_out_matrix(job.request.target.format, job.is_transposed ? tile.columns : tile.rows,
+                   job.is_transposed ? tile.rows : tile.columns, scratch.codes[part_index], part.target);
+    set_unit_scales(part.target);
+    part.target.tensor_scale = job.request.target.tensor_scale;
+  } else {
+    part.target = cut(job, job.request.target, tile);
+  }
+  const int64_t row = job.is_transposed ? tile.column : tile.row;
+  const int64_t column = job.is_transposed ? tile.row : tile.column;
+  part.random.offset += row * part.random.row_stride + column * part.random_column_stride;
+  run_part(job, part, found);
+  if (sums != nullptr) sums_row_->run({part.source, part.target, sums});
+  if (job.decode_row != nullptr) job.decode_row->run({part.target, cut(job, job.decoded, tile)});
+}
+
+}  // namespace lpt
