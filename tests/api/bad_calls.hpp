@@ -10,11 +10,7 @@ namespace lpt::test {
 constexpr uint8_t kCanary = 0xC7;
 
 inline void fill_with_canary(lpt_context *context, const lpt_tensor *tensor) {
-  const lpt_tensor_description description = describe(context, tensor);
-  const lpt_format_description format = describe(description.format);
-  const bool has_part[] = {true, format.block_scale != LPT_FORMAT_NONE, format.tensor_scale != LPT_FORMAT_NONE};
-  for (lpt_part part = LPT_PART_PAYLOAD; part <= LPT_PART_TENSOR_SCALE; ++part) {
-    if (!has_part[part]) continue;
+  for (const lpt_part part : parts_of(describe(context, tensor).format)) {
     const Tensor taken = part_of(context, tensor, part);
     const size_t bytes = plain_bytes(context, taken.get()).size();
     if (bytes > 0) std::memset(describe(context, taken.get()).data, kCanary, bytes);
@@ -65,6 +61,7 @@ struct World {
   Tensor plain = output(LPT_FORMAT_E4M3FN, {4, 32});
   Tensor integers = output(LPT_FORMAT_INT8, {4, 32});
   Tensor smoothed = output(format_named("e4m3fn/column/e8m0fnu/f32"), {4, 32});
+  Tensor shifted = output(LPT_FORMAT_UINT4_1X32, {4, 32});  // has zero points
   Tensor wide = output(LPT_FORMAT_F32, {4, 32});
   Tensor turned = output(LPT_FORMAT_E4M3FN, {32, 4});
   Tensor factors = vector_of(owner.get(), LPT_FORMAT_E8M0FNU, std::vector<double>(32, 1.0));
@@ -241,7 +238,10 @@ inline Handle *cast(void *handle) {
   return reinterpret_cast<Handle *>(handle);
 }
 
-inline lpt_status create_context(World &w, lpt_context_options options) {
+template <typename Change>
+inline lpt_status create_context(World &w, Change change) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  change(options);
   options.error_text = w.error_text;
   options.error_text_bytes = sizeof w.error_text;
   return lpt_context_create(&options, &w.out_context);
@@ -397,6 +397,7 @@ extern const std::vector<BadCall> kRecipeCalls;
 extern const std::vector<BadCall> kLinearCalls;
 extern const std::vector<BadCall> kLayerCalls;
 extern const std::vector<BadCall> kOptimizerCalls;
+extern const std::vector<BadCall> kDialectCalls;
 extern const std::vector<BadCall> kNullContextCalls;
 
 }  // namespace lpt::test

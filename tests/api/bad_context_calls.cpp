@@ -6,42 +6,26 @@ const std::vector<BadCall> kContextCalls = {
     {"context_create: threads",
      LPT_INVALID_ARGUMENT,
      {"thread_count is 5000", "0 to 4096"},
-     [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.thread_count = 5000;
-       return create_context(w, o);
-     }},
+     [](World &w) { return create_context(w, [](auto &o) { o.thread_count = 5000; }); }},
     {"context_create: isa",
      LPT_INVALID_ARGUMENT,
      {"isa is 77", "lpt_isa_values"},
-     [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.isa = 77;
-       return create_context(w, o);
-     }},
+     [](World &w) { return create_context(w, [](auto &o) { o.isa = 77; }); }},
     {"context_create: log level",
      LPT_INVALID_ARGUMENT,
      {"log_level is -1", "0 to 3"},
-     [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.log_level = -1;
-       return create_context(w, o);
-     }},
+     [](World &w) { return create_context(w, [](auto &o) { o.log_level = -1; }); }},
     {"context_create: half an allocator",
      LPT_INVALID_ARGUMENT,
      {"release is NULL", "together"},
      [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.allocate = [](void *, size_t, size_t) -> void * { return nullptr; };
-       return create_context(w, o);
+       return create_context(w, [](auto &o) { o.allocate = [](void *, size_t, size_t) -> void * { return nullptr; }; });
      }},
     {"context_create: host threads without width",
      LPT_INVALID_ARGUMENT,
      {"parallel_for_width is 0", "at least 1"},
      [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.parallel_for = [](void *, int64_t, lpt_task_function, void *) {};
-       return create_context(w, o);
+       return create_context(w, [](auto &o) { o.parallel_for = [](void *, int64_t, lpt_task_function, void *) {}; });
      }},
     {"context_create: no room for the answer",
      LPT_INVALID_ARGUMENT,
@@ -55,11 +39,7 @@ const std::vector<BadCall> kContextCalls = {
     {"context_create: struct size 0",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) {
-       lpt_context_options o = LPT_CONTEXT_OPTIONS_INIT;
-       o.struct_size = 0;
-       return create_context(w, o);
-     }},
+     [](World &w) { return create_context(w, [](auto &o) { o.struct_size = 0; }); }},
     {"set_threads: negative",
      LPT_INVALID_ARGUMENT,
      {"thread_count is -1", "0 to 4096"},

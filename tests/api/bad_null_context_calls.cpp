@@ -24,6 +24,26 @@ const std::vector<BadCall> kNullContextCalls = {
        const int64_t e[] = {1};
        return lpt_tensor_create(nullptr, LPT_FORMAT_F32, 1, e, &w.out_tensor);
      }},
+    {"dialect_size: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_dialect_size(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, &w.out_size); }},
+    {"dialect_export: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) {
+       return lpt_dialect_export(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), w.buffer.size());
+     }},
+    {"dialect_import: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) {
+       return lpt_dialect_import(nullptr, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML_Q4_1, w.wide.get());
+     }},
+    {"convert: no context",
+     LPT_INVALID_ARGUMENT,
+     {},
+     [](World &w) { return lpt_convert(nullptr, w.plain.get(), nullptr, w.plain.get()); }},
     {"format_name: no format",
      LPT_INVALID_ARGUMENT,
      {},

@@ -59,11 +59,6 @@ lpt_format scaled(const Definition &of, const char *blocks_and_scales) {
   return format_named((std::string(of.name) + blocks_and_scales).c_str());
 }
 
-template <typename Number>
-Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
-  return static_cast<Number *>(describe(context, part_of(context, tensor, part).get()).data);
-}
-
 uint8_t *codes_of(lpt_context *context, const lpt_tensor *tensor) {
   return part_data<uint8_t>(context, tensor, LPT_PART_PAYLOAD);
 }

@@ -16,7 +16,7 @@ TEST_P(BadCalls, GiveTheirStatusAndSayWhatIsWrong) {
     const lpt_status status = bad.call(w);
     const std::string text = text_of(w);
     EXPECT_EQ(bad.status, status) << bad.name << ": " << text;
-    for (const char *word : bad.words) EXPECT_NE(std::string::npos, text.find(word)) << bad.name << ": " << text;
+    expect_words(bad.words, text, bad.name);
   }
 }
 
@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(OfRecipe, BadCalls, testing::Values(&kRecipeCalls));
 INSTANTIATE_TEST_SUITE_P(OfLinear, BadCalls, testing::Values(&kLinearCalls));
 INSTANTIATE_TEST_SUITE_P(OfLayers, BadCalls, testing::Values(&kLayerCalls));
 INSTANTIATE_TEST_SUITE_P(OfOptimizer, BadCalls, testing::Values(&kOptimizerCalls));
+INSTANTIATE_TEST_SUITE_P(OfDialects, BadCalls, testing::Values(&kDialectCalls));
 INSTANTIATE_TEST_SUITE_P(WithoutContext, BadCalls, testing::Values(&kNullContextCalls));
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/api/support.hpp"
+#include "tests/api/dialect.hpp"
 #include "tests/formats/golden_blocks.hpp"
 
 namespace lpt::test {
@@ -14,18 +14,6 @@ namespace {
 
 using golden::digest_of_bytes;
 using golden::digest_of_floats;
-
-std::vector<uint8_t> exported(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect) {
-  size_t size = 0;
-  EXPECT_TRUE(ok(context, lpt_dialect_size(context, tensor, dialect, &size)));
-  std::vector<uint8_t> bytes(size);
-  EXPECT_TRUE(ok(context, lpt_dialect_export(context, tensor, dialect, bytes.data(), bytes.size())));
-  return bytes;
-}
-
-void import(lpt_context *context, const std::vector<uint8_t> &bytes, lpt_dialect dialect, lpt_tensor *tensor) {
-  EXPECT_TRUE(ok(context, lpt_dialect_import(context, bytes.data(), bytes.size(), dialect, tensor)));
-}
 
 std::vector<float> floats_of(lpt_context *context, const lpt_tensor *tensor) {
   const Shape shape = shape_of(context, tensor);
@@ -91,7 +79,7 @@ TEST_P(GoldenGgml, BlocksDecodeAsByGguf) {
   const Context context = make_context();
   const auto rows = static_cast<int64_t>(blocks) * 32 / kGgmlColumns;
   const Tensor tensor = make_tensor(context.get(), type.format, rows, kGgmlColumns);
-  import(context.get(), bytes, type.dialect, tensor.get());
+  ASSERT_TRUE(import(context.get(), bytes, type.dialect, tensor.get()));
   EXPECT_EQ(row[4], digest_of_floats(with_plus_zeros(floats_of(context.get(), tensor.get()))));
   if (type.format == LPT_FORMAT_F32) return;  // numbers are not written back
   EXPECT_TRUE(bytes == exported(context.get(), tensor.get(), type.dialect));
@@ -185,7 +173,7 @@ TEST_P(GoldenBitsandbytes, BlocksAndTheirNumbersAreThoseOfItsCpu) {
     for (size_t block = 0; block < scales.size(); ++block) scales[block] = is_kept[block] ? scales[block] : 0.0f;
     EXPECT_EQ(row[4], digest_of_floats(scales)) << "scales";
 
-    import(context.get(), theirs, LPT_DIALECT_BITSANDBYTES, tensor.get());
+    ASSERT_TRUE(import(context.get(), theirs, LPT_DIALECT_BITSANDBYTES, tensor.get()));
     EXPECT_TRUE(theirs == exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES));
     std::vector<float> decoded = with_plus_zeros(floats_of(context.get(), tensor.get()));
     for (size_t i = 0; i < decoded.size(); ++i) decoded[i] = is_kept[i / kBnbBlock] ? decoded[i] : 0.0f;
@@ -216,7 +204,7 @@ TEST(GoldenCublas, TilesOfScalesAreThoseOfTorchao) {
     EXPECT_EQ(row[3], digest_of_bytes(tiles));
 
     const Tensor back = make_tensor(context.get(), LPT_FORMAT_MXFP8_E4M3, rows, columns * 32);
-    import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, back.get());
+    ASSERT_TRUE(import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, back.get()));
     EXPECT_TRUE(bytes_of(context.get(), tensor.get()) == bytes_of(context.get(), back.get()));
   }
 }

@@ -249,7 +249,7 @@ class BadHadamard : public testing::Test {
   void expect(lpt_status expected, const std::vector<const char *> &words, lpt_status found) {
     const std::string text = lpt_context_error(context.get());
     EXPECT_EQ(expected, found) << text;
-    for (const char *word : words) EXPECT_NE(std::string::npos, text.find(word)) << "no '" << word << "' in: " << text;
+    expect_words(words, text);
     EXPECT_EQ(before, plain_bytes(context.get(), output.get())) << "the output was written: " << text;
   }
   lpt_status rotate(const lpt_hadamard_options &options) {

@@ -72,6 +72,15 @@ double worst(const std::vector<double> &a, const std::vector<double> &b) {
   return result;
 }
 
+// The first step of a new parameter is that of the formula.
+void expect_first_step(lpt_context *c, const Optimizer &optimizer, int64_t index, const Tensor &gradient) {
+  Reference reference;
+  const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
+  reference.step(numbers_of(c, gradient.get()), 1e-3, 0.0, 1.0);
+  step(c, optimizer.get(), index, gradient, parameter, LPT_STEP_OPTIONS_INIT);
+  EXPECT_LT(worst(reference.p, numbers_of(c, parameter.get())), 1e-6);
+}
+
 TEST(Optimizer, StepsAsTheFormulaInF32) {
   const Context context = make_context(2);
   lpt_context *c = context.get();
@@ -95,12 +104,7 @@ TEST(Optimizer, TakesBf16Gradients) {
   lpt_context *c = context.get();
   const Optimizer optimizer = make_optimizer(c);
   const int64_t index = add(c, optimizer.get(), kElements);
-  Reference reference;
-  const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
-  const Tensor gradient = gradient_of(c, 0, LPT_FORMAT_BF16);
-  reference.step(numbers_of(c, gradient.get()), 1e-3, 0.0, 1.0);
-  step(c, optimizer.get(), index, gradient, parameter, LPT_STEP_OPTIONS_INIT);
-  EXPECT_LT(worst(reference.p, numbers_of(c, parameter.get())), 1e-6);
+  expect_first_step(c, optimizer, index, gradient_of(c, 0, LPT_FORMAT_BF16));
 }
 
 TEST(Optimizer, WithSmallMomentsStaysNearTheFormula) {
@@ -321,12 +325,7 @@ TEST(Optimizer, CountsTheStepsOfEachParameterAlone) {
   const int64_t late = add(c, optimizer.get(), kElements);
   const Tensor ignored = make_tensor(c, LPT_FORMAT_F32, 3, kElements / 3);
   for (int t = 0; t < 4; ++t) step(c, optimizer.get(), busy, gradient_of(c, t), ignored, LPT_STEP_OPTIONS_INIT);
-  Reference reference;
-  const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
-  const Tensor gradient = gradient_of(c, 9);
-  reference.step(numbers_of(c, gradient.get()), 1e-3, 0.0, 1.0);
-  step(c, optimizer.get(), late, gradient, parameter, LPT_STEP_OPTIONS_INIT);
-  EXPECT_LT(worst(reference.p, numbers_of(c, parameter.get())), 1e-6);
+  expect_first_step(c, optimizer, late, gradient_of(c, 9));
 }
 
 TEST(Optimizer, CheckOnlyRunsNothing) {

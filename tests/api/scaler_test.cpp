@@ -6,14 +6,18 @@
 namespace lpt::test {
 namespace {
 
+Scaler create(lpt_context *context, const lpt_scaler_options &options) {
+  Scaler scaler;
+  EXPECT_TRUE(ok(context, lpt_scaler_create(context, &options, out(scaler))));
+  return scaler;
+}
+
 Scaler make_scaler(lpt_context *context, lpt_scaler_kind kind, int32_t history_length = 1, int32_t margin = 0) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
   options.kind = kind;
   options.history_length = history_length;
   options.margin = margin;
-  Scaler scaler;
-  EXPECT_TRUE(ok(context, lpt_scaler_create(context, &options, out(scaler))));
-  return scaler;
+  return create(context, options);
 }
 
 // Casts a tensor of this amax, and tells the amax that its scale stands for.
@@ -223,9 +227,7 @@ Scaler make_ruled_scaler(lpt_context *context, lpt_history_rule history_rule, lp
   options.history_length = history_length;
   options.history_rule = history_rule;
   options.zero_rule = zero_rule;
-  Scaler scaler;
-  EXPECT_TRUE(ok(context, lpt_scaler_create(context, &options, out(scaler))));
-  return scaler;
+  return create(context, options);
 }
 
 // The scale of 1 stands for this amax.

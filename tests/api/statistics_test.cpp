@@ -234,7 +234,7 @@ void expect_refused(lpt_context *context, lpt_status expected, const std::vector
                     lpt_status found) {
   const std::string text = lpt_context_error(context);
   EXPECT_EQ(expected, found) << text;
-  for (const char *word : words) EXPECT_NE(std::string::npos, text.find(word)) << "no '" << word << "' in: " << text;
+  expect_words(words, text);
 }
 
 TEST(Statistics, SayWhatIsWrong) {

@@ -58,6 +58,13 @@ inline testing::AssertionResult ok(const lpt_context *context, lpt_status status
   return testing::AssertionFailure() << lpt_status_string(status) << ": " << lpt_context_error(context);
 }
 
+// An error text has all of these words.
+inline void expect_words(const std::vector<const char *> &words, const std::string &text, const char *where = "") {
+  for (const char *word : words) {
+    EXPECT_NE(std::string::npos, text.find(word)) << where << ": no '" << word << "' in: " << text;
+  }
+}
+
 inline Context make_context(int32_t thread_count = 1, lpt_isa isa = LPT_ISA_AUTO) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = thread_count;
@@ -113,10 +120,26 @@ inline lpt_tensor_description describe(lpt_context *context, const lpt_tensor *t
   return description;
 }
 
+// Memory of one part of a tensor; rows of a new tensor have no gaps but for packs.
+template <typename Number>
+Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+  return static_cast<Number *>(describe(context, part_of(context, tensor, part).get()).data);
+}
+
 inline lpt_format_description describe(lpt_format format) {
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
   EXPECT_EQ(LPT_OK, lpt_format_describe(format, &description));
   return description;
+}
+
+// The parts that a tensor of a format has.
+inline std::vector<lpt_part> parts_of(lpt_format format) {
+  const lpt_format_description description = describe(format);
+  std::vector<lpt_part> parts = {LPT_PART_PAYLOAD};
+  if (description.block_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_BLOCK_SCALES);
+  if (description.tensor_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_TENSOR_SCALE);
+  if (description.zero_point != LPT_FORMAT_NONE) parts.push_back(LPT_PART_ZERO_POINTS);
+  return parts;
 }
 
 inline lpt_format format_named(const char *name) {
@@ -179,12 +202,8 @@ inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *
 
 // All parts of a tensor, one after the other: two tensors with the same bits have the same bytes.
 inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *tensor) {
-  const lpt_format_description format = describe(describe(context, tensor).format);
-  const bool has_part[] = {true, format.block_scale != LPT_FORMAT_NONE, format.tensor_scale != LPT_FORMAT_NONE,
-                           format.zero_point != LPT_FORMAT_NONE};
   std::vector<uint8_t> bytes;
-  for (lpt_part part = LPT_PART_PAYLOAD; part <= LPT_PART_ZERO_POINTS; ++part) {
-    if (!has_part[part]) continue;
+  for (const lpt_part part : parts_of(describe(context, tensor).format)) {
     const Tensor taken = part_of(context, tensor, part);
     const std::vector<uint8_t> more = plain_bytes(context, taken.get());
     bytes.insert(bytes.end(), more.begin(), more.end());
@@ -207,8 +226,7 @@ inline std::vector<double> numbers_of(lpt_context *context, const lpt_tensor *te
 }
 
 inline float tensor_scale_of(lpt_context *context, const lpt_tensor *tensor) {
-  const Tensor scale = part_of(context, tensor, LPT_PART_TENSOR_SCALE);
-  return *static_cast<const float *>(describe(context, scale.get()).data);
+  return *part_data<float>(context, tensor, LPT_PART_TENSOR_SCALE);
 }
 
 // A new tensor with these numbers, rounded to its format.

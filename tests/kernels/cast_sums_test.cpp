@@ -16,13 +16,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-lpt_format named(const char *name) {
-  lpt_format id = LPT_FORMAT_NONE;
-  const Status status = format_from_name(name, id);
-  EXPECT_TRUE(status.is_ok()) << name << ": " << status.message();
-  return id;
-}
-
 // All presets that numbers can be cast to, and blocks that no preset has.
 std::vector<lpt_format> targets() {
   std::vector<lpt_format> result;
@@ -87,7 +80,7 @@ void compare(const QuantizeCase &c, Values values, Random &random, std::vector<i
   const auto rows = cast_sums_kernels();
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     const CastSumsRequest request{source.view(), run.target.view(), nullptr};
-    if ((rows[i].needs & ~cpu_features()) != 0 || rows[i].refuses(request) != nullptr) continue;
+    if (!is_here(rows[i]) || !takes(rows[i], request)) continue;
     ++taken[i];
     expect_same(sums_of(rows[i], source, run.target), expected, std::string(rows[i].name) + ' ' + text_of(c, values));
     EXPECT_TRUE(source.is_intact() && run.target.is_intact()) << rows[i].name << ' ' << text_of(c, values);
@@ -121,10 +114,8 @@ TEST(CastSumsRows, EqualTheReference) {
   }
   for (std::size_t i = 0; i + 1 < taken.size(); ++i) {
     const Row<CastSumsRequest> &row = cast_sums_kernels()[i];
-    if ((row.needs & ~cpu_features()) == 0) {
+    if (can_run(row)) {
       EXPECT_GT(taken[i], 1500) << row.name << " refused nearly everything";
-    } else {
-      std::printf("skipped %s: needs %s\n", row.name, feature_names(row.needs & ~cpu_features()).c_str());
     }
   }
 }
@@ -258,7 +249,7 @@ TEST(CastSumsReference, CountsSpecialNumbers) {
   QuantizeRun run(c, source);
   run_reference(run.request);
   for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if ((row.needs & ~cpu_features()) != 0) continue;
+    if (!is_here(row)) continue;
     const CastSums sums = sums_of(row, source, run.target);
     EXPECT_EQ(sums.elements, 12) << row.name;
     EXPECT_EQ(sums.nans, 1) << row.name;
@@ -286,7 +277,7 @@ TEST(CastSumsReference, CountsWhatLeavesTheRangeOfAZeroPoint) {
   run.target.zero_points.data()[0] = 5;
   run_reference(run.request);
   for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if ((row.needs & ~cpu_features()) != 0) continue;
+    if (!is_here(row)) continue;
     const CastSums sums = sums_of(row, source, run.target);
     EXPECT_EQ(sums.nans, 1) << row.name;
     // -5.5 → -6, -5.75 → -6, 10.75 → 11, infinity, -1e30; 10.5 goes to the even 10.
@@ -306,7 +297,7 @@ TEST(CastSumsReference, HandsOnTheNanOfABlock) {
   QuantizeRun run(c, source);
   run_reference(run.request);
   for (const Row<CastSumsRequest> &row : cast_sums_kernels()) {
-    if ((row.needs & ~cpu_features()) != 0) continue;
+    if (!is_here(row)) continue;
     const CastSums sums = sums_of(row, source, run.target);
     EXPECT_EQ(sums.nans, 1) << row.name;
     EXPECT_EQ(sums.clipped, 0) << row.name;

@@ -8,6 +8,7 @@
 
 #include "kernels/gemm/gemm.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
 
 namespace lpt::test {
 
@@ -140,11 +141,10 @@ class Gemm : public testing::TestWithParam<size_t> {
   const GemmRow &row() const { return gemm_kernels()[GetParam()]; }
 
   void SetUp() override {
-    const CpuFeatures missing = row().needs & ~cpu_features();
-    if (missing != 0) GTEST_SKIP() << row().name << " needs " << feature_names(missing);
+    if (!is_here(row())) GTEST_SKIP() << row().name << " needs " << feature_names(missing_of(row()));
   }
 
-  bool takes(const GemmRequest &request) const { return row().refuses == nullptr || row().refuses(request) == nullptr; }
+  bool takes(const GemmRequest &request) const { return test::takes(row(), request); }
 
   // Runs a request in scratch of exactly the size that was asked for.
   void run(GemmRequest request) const {

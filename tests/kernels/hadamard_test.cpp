@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -65,17 +66,11 @@ HadamardRequest request_of(const RotationCase &c, Matrix &source, Matrix &target
   return request;
 }
 
-bool is_here(const Row<HadamardRequest> &row) { return (row.needs & ~cpu_features()) == 0; }
-
 // The rows that this machine has, the reference last.
 std::vector<const Row<HadamardRequest> *> rows_here() {
   std::vector<const Row<HadamardRequest> *> result;
   for (const Row<HadamardRequest> &row : hadamard_kernels()) {
-    if (is_here(row)) {
-      result.push_back(&row);
-    } else {
-      std::printf("skipped %s: needs %s\n", row.name, feature_names(row.needs & ~cpu_features()).c_str());
-    }
+    if (can_run(row)) result.push_back(&row);
   }
   return result;
 }
@@ -111,7 +106,7 @@ void compare(const Row<HadamardRequest> &row, const RotationCase &c, Values valu
   Matrix expected(LPT_FORMAT_F32, c.rows, c.columns, c.target_padding, c.target_shift);
   const HadamardRequest request = request_of(c, source, expected, vectors);
   reference().run(request);
-  if (row.refuses != nullptr && row.refuses(request) != nullptr) return;
+  if (!takes(row, request)) return;
   const bool is_copy = c.size == 0 && !c.has_signs && !c.has_factors && !c.has_row_factors;
   if (c.is_in_place) {
     HadamardRequest over = request;

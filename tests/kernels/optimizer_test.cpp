@@ -11,6 +11,7 @@
 
 #include "src/formats/block_scale.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
 #include "tests/support/shapes.hpp"
 
 namespace lpt::test {
@@ -121,12 +122,6 @@ void redirect(AdamwRequest &request, Problem &problem) {
   request.parameter.data = problem.parameter.data.data();
 }
 
-bool can_run(const Row<AdamwRequest> &row) {
-  const CpuFeatures missing = row.needs & ~cpu_features();
-  if (missing != 0) std::printf("skipped %s: needs %s\n", row.name, feature_names(missing).c_str());
-  return missing == 0;
-}
-
 TEST(Adamw, RowsGiveTheBitsOfTheReference) {
   Random random(1);
   const auto rows = adamw_kernels();
@@ -155,7 +150,7 @@ TEST(Adamw, RowsGiveTheBitsOfTheReference) {
               request.begin = random.below(count);
               request.count = random.below(count - request.begin + 1);
             }
-            if (row.refuses != nullptr && row.refuses(request) != nullptr) continue;
+            if (!takes(row, request)) continue;
             ++run_count;
             const std::string where =
                 text("%s: %s %s %s %s, %lld from %lld, %s", row.name, format_name(gradient).c_str(),
@@ -343,7 +338,7 @@ TEST(Adamw, DrawsRandomBitsByElement) {
     copy(whole, split);
     const lpt_rounding stochastic[3] = {LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_STOCHASTIC};
     AdamwRequest request = whole.request(random, constants_of(2, 0.01, 0, 1e-8, 1), stochastic, true);
-    if (row.refuses != nullptr && row.refuses(request) != nullptr) continue;
+    if (!takes(row, request)) continue;
     adamw_kernels().back().run(request);
     redirect(request, split);
     int64_t begin = 0;
@@ -401,7 +396,7 @@ class Simulation {
  private:
   static const Row<AdamwRequest> &row() {
     for (const auto &candidate : adamw_kernels()) {
-      if ((candidate.needs & ~cpu_features()) == 0) return candidate;
+      if (is_here(candidate)) return candidate;
     }
     return adamw_kernels().back();
   }

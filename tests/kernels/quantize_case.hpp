@@ -8,8 +8,16 @@
 #include "kernels/quantize/quantize.hpp"
 #include "src/formats/block_scale.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
 
 namespace lpt::test {
+
+inline lpt_format named(const char *name) {
+  lpt_format id = LPT_FORMAT_NONE;
+  const Status status = format_from_name(name, id);
+  EXPECT_TRUE(status.is_ok()) << name << ": " << status.message();
+  return id;
+}
 
 // Everything about a cast but the numbers.
 struct QuantizeCase {
@@ -24,8 +32,10 @@ struct QuantizeCase {
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
   bool wants_amax = false, wants_nan = false;
   bool has_words = false;  // random bits of the caller
+  bool is_streamed = false;
   float tensor_scale = 0;  // 0: from the source
-  RandomSource random = {.seed = 0x1234567, .offset = 0, .row_stride = 0, .stream = 3, .step = 5, .rounds = 7, .bits = 16};
+  RandomSource random = {
+      .seed = 0x1234567, .offset = 0, .row_stride = 0, .stream = 3, .step = 5, .rounds = 7, .bits = 16};
 };
 
 inline lpt_scale_rule resolved(const Format &format, lpt_scale_rule rule, lpt_rounding rounding) {
@@ -37,13 +47,14 @@ inline lpt_scale_rule resolved(const Format &format, lpt_scale_rule rule, lpt_ro
 
 inline std::string text_of(const QuantizeCase &c) {
   return format_name(c.source) + (c.is_transposed ? " transposed" : "") + " -> " + format_name(c.target) +
-         text(" %lldx%lld padding %lld,%lld shift %zu,%zu rounding %d overflow %d rule %d amax %d scale %a "
-              "random %lld+r*%lld rounds %d bits %d",
-              static_cast<long long>(c.rows), static_cast<long long>(c.columns),
-              static_cast<long long>(c.source_padding), static_cast<long long>(c.target_padding), c.source_shift,
-              c.target_shift, c.rounding, c.overflow, c.rule, c.wants_amax,
-              static_cast<double>(c.tensor_scale), static_cast<long long>(c.random.offset),
-              static_cast<long long>(c.random.row_stride), c.random.rounds, c.random.bits);
+         text(
+             " %lldx%lld padding %lld,%lld shift %zu,%zu rounding %d overflow %d rule %d amax %d streamed %d scale %a "
+             "random %lld+r*%lld rounds %d bits %d",
+             static_cast<long long>(c.rows), static_cast<long long>(c.columns),
+             static_cast<long long>(c.source_padding), static_cast<long long>(c.target_padding), c.source_shift,
+             c.target_shift, c.rounding, c.overflow, c.rule, c.wants_amax, c.is_streamed,
+             static_cast<double>(c.tensor_scale), static_cast<long long>(c.random.offset),
+             static_cast<long long>(c.random.row_stride), c.random.rounds, c.random.bits);
 }
 
 // A source made for a case. Values are drawn by the caller.
@@ -88,6 +99,7 @@ class QuantizeRun {
     }
     request.amax = c.wants_amax ? &amax : nullptr;
     request.has_nan = c.wants_nan ? &has_nan : nullptr;
+    request.is_streamed = c.is_streamed;
     if (c.has_words) take_words(c);
   }
   QuantizeRun(const QuantizeRun &) = delete;
@@ -117,17 +129,11 @@ class QuantizeRun {
   }
 };
 
-template <typename Request>
-const Row<Request> &reference_of(std::span<const Row<Request>> rows) {
-  return rows.back();
-}
-
 // The row that this machine would take.
 template <typename Request>
 void run_fastest(std::span<const Row<Request>> rows, const Request &request) {
   for (const Row<Request> &row : rows) {
-    const bool is_there = (row.needs & ~cpu_features()) == 0;
-    if (is_there && (row.refuses == nullptr || row.refuses(request) == nullptr)) return row.run(request);
+    if (is_here(row) && takes(row, request)) return row.run(request);
   }
 }
 

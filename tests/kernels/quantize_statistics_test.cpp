@@ -61,12 +61,6 @@ Error error_of(lpt_format target, lpt_rounding rounding, lpt_scale_rule rule, in
   return {errors / squares, products / squares - 1, std::sqrt(noise) / squares};
 }
 
-lpt_format named(const char *name) {
-  lpt_format format = LPT_FORMAT_NONE;
-  EXPECT_TRUE(format_from_name(name, format).is_ok()) << name;
-  return format;
-}
-
 struct Figure {
   const char *name;
   const char *target;

@@ -7,37 +7,6 @@
 namespace lpt::test {
 namespace {
 
-template <typename Request>
-class RowTest : public testing::TestWithParam<const Row<Request> *> {
- protected:
-  void SetUp() override {
-    const CpuFeatures missing = this->GetParam()->needs & ~cpu_features();
-    if (missing != 0) GTEST_SKIP() << this->GetParam()->name << " needs " << feature_names(missing);
-  }
-  bool takes(const Request &request) const {
-    return this->GetParam()->refuses == nullptr || this->GetParam()->refuses(request) == nullptr;
-  }
-};
-
-// All rows but the last, which is the reference.
-template <typename Request>
-std::vector<const Row<Request> *> fast_rows(std::span<const Row<Request>> rows) {
-  std::vector<const Row<Request> *> result;
-  for (const Row<Request> &row : rows.first(rows.size() - 1)) result.push_back(&row);
-  return result;
-}
-
-template <typename Request>
-std::string row_name(const testing::TestParamInfo<const Row<Request> *> &info) {
-  return info.param->name;
-}
-
-lpt_format named(const char *name) {
-  lpt_format id = LPT_FORMAT_NONE;
-  EXPECT_TRUE(format_from_name(name, id).is_ok()) << name;
-  return id;
-}
-
 // Presets, and some elements of the caller's own.
 lpt_format draw_element(Random &random) {
   static constexpr lpt_format common[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2, LPT_FORMAT_E2M1FN,
@@ -157,6 +126,7 @@ QuantizeCase draw_case(Random &random) {
   c.random.stream = static_cast<uint32_t>(random.bits());
   c.random.rounds = random.chance(0.5) ? 7 : 10;
   c.random.bits = random.chance(0.8) ? 16 : 8;
+  c.is_streamed = random.chance(0.3);
   return c;
 }
 
@@ -236,6 +206,7 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
     c.rows = 2;
     c.columns = (int64_t{1} << 24) / (target == LPT_FORMAT_F16_TENSOR ? 4 : 2) + 77;
     c.target_shift = 4;
+    c.is_streamed = true;
     Random random(101);
     compare(c, Values::kBits, random);
     if (HasFatalFailure()) return;

@@ -1,0 +1,91 @@
+// Every row that sums magnitudes, bit for bit against the order of its contract, written out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/kernels/quantize_case.hpp"
+#include "tests/support/shapes.hpp"
+
+namespace lpt::test {
+namespace {
+
+// One sum of two f32, rounded once: that of double is exact enough to round to the same.
+float added(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
+
+// Sixteen lanes, number i in lane i modulo 16; then the second half of the lanes on the first, until one is left.
+float expected_sum(const Matrix &source, int64_t row) {
+  float lanes[16] = {};
+  for (int64_t column = 0; column < source.columns(); ++column) {
+    const float magnitude = std::fabs(source.get(row, column));
+    if (std::isfinite(magnitude)) lanes[column % 16] = added(lanes[column % 16], magnitude);
+  }
+  float eight[8], four[4];
+  for (int i = 0; i < 8; ++i) eight[i] = added(lanes[i], lanes[i + 8]);
+  for (int i = 0; i < 4; ++i) four[i] = added(eight[i], eight[i + 4]);
+  return added(added(four[0], four[2]), added(four[1], four[3]));
+}
+
+class MagnitudeSumRow : public RowTest<MagnitudeSumRequest> {
+ protected:
+  // The sums of all rows of a source, in memory of just their size.
+  std::vector<float> sums_of(Matrix &source) {
+    Guarded sums(static_cast<std::size_t>(source.rows()) * sizeof(float));
+    auto *numbers = reinterpret_cast<float *>(sums.data());
+    GetParam()->run({source.view(), numbers});
+    EXPECT_TRUE(sums.is_intact() && source.is_intact());
+    return {numbers, numbers + source.rows()};
+  }
+};
+
+TEST_P(MagnitudeSumRow, AddsInTheOrderOfSixteenLanes) {
+  Random random(120);
+  int taken = 0;
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_F64, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const bool is_transposed : {false, true}) {
+      for (const int64_t columns : kSimdEdges) {
+        for (const Values values : kAllValues) {
+          const auto shift = static_cast<std::size_t>(8 * random.below(8));
+          Matrix source(format, random.of(kFewRows), columns, random.below(2) * random.below(9), shift, is_transposed);
+          source.fill(random, values);
+          if (!takes({source.view(), nullptr})) continue;
+          ++taken;
+          const std::vector<float> sums = sums_of(source);
+          for (int64_t row = 0; row < source.rows(); ++row) {
+            ASSERT_EQ(float_bits(sums[static_cast<std::size_t>(row)]), float_bits(expected_sum(source, row)))
+                << format_name(format) << (is_transposed ? " transposed, row " : " row ") << row << " of " << columns
+                << " columns of " << name_of(values);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 100) << "the row refuses nearly everything";
+}
+
+// Worked out by hand: where the order shows.
+TEST_P(MagnitudeSumRow, ShowsItsOrderWhereOnesAreLost) {
+  const struct {
+    int64_t ones[2];  // where two ones stand, beside a number 0 of 2^24
+    float sum;
+  } cases[] = {{{16, 32}, 0x1p24f},      // both after it in its lane: lost one by one
+               {{8, 24}, 0x1p24f + 2},   // together in a lane of their own
+               {{4, 12}, 0x1p24f + 2},   // lane 12 goes to lane 4 before lane 4 goes to lane 0
+               {{8, 4}, 0x1p24f},        // lane 8 goes to lane 0, then lane 4: lost one by one
+               {{1, 15}, 0x1p24f + 2}};  // lane 15 reaches lane 1 before the last addition
+  for (const auto &[ones, sum] : cases) {
+    Matrix source(LPT_FORMAT_F32, 1, 40);
+    for (int64_t column = 0; column < 40; ++column) source.set(0, column, 0.0f);
+    source.set(0, 0, -0x1p24f);
+    for (const int64_t column : ones) source.set(0, column, column % 8 == 0 ? 1.0f : -1.0f);
+    source.set(0, 17, NAN);
+    source.set(0, 39, -INFINITY);
+    EXPECT_EQ(sums_of(source), std::vector<float>{sum}) << ones[0] << " and " << ones[1];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, MagnitudeSumRow, testing::ValuesIn(all_rows(magnitude_sum_kernels())),
+                         row_name<MagnitudeSumRequest>);
+
+}  // namespace
+}  // namespace lpt::test
