@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/common/intrinsics.hpp"
-#include "src/base/philox.hpp"
+#include "kernels/common/philox_lanes.hpp"
 
 namespace lpt {
 
@@ -19,37 +19,41 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(value), _mm512_set1_epi32(0x7FFFFFFF)));
 }
 
-// Key and counter of Philox, spread for eight counters at a time: one word per 64-bit lane, because vpmuludq leaves out
-// the upper halves. A round is 2 multiplications, 2 shifts and 2 ternary xors.
-struct PhiloxLanes {
-  uint64_t key0[10];
-  uint64_t key1[10];
-  uint64_t stream;
-  uint64_t step;
-  // Where the counter is below 2^32, half of the first two rounds is the same in all lanes. What it leaves, with the
-  // keys of the next round: word 2 of round 1, words 0 and 2 of round 2, word 2 of round 3.
-  uint64_t first2, second0, second2, third2;
-};
-
-static inline PhiloxLanes philox_lanes(const RandomSource &source) {
-  PhiloxLanes lanes;
-  uint32_t key0 = static_cast<uint32_t>(source.seed);
-  uint32_t key1 = static_cast<uint32_t>(source.seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    lanes.key0[round] = key0;
-    lanes.key1[round] = key1;
-    key0 += kPhiloxWeyl0;
-    key1 += kPhiloxWeyl1;
+// 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
+[[gnu::always_inline]] static inline void transpose(__m512i (&rows)[16]) {
+  __m512i pairs[16], quads[16];
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
   }
-  lanes.stream = source.stream;
-  lanes.step = source.step;
-  const uint64_t product1 = uint64_t{kPhiloxMultiplier1} * source.stream;
-  const uint64_t product0 = uint64_t{kPhiloxMultiplier0} * ((product1 >> 32) ^ lanes.key0[0]);
-  lanes.first2 = lanes.step ^ lanes.key1[0];
-  lanes.second0 = (product1 & 0xFFFFFFFFu) ^ lanes.key0[1];
-  lanes.second2 = (product0 >> 32) ^ lanes.key1[1];
-  lanes.third2 = (product0 & 0xFFFFFFFFu) ^ lanes.key1[2];
-  return lanes;
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4, c + 8, c + 12
+    quads[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
+    quads[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
+    quads[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
+    quads[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    const __m512i even_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0x88);  // columns c, c + 8
+    const __m512i odd_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0xDD);   // columns c + 4, c + 12
+    const __m512i even_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0x88);
+    const __m512i odd_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0xDD);
+    rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+    rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+    rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
+    rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
+  }
+}
+
+[[gnu::always_inline]] static inline void transpose(__m512 (&rows)[16]) {
+  __m512i bits[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) bits[i] = _mm512_castps_si512(rows[i]);
+  transpose(bits);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) rows[i] = _mm512_castsi512_ps(bits[i]);
 }
 
 // 16 random bits for each of 64 elements, in order: the first 32 elements in `low`. Or 8 bits for each of 128.

@@ -1,7 +1,7 @@
 // What the two AVX-512 rows share. Included by ISA files: everything here has internal linkage.
 #pragma once
 
-#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/x86_avx512.hpp"
 #include "kernels/gemm/operand.hpp"
 
 namespace lpt {
@@ -99,33 +99,7 @@ struct Avx512 {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(high), _mm512_extracti64x4_epi64(lanes, 1));
   }
 
-  // 16 × 16 dwords: within 2 × 2, 4 × 4, then whole 128-bit quarters.
-  static void transpose(Dwords (&rows)[16]) {
-    __m512i pairs[16], quads[16];
-#pragma GCC unroll 8
-    for (int i = 0; i < 16; i += 2) {
-      pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
-      pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 16; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4, c + 8, c + 12
-      quads[i] = _mm512_unpacklo_epi64(pairs[i], pairs[i + 2]);
-      quads[i + 1] = _mm512_unpackhi_epi64(pairs[i], pairs[i + 2]);
-      quads[i + 2] = _mm512_unpacklo_epi64(pairs[i + 1], pairs[i + 3]);
-      quads[i + 3] = _mm512_unpackhi_epi64(pairs[i + 1], pairs[i + 3]);
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
-      const __m512i even_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0x88);  // columns c, c + 8
-      const __m512i odd_low = _mm512_shuffle_i32x4(quads[c], quads[4 + c], 0xDD);   // columns c + 4, c + 12
-      const __m512i even_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0x88);
-      const __m512i odd_high = _mm512_shuffle_i32x4(quads[8 + c], quads[12 + c], 0xDD);
-      rows[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-      rows[c + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-      rows[c + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
-      rows[c + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
-    }
-  }
+  static void transpose(Dwords (&rows)[16]) { lpt::transpose(rows); }
 
   static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
     const __mmask16 mask = first16(count);

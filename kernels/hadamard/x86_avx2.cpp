@@ -1,7 +1,8 @@
 // Rotations with AVX2.
+#include "kernels/common/x86_avx2.hpp"
+
 #include <cstring>
 
-#include "kernels/common/intrinsics.hpp"
 #include "kernels/hadamard/rotate.hpp"
 
 namespace lpt {
@@ -66,26 +67,7 @@ struct Avx2 {
     }
   }
 
-  [[gnu::always_inline]] static void transpose(Vector (&rows)[8]) {
-    Vector pairs[8], quads[8];
-#pragma GCC unroll 4
-    for (int i = 0; i < 8; i += 2) {
-      pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
-      pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
-    }
-#pragma GCC unroll 2
-    for (int i = 0; i < 8; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4
-      quads[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-      quads[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xEE);
-      quads[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-      quads[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xEE);
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
-      rows[c] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x20);
-      rows[4 + c] = _mm256_permute2f128_ps(quads[c], quads[4 + c], 0x31);
-    }
-  }
+  [[gnu::always_inline]] static void transpose(Vector (&rows)[8]) { lpt::transpose(rows); }
 };
 
 }  // namespace

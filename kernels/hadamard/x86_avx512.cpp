@@ -56,32 +56,7 @@ struct Avx512 {
     }
   }
 
-  [[gnu::always_inline]] static void transpose(Vector (&rows)[16]) {
-    Vector pairs[16], quads[16];
-#pragma GCC unroll 8
-    for (int i = 0; i < 16; i += 2) {
-      pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
-      pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 16; i += 4) {  // quads[4·g + c]: rows 4·g to 4·g + 3 of columns c, c + 4, c + 8, c + 12
-      quads[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-      quads[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xEE);
-      quads[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-      quads[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xEE);
-    }
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
-      const Vector even_low = _mm512_shuffle_f32x4(quads[c], quads[4 + c], 0x88);  // columns c, c + 8
-      const Vector odd_low = _mm512_shuffle_f32x4(quads[c], quads[4 + c], 0xDD);   // columns c + 4, c + 12
-      const Vector even_high = _mm512_shuffle_f32x4(quads[8 + c], quads[12 + c], 0x88);
-      const Vector odd_high = _mm512_shuffle_f32x4(quads[8 + c], quads[12 + c], 0xDD);
-      rows[c] = _mm512_shuffle_f32x4(even_low, even_high, 0x88);
-      rows[c + 4] = _mm512_shuffle_f32x4(odd_low, odd_high, 0x88);
-      rows[c + 8] = _mm512_shuffle_f32x4(even_low, even_high, 0xDD);
-      rows[c + 12] = _mm512_shuffle_f32x4(odd_low, odd_high, 0xDD);
-    }
-  }
+  [[gnu::always_inline]] static void transpose(Vector (&rows)[16]) { lpt::transpose(rows); }
 
  private:
   static Vector signs(__mmask16 negative) {

@@ -9,14 +9,22 @@
 namespace lpt {
 namespace {
 
-enum class Rounding { kNearest, kDown, kDrawn };
+enum class Rounding { kNearest, kDown, kDrawn16, kDrawn8 };
+
+constexpr bool is_drawn(Rounding rounding) { return rounding == Rounding::kDrawn16 || rounding == Rounding::kDrawn8; }
+
+// Bits of a code behind the point before it is cut: one more than are drawn.
+constexpr int32_t bits_behind(Rounding rounding) {
+  return rounding == Rounding::kDrawn16 ? 17 : rounding == Rounding::kDrawn8 ? 9 : 0;
+}
+
+constexpr int64_t random_bytes(Rounding rounding) { return rounding == Rounding::kDrawn16 ? 2 : 1; }
 
 // An element as data, and how it is rounded to.
 struct Coder {
   Element element;
   Rounding rounding;
-  float limit;      // magnitudes are held here before they are rounded
-  uint32_t addend;  // beside two times the random bits
+  float limit;  // magnitudes are held here before they are rounded
 };
 
 // The number that has the code behind the largest one, as if the exponents went on.
@@ -29,20 +37,33 @@ inline float next_number(const Element &element) {
 
 inline Coder coder_of(const QuantizeRequest &request) {
   const Element element = element_of(request.target.format.element);
-  const Rounding rounding = request.rounding == LPT_ROUNDING_STOCHASTIC    ? Rounding::kDrawn
-                            : request.rounding == LPT_ROUNDING_TOWARD_ZERO ? Rounding::kDown
-                                                                           : Rounding::kNearest;
+  Rounding rounding = request.rounding == LPT_ROUNDING_TOWARD_ZERO ? Rounding::kDown : Rounding::kNearest;
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC) {
+    rounding = request.random.bits == 16 ? Rounding::kDrawn16 : Rounding::kDrawn8;
+  }
   const bool goes_on = request.overflow == LPT_OVERFLOW_INFINITE && element.infinity_code > element.max_code;
   float limit = goes_on ? next_number(element) : decode(element, element.max_code);
   if (element.is_integer) limit = static_cast<float>(element.max_code);
-  return {element, rounding, limit, request.random.bits == 16 ? 1u : 256u};
+  return {element, rounding, limit};
 }
+
+// Whole vectors, as gcc would put a half in both halves anew for each use.
+alignas(32) constexpr int8_t kLowBytes[4][32] = {{0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                                  0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+                                                 {-1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1,
+                                                  -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1},
+                                                 {-1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1,
+                                                  -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1},
+                                                 {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12,
+                                                  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12}};
+alignas(32) constexpr int8_t kBytePairs[32] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
+                                               0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
 
 // The constants of a coder, in registers or on the stack: a byte that is stored could be any other part of memory.
 template <bool kIsInteger, Rounding kRounding>
 struct CoderLanes {
   __m256 limit, unit, smallest;
-  __m256i min_field, raise, sign_bytes, code_bytes, base, addend;
+  __m256i min_field, raise, sign_bytes, code_bytes, base;
   __m256i dropped, below;
   __m128i sign_shift;
   bool is_fnuz;
@@ -55,20 +76,19 @@ struct CoderLanes {
     sign_shift = _mm_cvtsi32_si128(8 - element.bits);
     sign_bytes = _mm256_set1_epi8(static_cast<char>(0x80));
     code_bytes = _mm256_set1_epi8(static_cast<char>((1 << element.bits) - 1));
-    addend = kRounding == Rounding::kDrawn ? all_lanes(coder.addend) : _mm256_setzero_si256();
-    const int32_t drawn_bits = kRounding == Rounding::kNearest ? 0 : 17;
+    constexpr int32_t kBehind = bits_behind(kRounding);
     if constexpr (kIsInteger) {
       unit = all_floats(static_cast<uint32_t>(127 + mantissa_bits) << 23);
-      smallest = all_floats(static_cast<uint32_t>(127 + drawn_bits) << 23);
+      smallest = all_floats(static_cast<uint32_t>(127 + kBehind) << 23);
       return;
     }
     const auto field = static_cast<uint32_t>(element.min_exponent + 127);
     dropped = _mm256_set1_epi32(23 - mantissa_bits);
     raise = all_lanes((static_cast<uint32_t>(23 - mantissa_bits) << 23) - (field << mantissa_bits));
     min_field = all_lanes(field << 23);
-    unit = all_floats(static_cast<uint32_t>(drawn_bits + mantissa_bits - element.min_exponent + 127) << 23);
-    below = _mm256_set1_epi32(6 - mantissa_bits);
-    base = all_lanes((field - 1) << (17 + mantissa_bits));
+    unit = all_floats(static_cast<uint32_t>(kBehind + mantissa_bits - element.min_exponent + 127) << 23);
+    below = _mm256_set1_epi32(23 - kBehind - mantissa_bits);
+    base = all_lanes((field - 1) << (kBehind + mantissa_bits));
   }
 
   // Adding 2^(E + 23 - M) to a magnitude of exponent E leaves it, rounded to M bits, at the foot of the sum; with E
@@ -81,33 +101,33 @@ struct CoderLanes {
     return _mm256_castps_si256(_mm256_add_ps(magnitude, _mm256_castsi256_ps(addend)));
   }
 
-  // The code with 17 bits behind the point, cut: the integer part after the random bits are added. Subnormals lie on an
-  // even grid, normals have theirs in their bits.
-  [[gnu::always_inline]] inline __m256i drawn(__m256 magnitude, __m256i random) const {
+  // The code with the kind's bits behind the point, cut. Subnormals lie on an even grid, normals have theirs in their
+  // bits.
+  [[gnu::always_inline]] inline __m256i fixed(__m256 magnitude) const {
     const __m256i bits = _mm256_castps_si256(magnitude);
     const __m256i small = _mm256_cvttps_epi32(_mm256_mul_ps(magnitude, unit));
     const __m256i normal = _mm256_sub_epi32(_mm256_srlv_epi32(bits, below), base);
-    const __m256i fixed = _mm256_blendv_epi8(normal, small, _mm256_cmpgt_epi32(min_field, bits));
-    return _mm256_srli_epi32(_mm256_add_epi32(fixed, random), 17);
+    return _mm256_blendv_epi8(normal, small, _mm256_cmpgt_epi32(min_field, bits));
   }
 
   // Integers lie on an even grid; the code is a magnitude.
-  [[gnu::always_inline]] inline __m256i integer(__m256 magnitude, __m256i random) const {
-    const __m256 held = _mm256_min_ps(_mm256_mul_ps(magnitude, unit), limit);
+  [[gnu::always_inline]] inline __m256i integer(__m256 product) const {
+    const __m256 held = _mm256_min_ps(_mm256_mul_ps(product, unit), limit);
     if constexpr (kRounding == Rounding::kNearest) return _mm256_cvtps_epi32(held);
-    const __m256i fixed = _mm256_cvttps_epi32(_mm256_mul_ps(held, smallest));
-    return _mm256_srli_epi32(_mm256_add_epi32(fixed, random), 17);
+    return _mm256_cvttps_epi32(_mm256_mul_ps(held, smallest));
   }
 
-  [[gnu::always_inline]] inline __m256i random_addend(const uint16_t *random) const {
-    if constexpr (kRounding != Rounding::kDrawn) return _mm256_setzero_si256();
-    const __m256i bits = _mm256_cvtepu16_epi32(load_half_bytes(random));
-    return _mm256_add_epi32(_mm256_add_epi32(bits, bits), addend);
+  // The code of a magnitude at the foot of each lane, anything above; or with bits behind the point, where these are
+  // drawn.
+  [[gnu::always_inline]] inline __m256i rounded(__m256 product) const {
+    if constexpr (kIsInteger) return integer(product);
+    const __m256 held = _mm256_min_ps(product, limit);
+    return kRounding == Rounding::kNearest ? nearest(held) : fixed(held);
   }
 
-  // The codes of 32 numbers, or false: a product is no finite number. `largest` is that of the sources, as bits.
+  // The codes of 32 numbers, or false: a product is no finite number.
   [[gnu::always_inline]] inline bool codes_of(const __m256 (&source)[4], const __m256 (&inverse)[4],
-                                              const uint16_t *random, __m256i &codes) const {
+                                              const uint8_t *random, __m256i &codes) const {
     __m256i code[4];
     __m256i largest;
 #pragma GCC unroll 4
@@ -115,41 +135,56 @@ struct CoderLanes {
       const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
       const __m256i magnitude = _mm256_castps_si256(product);
       largest = i == 0 ? magnitude : _mm256_max_epi32(largest, magnitude);
-      if constexpr (kIsInteger) {
-        code[i] = _mm256_sign_epi32(integer(product, random_addend(random + 8 * i)), _mm256_castps_si256(source[i]));
-      } else if constexpr (kRounding == Rounding::kNearest) {
-        code[i] = nearest(_mm256_min_ps(product, limit));
-      } else {
-        code[i] = drawn(_mm256_min_ps(product, limit), random_addend(random + 8 * i));
-      }
+      code[i] = rounded(product);
     }
-    const __m256i is_special = _mm256_cmpgt_epi32(largest, all_lanes(kFloatInfinityBits - 1));
-    if (!_mm256_testz_si256(is_special, is_special)) [[unlikely]]
+    // Infinity's exponent and one more is a sign.
+    const __m256i raised = _mm256_add_epi32(largest, all_lanes(0x80000000 - kFloatInfinityBits));
+    if (_mm256_movemask_ps(_mm256_castsi256_ps(raised)) != 0) [[unlikely]]
       return false;
-    codes = in_order(kIsInteger ? _mm256_and_si256(low_bytes(code), code_bytes) : with_signs(low_bytes(code), source));
+    if constexpr (kRounding == Rounding::kDrawn16) carry16(code, random);
+    const __m256i magnitudes = kRounding == Rounding::kDrawn8 ? carried8(code, random) : low_bytes(code);
+    codes = in_order(with_signs(magnitudes, source));
     return true;
+  }
+
+  // The integer part after 2 R + 1 is added behind the point.
+  [[gnu::always_inline]] static inline void carry16(__m256i (&fixed)[4], const uint8_t *random) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m256i bits = _mm256_cvtepu16_epi32(load_half_bytes(random + 16 * i));
+      const __m256i addend = _mm256_add_epi32(_mm256_add_epi32(bits, bits), all_lanes(1));
+      fixed[i] = _mm256_srli_epi32(_mm256_add_epi32(fixed[i], addend), 17);
+    }
+  }
+
+  // The same with 8 bits, as bytes in the order of low_bytes(). A code has at most 7 bits, so that 16 hold all;
+  // vpavgw adds the one and drops the last bit.
+  [[gnu::always_inline]] static inline __m256i carried8(const __m256i (&fixed)[4], const uint8_t *random) {
+    const __m256i low = _mm256_packus_epi32(fixed[0], fixed[1]);
+    const __m256i high = _mm256_packus_epi32(fixed[2], fixed[3]);
+    const __m256i fours = _mm256_permutevar8x32_epi32(load_bytes(random), _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    const __m256i of_both = _mm256_shuffle_epi8(fours, load_bytes(kBytePairs));
+    const __m256i low_sums = _mm256_avg_epu16(low, _mm256_maddubs_epi16(of_both, _mm256_set1_epi16(2)));
+    const __m256i high_sums = _mm256_avg_epu16(high, _mm256_maddubs_epi16(of_both, _mm256_set1_epi16(2 << 8)));
+    return _mm256_packus_epi16(_mm256_srli_epi16(low_sums, 8), _mm256_srli_epi16(high_sums, 8));
   }
 
   // Byte 0 of the lanes: dword i of each half holds four of vector i.
   [[gnu::always_inline]] static inline __m256i low_bytes(const __m256i (&lanes)[4]) {
-    const __m256i first =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-    const __m256i second =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1));
-    const __m256i third =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1, -1, -1));
-    const __m256i fourth =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12));
-    return _mm256_or_si256(
-        _mm256_or_si256(_mm256_shuffle_epi8(lanes[0], first), _mm256_shuffle_epi8(lanes[1], second)),
-        _mm256_or_si256(_mm256_shuffle_epi8(lanes[2], third), _mm256_shuffle_epi8(lanes[3], fourth)));
+    const __m256i first = _mm256_shuffle_epi8(lanes[0], load_bytes(kLowBytes[0]));
+    const __m256i second = _mm256_shuffle_epi8(lanes[1], load_bytes(kLowBytes[1]));
+    const __m256i third = _mm256_shuffle_epi8(lanes[2], load_bytes(kLowBytes[2]));
+    const __m256i fourth = _mm256_shuffle_epi8(lanes[3], load_bytes(kLowBytes[3]));
+    return _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
   }
 
-  // Packing with signs keeps the top bits, in the same order.
+  // Packing with signs keeps the top bits, and no number but 0 becomes 0, in the same order.
   [[gnu::always_inline]] inline __m256i with_signs(__m256i magnitudes, const __m256 (&source)[4]) const {
     const __m256i low = _mm256_packs_epi32(_mm256_castps_si256(source[0]), _mm256_castps_si256(source[1]));
     const __m256i high = _mm256_packs_epi32(_mm256_castps_si256(source[2]), _mm256_castps_si256(source[3]));
-    const __m256i top = _mm256_and_si256(_mm256_packs_epi16(low, high), sign_bytes);
+    const __m256i bytes = _mm256_packs_epi16(low, high);
+    if constexpr (kIsInteger) return _mm256_and_si256(_mm256_sign_epi8(magnitudes, bytes), code_bytes);
+    const __m256i top = _mm256_and_si256(bytes, sign_bytes);
     __m256i signs = _mm256_srl_epi16(top, sign_shift);
     if (is_fnuz) signs = _mm256_andnot_si256(_mm256_cmpeq_epi8(magnitudes, _mm256_setzero_si256()), signs);
     return _mm256_or_si256(magnitudes, signs);

@@ -2,6 +2,7 @@
 // ISA file only.
 #pragma once
 
+#include "kernels/common/x86_avx2.hpp"
 #include "kernels/quantize/avx2_encode.hpp"
 #include "kernels/quantize/avx2_random.hpp"
 #include "kernels/quantize/avx2_scales.hpp"
@@ -16,9 +17,9 @@ constexpr int32_t kEndless = 62;  // log2 of the columns of a block that has no 
 
 [[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Random bits of eight rows, where those of a column are adjacent.
+// Random bits of eight rows, 16 for each element, where those of a column are adjacent.
 struct RandomTile {
-  alignas(32) uint16_t row[8][kPanelColumns];
+  alignas(32) uint8_t row[8][2 * kPanelColumns];
   int64_t first;  // row of the tile that is the request's first
 };
 
@@ -27,13 +28,16 @@ struct CastState {
   Coder coder;
   const RandomTile *tile = nullptr;  // NULL: random bits run along rows
   int64_t bits;                      // of a code
+  PhiloxLanes philox;
   RandomStrip random;
   alignas(32) float numbers[kPanelColumns];
   alignas(32) uint32_t amax[kPanelBlocks + 8];  // magnitudes of blocks, as bits
   alignas(32) float inverse[kPanelBlocks + 8];  // of their scales, or of the whole
   int32_t log2_columns;                         // of a block
 
-  explicit CastState(const QuantizeRequest &request) : coder(coder_of(request)), bits(coder.element.bits) {}
+  explicit CastState(const QuantizeRequest &request) : coder(coder_of(request)), bits(coder.element.bits) {
+    if (is_drawn(coder.rounding)) philox = philox_lanes(request.random);
+  }
 };
 
 // Adjacent elements of a row; the first stands in column `strip_column` of the panel.
@@ -120,7 +124,7 @@ struct InverseLanes {
 // One group of 32 numbers. False: nothing was done.
 template <typename Lanes>
 [[gnu::always_inline]] inline bool cast_group(const Lanes &lanes, const InverseLanes &inverses, int64_t strip_column,
-                                              const float *from, const uint16_t *random, int64_t bits, uint8_t *to,
+                                              const float *from, const uint8_t *random, int64_t bits, uint8_t *to,
                                               bool has_amax, __m256i &amax) {
   __m256 source[4];
   __m256 inverse[4];
@@ -142,7 +146,7 @@ template <typename Lanes>
 // `from` are the numbers of the stretch. Gives the largest magnitude of those that vectors cast, as bits.
 template <bool kIsInteger, Rounding kRounding>
 uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
-                   const float *from, const uint16_t *random, uint8_t *to) {
+                   const float *from, const uint8_t *random, uint8_t *to) {
   const CoderLanes<kIsInteger, kRounding> lanes(state.coder);
   const InverseLanes inverses(state);
   const bool has_amax = request.amax != nullptr;
@@ -155,7 +159,7 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
     const bool is_done =
         cast_group(lanes, inverses, strip_column + at, from + at, random, bits, to + at * bits / 8, has_amax, amax);
     if (!is_done) cast_plainly(request, state, {stretch.row, stretch.column + at, 32, strip_column + at});
-    if constexpr (kRounding == Rounding::kDrawn) random += 32;
+    if constexpr (is_drawn(kRounding)) random += 32 * random_bytes(kRounding);
   }
   if (at == count) return largest_lane(amax);
   float rest[32] = {};
@@ -171,32 +175,34 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
 
 template <bool kIsInteger>
 uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
-                   const float *from, const uint16_t *random, uint8_t *to) {
+                   const float *from, const uint8_t *random, uint8_t *to) {
   switch (state.coder.rounding) {
     case Rounding::kNearest:
       return cast_span<kIsInteger, Rounding::kNearest>(request, state, stretch, from, random, to);
     case Rounding::kDown:
       return cast_span<kIsInteger, Rounding::kDown>(request, state, stretch, from, random, to);
+    case Rounding::kDrawn16:
+      return cast_span<kIsInteger, Rounding::kDrawn16>(request, state, stretch, from, random, to);
     default:
-      return cast_span<kIsInteger, Rounding::kDrawn>(request, state, stretch, from, random, to);
+      return cast_span<kIsInteger, Rounding::kDrawn8>(request, state, stretch, from, random, to);
   }
 }
 
 // One row of a panel, in spans for which there is room.
 inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const CastStretch &row) {
-  const bool is_direct = request.source.format.element == LPT_FORMAT_F32 && state.coder.rounding != Rounding::kDrawn;
+  const bool is_direct = request.source.format.element == LPT_FORMAT_F32 && !is_drawn(state.coder.rounding);
   const int64_t width = is_direct ? row.count : kPanelColumns;
   uint32_t amax = 0;
   for (int64_t at = 0; at < row.count; at += width) {
     const CastStretch stretch = {row.row, row.column + at, least(width, row.count - at), row.strip_column + at};
     const float *from = numbers_at(request.source, row.row, stretch.column, stretch.count, state.numbers);
-    const uint16_t *random = state.random.bits;
-    if (state.coder.rounding == Rounding::kDrawn) {
+    const uint8_t *random = state.random.bytes;
+    if (is_drawn(state.coder.rounding)) {
       const uint64_t index = static_cast<uint64_t>(request.random.offset) +
                              static_cast<uint64_t>(row.row) * static_cast<uint64_t>(request.random.row_stride) +
                              static_cast<uint64_t>(stretch.column);
-      random = state.tile != nullptr ? state.tile->row[state.tile->first + row.row] + stretch.column
-                                     : fill_random(request.random, index, stretch.count, state.random);
+      random = state.tile != nullptr ? state.tile->row[state.tile->first + row.row] + 2 * stretch.column
+                                     : fill_random(request.random, state.philox, index, stretch.count, state.random);
     }
     uint8_t *to = static_cast<uint8_t *>(request.target.data) +
                   (row.row * request.target.row_stride + stretch.column) * state.bits / 8;
@@ -286,7 +292,7 @@ inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
   const MatrixView &source = request.source;
   const bool is_dense = source.row_stride == source.columns && request.target.row_stride == source.columns;
   const bool is_one_row = is_dense &&
-                          (state.coder.rounding != Rounding::kDrawn || request.random.row_stride == source.columns) &&
+                          (!is_drawn(state.coder.rounding) || request.random.row_stride == source.columns) &&
                           state.tile == nullptr;
   state.log2_columns = kEndless;
   state.inverse[0] = request.tensor_inverse;
@@ -300,28 +306,6 @@ inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
 struct FloatTile {
   alignas(32) float row[8][kPanelColumns];
 };
-
-[[gnu::always_inline]] inline void transpose(__m256 (&v)[8]) {
-  __m256 pairs[8];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    pairs[2 * i] = _mm256_unpacklo_ps(v[2 * i], v[2 * i + 1]);
-    pairs[2 * i + 1] = _mm256_unpackhi_ps(v[2 * i], v[2 * i + 1]);
-  }
-  __m256 fours[8];
-#pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i) {
-    fours[4 * i] = _mm256_shuffle_ps(pairs[4 * i], pairs[4 * i + 2], 0x44);
-    fours[4 * i + 1] = _mm256_shuffle_ps(pairs[4 * i], pairs[4 * i + 2], 0xEE);
-    fours[4 * i + 2] = _mm256_shuffle_ps(pairs[4 * i + 1], pairs[4 * i + 3], 0x44);
-    fours[4 * i + 3] = _mm256_shuffle_ps(pairs[4 * i + 1], pairs[4 * i + 3], 0xEE);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    v[i] = _mm256_permute2f128_ps(fours[i], fours[4 + i], 0x20);
-    v[4 + i] = _mm256_permute2f128_ps(fours[i], fours[4 + i], 0x31);
-  }
-}
 
 // Eight lines that are columns of the target, of which `lines` are there with `rows` numbers each.
 [[gnu::noinline]] void load_lines(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t lines,
@@ -363,7 +347,7 @@ void turn(const MatrixView &source, int64_t row, int64_t rows, int64_t column, i
 }
 
 // Eight blocks of eight random numbers → the first of each, the second of each, ...
-[[gnu::always_inline]] inline void transpose_halves(const __m128i (&block)[8], uint16_t *to, int64_t stride) {
+[[gnu::always_inline]] inline void transpose_halves(const __m128i (&block)[8], uint8_t *to, int64_t stride) {
   __m128i pairs[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
@@ -386,8 +370,8 @@ void turn(const MatrixView &source, int64_t row, int64_t rows, int64_t column, i
 }
 
 template <int kRounds>
-void fill_tile_rounds(const RandomSource &shared, uint64_t block, uint64_t stride, int64_t columns, RandomTile &tile) {
-  const RandomSource source = shared;
+void fill_tile_rounds(const PhiloxLanes &shared, uint64_t block, uint64_t stride, int64_t columns, RandomTile &tile) {
+  const PhiloxLanes lanes = shared;
   for (int64_t at = 0; at < columns; at += 8) {
     __m128i blocks[8];
 #pragma GCC unroll 2
@@ -396,23 +380,24 @@ void fill_tile_rounds(const RandomSource &shared, uint64_t block, uint64_t strid
       const __m256i counters =
           _mm256_setr_epi64x(static_cast<int64_t>(first), static_cast<int64_t>(first + 2 * stride),
                              static_cast<int64_t>(first + stride), static_cast<int64_t>(first + 3 * stride));
-      const RandomPair pair = philox_blocks<kRounds>(source, counters);
+      const RandomPair pair = philox_blocks<kRounds, false>(lanes, counters);
       blocks[4 * i] = _mm256_castsi256_si128(pair.low);
       blocks[4 * i + 1] = _mm256_extracti128_si256(pair.low, 1);
       blocks[4 * i + 2] = _mm256_castsi256_si128(pair.high);
       blocks[4 * i + 3] = _mm256_extracti128_si256(pair.high, 1);
     }
-    transpose_halves(blocks, tile.row[0] + at, kPanelColumns);
+    transpose_halves(blocks, tile.row[0] + 2 * at, 2 * kPanelColumns);
   }
 }
 
 // The bits of the eight rows around the index; columns are `stride` apart, a multiple of 8.
-inline void fill_tile(const RandomSource &source, uint64_t index, uint64_t stride, int64_t columns, RandomTile &tile) {
+inline void fill_tile(int32_t rounds, const PhiloxLanes &lanes, uint64_t index, uint64_t stride, int64_t columns,
+                      RandomTile &tile) {
   tile.first = static_cast<int64_t>(index % 8);
-  if (source.rounds == 7) {
-    fill_tile_rounds<7>(source, index / 8, stride / 8, columns, tile);
+  if (rounds == 7) {
+    fill_tile_rounds<7>(lanes, index / 8, stride / 8, columns, tile);
   } else {
-    fill_tile_rounds<10>(source, index / 8, stride / 8, columns, tile);
+    fill_tile_rounds<10>(lanes, index / 8, stride / 8, columns, tile);
   }
 }
 
@@ -424,18 +409,18 @@ inline void cast_turned(const QuantizeRequest &request, CastState &state) {
   const auto turn_lines = plain == LPT_FORMAT_F32    ? turn<LPT_FORMAT_F32>
                           : plain == LPT_FORMAT_BF16 ? turn<LPT_FORMAT_BF16>
                                                      : turn<LPT_FORMAT_F16>;
-  const bool is_drawn = state.coder.rounding == Rounding::kDrawn;
+  const bool has_random = is_drawn(state.coder.rounding);
   const MatrixView &target = request.target;
   int64_t rows = 0;
   for (int64_t row = 0; row < target.rows; row += rows) {
     const uint64_t index = static_cast<uint64_t>(request.random.offset) + static_cast<uint64_t>(row);
-    rows = least(is_drawn ? 8 - static_cast<int64_t>(index % 8) : 8, target.rows - row);
+    rows = least(has_random ? 8 - static_cast<int64_t>(index % 8) : 8, target.rows - row);
     for (int64_t column = 0; column < target.columns; column += kPanelColumns) {
       const int64_t columns = least(kPanelColumns, target.columns - column);
       turn_lines(request.source, row, rows, column, columns, numbers);
       QuantizeRequest part = part_of(request, state.bits, row, rows, column, columns);
-      if (is_drawn) {
-        fill_tile(request.random, static_cast<uint64_t>(part.random.offset),
+      if (has_random) {
+        fill_tile(request.random.rounds, state.philox, static_cast<uint64_t>(part.random.offset),
                   static_cast<uint64_t>(request.random_column_stride), columns, random);
         state.tile = &random;
       }

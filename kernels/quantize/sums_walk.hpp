@@ -2,6 +2,8 @@
 // are decoded to a buffer and then compared. Included by an ISA file only.
 #pragma once
 
+#include <cstring>
+
 #include "kernels/quantize/decode_walk.hpp"
 
 namespace lpt {
@@ -10,28 +12,33 @@ namespace {
 constexpr int64_t kSumColumns =
     kStripBlocks;  // of a stretch: a multiple of the lanes, and of one block or in one block
 
-// A stretch of a row.
+// A stretch of a row; it begins at a multiple of 16 columns.
 struct SumStretch {
   const uint8_t *source;  // its numbers as they lie
   int64_t count;
+  int64_t whole;  // of the count in vectors of sixteen; more than it, where zeros that decode to zero stand behind
   alignas(64) float decoded[kSumColumns];
-  alignas(64) float inverse[kStripBlocks + 16];
+  alignas(64) float inverse[kStripBlocks + 16];  // magnitudes: none of the products needs a sign
   ScaleStrip scales;
   float limit;  // beyond it a number was clipped
+  alignas(64) uint8_t padded[kSumColumns * 4];
 };
 
 inline int64_t source_bytes(lpt_format plain) { return plain == LPT_FORMAT_F32 ? 4 : 2; }
 
 inline void fill_inverses(SumStretch &stretch, int64_t blocks) {
-  for (int64_t i = 0; i < blocks; ++i) stretch.inverse[i] = inverse_scale(stretch.scales.scale[i]);
+  for (int64_t i = 0; i < blocks; ++i) {
+    stretch.inverse[i] = bits_float(float_bits(inverse_scale(stretch.scales.scale[i])) & 0x7FFFFFFFu);
+  }
 }
 
-// Adds lane i + width to lane i, for widths 8, 4, 2, 1.
-inline double sum_of_lanes(double (&lane)[16]) {
-  for (int width = 8; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
-  }
-  return lane[0];
+// Puts zeros behind the last numbers.
+inline void pad(SumStretch &stretch, int64_t bytes) {
+  stretch.whole += 16;
+  memcpy(stretch.padded, stretch.source, static_cast<size_t>(stretch.count * bytes));
+  memset(stretch.padded + stretch.count * bytes, 0, static_cast<size_t>((stretch.whole - stretch.count) * bytes));
+  for (int64_t i = stretch.count; i < stretch.whole; ++i) stretch.decoded[i] = 0.0f;
+  stretch.source = stretch.padded;
 }
 
 // Calls fill(strip, tensor scale, first block in memory, count) where block scales change, decode(strip, codes, to, count)
@@ -59,7 +66,7 @@ void walk_sums(const CastSumsRequest &request, int32_t bits, const Fill &fill, c
   Lanes lanes;
   for (int64_t row = 0; row < source.rows; ++row) {
     const auto *codes = static_cast<const uint8_t *>(quantized.data) + row * quantized.row_stride * bits / 8;
-    stretch.source = static_cast<const uint8_t *>(source.data) + row * source.row_stride * bytes;
+    const auto *numbers = static_cast<const uint8_t *>(source.data) + row * source.row_stride * bytes;
     for (int64_t column = 0; column < source.columns; column += kSumColumns) {
       const int64_t left = source.columns - column;
       stretch.count = left < kSumColumns ? left : kSumColumns;
@@ -70,8 +77,11 @@ void walk_sums(const CastSumsRequest &request, int32_t bits, const Fill &fill, c
         fill_inverses(stretch, blocks);
       }
       decode(strip, codes + column * bits / 8, reinterpret_cast<uint8_t *>(stretch.decoded), stretch.count);
+      stretch.source = numbers + column * bytes;
+      stretch.whole = stretch.count / 16 * 16;
+      // A zero point out of range would count what is not there.
+      if (stretch.whole < stretch.count && !strip.has_zeros) pad(stretch, bytes);
       lanes.add(stretch);
-      stretch.source += stretch.count * bytes;
     }
     lanes.end_row(sums);
   }

@@ -1,0 +1,221 @@
+// What became of the numbers of a stretch, once for all instruction sets. Included by an ISA file only.
+//
+// f32 is added up in f64 without conversion: the bits of a finite f32 that is not negative, moved up by 29, are those of
+// the f64 that is 2^-896 of it, zero and subnormals included. So all sums are kept at 2^-896 of their size. They round as
+// they would at full size: all that f64 cannot hold exactly there lies far above its subnormals, as every f32 is a
+// multiple of 2^-149.
+//
+// Sixteen lanes of sums stand in vectors of f64: in turn those of even and those of odd numbers of one vector of f32.
+//
+// An Isa gives the vector types and what is done with them; see avx2_sums.hpp for the list.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/quantize/sums_walk.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+namespace {
+
+// Adds lane i + width to lane i, for widths 8, 4, 2, 1.
+inline double sum_of_lanes(double (&lane)[16]) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
+  }
+  return lane[0];
+}
+
+// round(product) + zero, to nearest even in 16 bits, is below 0 or above the largest code. A NaN rounds to 0.
+inline bool leaves_range(float product, float zero, float limit) {
+  const auto rounded =
+      static_cast<int16_t>(encode(kElementInt16, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
+  const float moved = static_cast<float>(rounded) + zero;
+  return moved < 0.0f || moved > limit;
+}
+
+// Sums begin anew with each row. Counts go on.
+template <typename Isa, lpt_format kPlain>
+class SumLanes {
+ public:
+  void add(const SumStretch &stretch) {
+    const bool is_done = add_whole(stretch);
+    add_plainly(stretch, is_done ? stretch.whole : 0);
+  }
+
+  void end_row(CastSums &sums) {
+    sums.squares += taken(squares_);
+    sums.squared_errors += taken(errors_);
+  }
+
+  void end(CastSums &sums) const {
+    sums.nans = nans_;
+    sums.clipped = clipped_;
+    sums.underflows = underflows_;
+    sums.amax = amax_;
+  }
+
+ private:
+  using Floats = typename Isa::Floats;
+  using Doubles = typename Isa::Doubles;
+
+  static constexpr int kLanes = Isa::kLanes;  // of f32
+  static constexpr int kParts = 16 / kLanes;
+  static constexpr int kDoubles = kLanes / 2;
+  static constexpr double kSize = 0x1p-896;  // of the sums
+  static constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
+
+  // How clipped numbers are found: with zero points or without, with narrow blocks, with wide ones, or with one block.
+  enum class Clips { kZerosOfNarrow, kZerosOfWide, kOfNarrow, kOfWide, kOfOne };
+
+  bool add_whole(const SumStretch &stretch) {
+    const int32_t log2_columns = stretch.scales.log2_columns;
+    const bool is_narrow = log2_columns < 4;
+    if (stretch.scales.has_zeros) {
+      return is_narrow ? add_vectors<Clips::kZerosOfNarrow>(stretch) : add_vectors<Clips::kZerosOfWide>(stretch);
+    }
+    if (stretch.count <= int64_t{1} << log2_columns) return add_vectors<Clips::kOfOne>(stretch);
+    return is_narrow ? add_vectors<Clips::kOfNarrow>(stretch) : add_vectors<Clips::kOfWide>(stretch);
+  }
+
+  // Sixteen numbers at a time. False: nothing was added, as a number, an error or a square is not finite. Taken for f64,
+  // the bits of such a square are at least 2^128 of full size, and so is the sum.
+  template <Clips kClips>
+  bool add_vectors(const SumStretch &stretch) {
+    const uint8_t *source = stretch.source;
+    const int64_t count = stretch.whole;
+    const Clipping<kClips> clipping(stretch);
+    Doubles squares[2 * kParts], errors[2 * kParts];
+    load_sums(squares, squares_);
+    load_sums(errors, errors_);
+    Floats amax = Isa::all(0.0f);
+    typename Isa::Count clipped, underflows;
+    for (int64_t at = 0; at < count; at += 16) {
+#pragma GCC unroll 2
+      for (int part = 0; part < kParts; ++part) {
+        const int64_t first = at + kLanes * part;
+        const Floats value = Isa::template load<kPlain>(source + first * kBytes);
+        const Floats decoded = Isa::load_floats(stretch.decoded + first);
+        amax = Isa::larger_magnitude(amax, value);
+        if constexpr (kClips != Clips::kOfOne) clipped.add(clipping.of(stretch, value, first));
+        underflows.add(Isa::is_lost(value, decoded));
+        Isa::add_squares(squares + 2 * part, value);
+        Isa::add_squares(errors + 2 * part, Isa::difference(value, decoded));
+      }
+    }
+    if (!are_finite(squares) || !are_finite(errors)) [[unlikely]]
+      return false;
+    const float largest = Isa::largest_of(amax);
+    if (kClips == Clips::kOfOne && largest * stretch.inverse[0] > stretch.limit) {
+      for (int64_t at = 0; at < count; at += kLanes) {
+        clipped.add(clipping.of(stretch, Isa::template load<kPlain>(source + at * kBytes), at));
+      }
+    }
+    amax_ = largest > amax_ ? largest : amax_;
+    clipped_ += clipped.total();
+    underflows_ += underflows.total();
+    store_sums(squares, squares_);
+    store_sums(errors, errors_);
+    return true;
+  }
+
+  template <Clips kClips>
+  struct Clipping {
+    static constexpr bool kHasZeros = kClips == Clips::kZerosOfNarrow || kClips == Clips::kZerosOfWide;
+    static constexpr bool kIsNarrow = kClips == Clips::kZerosOfNarrow || kClips == Clips::kOfNarrow;
+    typename Isa::Places places;
+    Floats limit;
+
+    explicit Clipping(const SumStretch &stretch)
+        : places(stretch.scales.log2_columns), limit(Isa::all(stretch.limit)) {}
+    [[gnu::always_inline]] typename Isa::Truths of(const SumStretch &stretch, Floats value, int64_t column) const {
+      const Floats inverse = places.template of<kIsNarrow>(stretch.inverse, column);
+      const Floats product = Isa::product(Isa::magnitude(value), inverse);
+      if constexpr (!kHasZeros) return Isa::is_above(product, limit);
+      return Isa::leaves_range(product, value, places.template of<kIsNarrow>(stretch.scales.zero, column), limit);
+    }
+  };
+
+  static bool are_finite(const Doubles (&sums)[2 * kParts]) {
+    bool result = true;
+#pragma GCC unroll 4
+    for (const Doubles &sum : sums) result &= Isa::are_below(sum, 0x1p128 * kSize);
+    return result;
+  }
+
+  // The numbers from `begin` on, a multiple of 16, one by one.
+  [[gnu::noinline]] void add_plainly(const SumStretch &stretch, int64_t begin) {
+    for (int64_t at = begin; at < stretch.count; at += 16) {
+      const int64_t count = stretch.count - at < 16 ? stretch.count - at : 16;
+      alignas(64) uint8_t bytes[16 * 4] = {};
+      alignas(64) float numbers[16];
+      memcpy(bytes, stretch.source + at * kBytes, static_cast<size_t>(count * kBytes));
+      for (int part = 0; part < kParts; ++part) {
+        Isa::store_floats(numbers + kLanes * part, Isa::template load<kPlain>(bytes + kLanes * part * kBytes));
+      }
+      for (int i = 0; i < count; ++i) add_one(stretch, at + i, numbers[i]);
+    }
+  }
+
+  void add_one(const SumStretch &stretch, int64_t column, float value) {
+    if (value != value) {
+      ++nans_;
+      return;
+    }
+    const int64_t block = column >> stretch.scales.log2_columns;
+    const float product = scaled(value, stretch.inverse[block]);
+    const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
+    const bool is_clipped = stretch.scales.has_zeros ? leaves_range(product, stretch.scales.zero[block], stretch.limit)
+                                                     : bits_float(float_bits(product) & 0x7FFFFFFFu) > stretch.limit;
+    if (is_clipped) ++clipped_;
+    if (magnitude > kLargestFloat) return;
+    const float decoded = stretch.decoded[column];
+    const float error = value - decoded;
+    if (value != 0.0f && decoded == 0.0f) ++underflows_;
+    if (magnitude > amax_) amax_ = magnitude;
+    const int place = place_of(static_cast<int>(column % 16));
+    squares_[place] += static_cast<double>(value * value) * kSize;
+    errors_[place] += static_cast<double>(error * error) * kSize;
+  }
+
+  // Where the lane of a sum stands.
+  static constexpr int place_of(int lane) { return (lane / kLanes * 2 + lane % 2) * kDoubles + lane % kLanes / 2; }
+
+  static double taken(double (&sums)[16]) {
+    double lane[16];
+    for (int i = 0; i < 16; ++i) lane[i] = sums[place_of(i)];
+    memset(sums, 0, sizeof sums);
+    return sum_of_lanes(lane) * (1.0 / kSize);
+  }
+
+  static void load_sums(Doubles (&vectors)[2 * kParts], const double (&sums)[16]) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 2 * kParts; ++i) vectors[i] = Isa::load_doubles(sums + kDoubles * i);
+  }
+
+  static void store_sums(const Doubles (&vectors)[2 * kParts], double (&sums)[16]) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 2 * kParts; ++i) Isa::store_doubles(sums + kDoubles * i, vectors[i]);
+  }
+
+  alignas(64) double squares_[16] = {};
+  alignas(64) double errors_[16] = {};
+  float amax_ = 0.0f;
+  int64_t nans_ = 0, clipped_ = 0, underflows_ = 0;
+};
+
+// Codes have `bits` bits; for fill and decode see walk_sums().
+template <typename Isa, typename Fill, typename Decode>
+void sum_cast_with(const CastSumsRequest &request, int32_t bits, const Fill &fill, const Decode &decode) {
+  switch (request.source.format.element) {
+    case LPT_FORMAT_BF16:
+      return walk_sums<SumLanes<Isa, LPT_FORMAT_BF16>>(request, bits, fill, decode);
+    case LPT_FORMAT_F16:
+      return walk_sums<SumLanes<Isa, LPT_FORMAT_F16>>(request, bits, fill, decode);
+    default:
+      return walk_sums<SumLanes<Isa, LPT_FORMAT_F32>>(request, bits, fill, decode);
+  }
+}
+
+}  // namespace
+}  // namespace lpt
