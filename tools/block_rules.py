@@ -52,18 +52,84 @@ def mx(values, rule, element):
     return np.where(np.isnan(values).any(axis=-1), 255, scale_codes).astype(np.uint8), codes
 
 
-def tensor_scales(tensors):
+def tensor_scales(tensors, rule="nearest"):
     amax = finite_amax(tensors.reshape(len(tensors), -1))
-    scales = np.clip(amax / F32(2688), F32(2.0**-126), np.finfo(F32).max)
+    units = F32(6 * (256 if rule in ("headroom", "four_over_six") else 448))
+    scales = np.clip(amax / units, F32(2.0**-126), np.finfo(F32).max)
     return np.where(amax == 0, F32(1), scales)
 
 
-def nvfp4(values, tensor_scale):
-    """`values` … × 16 and tensor scales that fit the leading axes."""
+def e4m3fn_values(codes):
+    return codes.view(ml_dtypes.float8_e4m3fn).astype(F32)
+
+
+def e4m3fn_codes(units, rounds_up=False):
+    codes = np.minimum(units, F32(448)).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+    if rounds_up:
+        codes = codes + ((e4m3fn_values(codes) < units) & (codes < 126)).astype(np.uint8)
+    return np.maximum(codes, 1)
+
+
+def nvfp4_inverse(scale_codes, tensor_scale):
+    return np.minimum(F32(1) / (e4m3fn_values(scale_codes) * tensor_scale), np.finfo(F32).max)
+
+
+def sum_of_lanes(numbers):
+    """The last axis of 16 in f32: halves are added until one number is left."""
+    while numbers.shape[-1] > 1:
+        half = numbers.shape[-1] // 2
+        numbers = numbers[..., :half] + numbers[..., half:]
+    return numbers[..., 0]
+
+
+def nvfp4_error(values, scale_codes, tensor_scale):
+    codes = codes_of(values, nvfp4_inverse(scale_codes, tensor_scale), "e2m1fn")
+    scales = e4m3fn_values(scale_codes) * tensor_scale
+    decoded = codes.view(ml_dtypes.float4_e2m1fn).astype(F32) * scales[..., np.newaxis]
+    return sum_of_lanes((values - decoded) ** 2)
+
+
+def nvfp4_scale_codes(values, tensor_scale, rule):
     units = (finite_amax(values) / F32(6)) * (F32(1) / tensor_scale)
-    scale_codes = np.minimum(units, F32(448)).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
-    scale_codes = np.maximum(scale_codes, 1)
-    scales = scale_codes.view(ml_dtypes.float8_e4m3fn).astype(F32)
-    inverse = np.minimum(F32(1) / (scales * tensor_scale), np.finfo(F32).max)
-    codes = codes_of(values, inverse, "e2m1fn")
+    if rule == "headroom":
+        return e4m3fn_codes(units * F32(17 / 16))
+    codes = e4m3fn_codes(units, rounds_up=rule == "round_up")
+    if rule == "four_over_six":
+        others = e4m3fn_codes(units * F32(1.5))
+        is_better = nvfp4_error(values, others, tensor_scale) < nvfp4_error(values, codes, tensor_scale)
+        codes = np.where(is_better, others, codes)
+    return codes
+
+
+def nvfp4(values, tensor_scale, rule="nearest"):
+    """`values` … × 16 and tensor scales that fit the leading axes."""
+    scale_codes = nvfp4_scale_codes(values, tensor_scale, rule)
+    codes = codes_of(values, nvfp4_inverse(scale_codes, tensor_scale), "e2m1fn")
     return np.where(np.isnan(values).any(axis=-1), 0x7F, scale_codes).astype(np.uint8), codes
+
+
+def f32_scales(amax, largest, rule="amax"):
+    if rule == "power_of_two":  # the smallest one that is at least amax / largest
+        power = floor_log2(amax) - floor_log2(largest) + (np.frexp(amax)[0] > np.frexp(F32(largest))[0])
+        scales = np.ldexp(F32(1), np.clip(power, -126, 127).astype(np.int32))
+    else:
+        scales = np.clip(amax / F32(largest), F32(2.0**-126), np.finfo(F32).max)
+    return np.where(amax == 0, F32(1), scales)
+
+
+def integers(values, largest):
+    """Signed groups: scales in f32, and the integers."""
+    scales = f32_scales(finite_amax(values), largest)
+    scaled = values * (F32(1) / scales)[..., np.newaxis]
+    return scales, np.clip(np.rint(scaled), -largest, largest).astype(np.int32)
+
+
+def unsigned(values, levels):
+    """Groups with zero points: scales in f32, zero points, and the codes."""
+    low, high = np.minimum(values.min(axis=-1), F32(0)), np.maximum(values.max(axis=-1), F32(0))
+    half = high * F32(0.5) - low * F32(0.5)
+    scales = np.where(half == 0, F32(1), np.maximum(half / F32(levels / 2), F32(2.0**-126)))
+    inverse = F32(1) / scales
+    zeros = np.clip(np.rint(-low * inverse), 0, levels)
+    codes = np.clip(np.rint(values * inverse[..., np.newaxis]) + zeros[..., np.newaxis], 0, levels)
+    return scales, zeros.astype(np.uint8), codes.astype(np.uint8)

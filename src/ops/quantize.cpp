@@ -66,6 +66,10 @@ Status read_smoothing(Context &context, const Tensor *tensor, int64_t columns, b
     }
     return {};
   }
+  if (tensor->kind == HandleKind::kTensor && tensor->format.id != LPT_FORMAT_E8M0FNU) {
+    return invalid("smoothing is %s: expected e8m0fnu for formats with e8m0fnu column scales, f32 for others",
+                   format_name(tensor->format.id).c_str());
+  }
   LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &data));
   cast.smoothing = static_cast<const uint8_t *>(data);
   return {};
@@ -163,8 +167,8 @@ Status check_target_format(const Format &format, const char *name, bool is_trans
     const bool fits = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_rows == LPT_WHOLE &&
                       format.block_columns == 1 && !is_transposed;
     if (!fits) {
-      return unsupported("smoothing is e8m0fnu and %s is %s: it goes with e8m0fnu scales per column", name,
-                         format_name(format.id).c_str());
+      return unsupported("smoothing is e8m0fnu and %s is %s: expected f32, or a format with e8m0fnu column scales",
+                         name, format_name(format.id).c_str());
     }
     if (options.hadamard_size != 0) {
       return unsupported("hadamard_size is %d with e8m0fnu smoothing: column scales do not commute with a rotation",
@@ -264,7 +268,7 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
   LPT_TRY(check_in_place(output_view, source_view));
   Cast cast;
   LPT_TRY(read_cast(context, options, source_view, needs_data, cast));
-  if (cast.smoothing != nullptr) return unsupported("smoothing is e8m0fnu: a cast and back takes f32 factors");
+  if (cast.smoothing != nullptr) return unsupported("smoothing is e8m0fnu: expected f32 for a cast and back");
   LPT_TRY(check_target_format(format, "format", false, options, cast));
   LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, source_view.columns,
                      needs_data, &cast.preparation.signs));

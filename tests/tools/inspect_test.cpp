@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "image.hpp"
 #include "workplace.hpp"
@@ -81,6 +82,44 @@ TEST(Inspect, DrawsAndPrints) {
   const Outcome json = run_lpt(workplace, {"inspect", path, "--json"});
   ASSERT_EQ(json.status, 0);
   EXPECT_EQ(nlohmann::json::parse(json.out)["tensors"][0]["name"], "layer <&>");
+}
+
+// Of an SVG: each label, where it starts, and that it ends before the picture does, by 7 pixels a sign of 13 pixels.
+void expect_labels_inside(const std::string &svg) {
+  const double width = std::stod(svg.substr(svg.find("width=\"") + 7));
+  const std::regex label("<text x=\"([0-9.]+)\"[^>]*text-anchor=\"start\"[^>]*font-size=\"([0-9]+)\">([^<]*)</text>");
+  size_t count = 0;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), label), end; at != end; ++at, ++count) {
+    const double sign = std::stod((*at)[2]) * 7.0 / 13.0;
+    EXPECT_LE(std::stod((*at)[1]) + sign * static_cast<double>((*at)[3].length()), width) << (*at)[3];
+  }
+  EXPECT_GT(count, 3u);
+}
+
+TEST(Inspect, DrawsAnyNumberOfFormatsAndExponentsInsideThePicture) {
+  const Workplace workplace;
+  const auto all_of = [](const char *name, float number) {
+    return Matrix{name, 32, 64, std::vector<float>(32 * 64, number)};
+  };
+  const std::string path =
+      workplace.write("f", checkpoint({all_of("zeros", 0.0f), all_of("small", 0x1p-100f), all_of("large", 0x1p60f)}));
+  std::vector<std::string> words = {"inspect",           path,        "--include",
+                                    "zeros|small|large", "--picture", workplace.path("p.svg")};
+  for (const char *format : {"fp8", "fp8-row", "mxfp8", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "nvfp4", "int8",
+                             "int4-g32", "bf16", "e2m1fn/1x32/e8m0fnu/f32", "e4m3fn/1x64/e8m0fnu"}) {
+    words.insert(words.end(), {"--format", format});
+  }
+  const Outcome outcome = run_lpt(workplace, words);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string svg = workplace.read("p.svg");
+  expect_labels_inside(svg);
+  EXPECT_NE(svg.find("e4m3fn/1x64/e8m0fnu"), std::string::npos);
+  EXPECT_NE(svg.find(">exact<"), std::string::npos);
+  EXPECT_NE(svg.find("no finite number but zero"), std::string::npos);
+  // Two cells: that of the large numbers, and that of what is less than the exponents drawn.
+  size_t cells = 0;
+  for (size_t at = svg.find("#08306b"); at != std::string::npos; at = svg.find("#08306b", at + 1)) ++cells;
+  EXPECT_EQ(cells, 2u);
 }
 
 TEST(Sparkline, RisesWithTheShare) {

@@ -1,6 +1,7 @@
 // How formats lie in a file, against the conventions written out by hand.
 #include "layout.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,8 +21,8 @@ std::string parts_text(const char *format, int64_t rows, int64_t columns) {
   const int64_t row_bytes = tool::payload_row_bytes(context.get(), layout.format, columns);
   std::string text = layout.convention;
   for (const auto &part : tool::stored_parts(layout, "w", rows, columns, row_bytes)) {
-    text += " | " + part.tensor.name + " " + std::string(part.tensor.dtype->name);
-    for (const int64_t extent : part.tensor.shape) text += " " + std::to_string(extent);
+    text += fmt::format(" | {} {}", part.tensor.name, part.tensor.dtype->name);
+    for (const int64_t extent : part.tensor.shape) text += fmt::format(" {}", extent);
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "file.hpp"
 #include "lpt.h"
+#include "svg.hpp"
 
 namespace tool {
 namespace {
@@ -52,46 +53,52 @@ Half measure(const std::string &title, int64_t bytes, bool is_in_cache) {
   options.is_in_cache = is_in_cache;
   options.on_rate = print;
   std::string error;
-  Half half{title, lpt::bench::quantize_rates(options, error)};
+  Half half{fmt::format("{}, f32 source of {} KiB", title, bytes >> 10), lpt::bench::quantize_rates(options, error)};
   if (half.rates.empty()) throw Error(error);
   return half;
 }
 
-constexpr double kNames = 320, kScale = 320, kLine = 18, kHeader = 60;
+// ---- the picture: names, bars whose unit is memcpy's rate, and columns of figures
 
-std::string picture_of(const Half &half, double &y) {
-  std::string svg =
-      fmt::format("<text x=\"20\" y=\"{:.0f}\" font-size=\"14\" font-weight=\"bold\">{}</text>\n", y, half.title);
-  y += kLine;
+constexpr double kNames = 320, kUnit = 300, kMostUnits = 1.75, kLine = 18, kHeader = 104, kMargin = 20;
+constexpr double kElements = kNames + kMostUnits * kUnit + 80, kBytes = kElements + 76, kVerdict = kBytes + 18;
+constexpr double kWidth = kVerdict + 350;
+constexpr const char *kMet = "#2f6f9f";
+constexpr const char *kMissed = "#c2572b";
+
+std::string drawn(const Half &half, double &y) {
+  std::string svg = svg_label(kMargin, y, "start", kInk, 14, half.title);
+  svg += svg_label(kNames + kUnit, y, "middle", kMuted, 12, "memcpy");
+  svg += svg_label(kElements, y, "end", kMuted, 12, "Gelem/s") + svg_label(kBytes, y, "end", kMuted, 12, "GB/s");
+  const double top = y + 6;
   for (const QuantizeRate &rate : half.rates) {
-    const double width = std::min(2.0, share(rate)) * kScale;
-    svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kNames - 8, y, rate.name);
-    svg += fmt::format("<rect x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"12\" fill=\"{}\"/>\n", kNames, y - 10,
-                       width, rate.is_met() ? "#2f6f9f" : "#c2572b");
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#555\">{:.1f} GB/s{}{}</text>\n", kNames + width + 6, y,
-                       rate.gigabytes(), rate.measure.empty() ? "" : "; ", verdict(rate));
     y += kLine;
+    const double units = std::min(kMostUnits, share(rate));
+    svg += svg_label(kNames - 8, y, "end", kInk, 12, rate.name);
+    svg += svg_box(kNames, y - 10, units * kUnit, 12, rate.is_met() ? kMet : kMissed);
+    if (share(rate) > kMostUnits) {
+      svg += svg_label(kNames + kMostUnits * kUnit + 4, y, "start", kInk, 12, fmt::format("→ {:.1f}", share(rate)));
+    }
+    svg += svg_label(kElements, y, "end", kInk, 12, fmt::format("{:.2f}", rate.gigaelements()));
+    svg += svg_label(kBytes, y, "end", kInk, 12, fmt::format("{:.1f}", rate.gigabytes()));
+    svg += svg_label(kVerdict, y, "start", kMuted, 12, verdict(rate));
   }
+  svg += svg_upright(kNames + kUnit, top, y + 6, kInk);
+  y += 2 * kLine;
   return svg;
 }
 
 std::string picture(const std::vector<Half> &halves) {
   double y = kHeader;
   std::string body;
-  for (const Half &half : halves) {
-    body += picture_of(half, y);
-    y += kLine;
-  }
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1400\" height=\"{0:.0f}\" viewBox=\"0 0 1400 {0:.0f}\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      y + 20);
-  svg += fmt::format("<text x=\"20\" y=\"28\" font-size=\"18\">Casts beside memcpy, one thread; {}</text>\n",
-                     lpt_build_info());
-  svg += fmt::format("<line x1=\"{0:.0f}\" y1=\"40\" x2=\"{0:.0f}\" y2=\"{1:.0f}\" stroke=\"#999\"/>\n",
-                     kNames + kScale, y);
+  for (const Half &half : halves) body += drawn(half, y);
+  std::string svg = svg_head(kWidth, y);
+  svg += svg_label(kMargin, 28, "start", kInk, 18, "Casts beside memcpy, one thread");
+  svg += svg_label(kMargin, 46, "start", kMuted, 12, lpt_build_info());
   svg +=
-      fmt::format("<text x=\"{:.0f}\" y=\"52\" fill=\"#555\">memcpy's bytes per second</text>\n", kNames + kScale + 4);
+      svg_box(kNames, 58, 12, 12, kMet) + svg_label(kNames + 18, 68, "start", kInk, 12, "reaches its bar, or has none");
+  svg += svg_box(kNames + 220, 58, 12, 12, kMissed) + svg_label(kNames + 238, 68, "start", kInk, 12, "misses its bar");
+  svg += svg_label(kNames + 380, 68, "start", kMuted, 12, "length: bytes read and written per second, memcpy = 1");
   return svg + body + "</svg>\n";
 }
 

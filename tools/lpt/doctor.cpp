@@ -23,15 +23,6 @@ constexpr const char *kFeatures[] = {"avx2",     "fma",        "f16c",        "a
                                      "avx512dq", "avx512vbmi", "avx512_vnni", "avx512_bf16", "avx512_fp16", "gfni",
                                      "avx_vnni", "amx_tile",   "amx_bf16",    "amx_int8"};
 
-struct Isa {
-  lpt_isa isa;
-  const char *name;
-};
-constexpr Isa kIsas[] = {{LPT_ISA_REFERENCE, "reference"},
-                         {LPT_ISA_X86_AVX2, "x86_avx2"},
-                         {LPT_ISA_X86_AVX512, "x86_avx512"},
-                         {LPT_ISA_X86_AVX512_BF16, "x86_avx512_bf16"}};
-
 // The value behind `key` in Linux's list of processors, "" where there is none.
 std::string processor_field(const std::string &key) {
   std::ifstream list("/proc/cpuinfo");
@@ -53,20 +44,6 @@ std::string features_text() {
     text += text.empty() ? feature : std::string(" ") + feature;
   }
   return fmt::format("{}{}", has.empty() ? "none of interest" : has, lacks.empty() ? "" : "; lacks " + lacks);
-}
-
-// Of "operation: row" lines the rows; indented lines are those that were passed over.
-std::string chosen_rows(lpt_context *context, lpt_status status) {
-  if (status != LPT_OK) return fmt::format("no: {}", lpt_status_string(status));
-  std::istringstream lines(lpt_context_explanation(context));
-  std::string rows;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t colon = line.find(": ");
-    if (line.empty() || line.front() == ' ' || colon == std::string::npos) continue;
-    rows += rows.empty() ? "" : " + ";
-    rows += line.substr(colon + 2);
-  }
-  return rows.empty() ? "?" : rows;
 }
 
 class Choices {
@@ -117,7 +94,7 @@ std::string machine_text() {
 
 std::string isas_text(lpt_context *context) {
   std::string text = "\ninstruction sets with kernels of their own\n";
-  for (const Isa &isa : kIsas) {
+  for (const NamedIsa &isa : kIsas) {
     const bool is_there = lpt_context_set_isa(context, isa.isa) == LPT_OK;
     text += fmt::format("  {:<16}  {}\n", isa.name, is_there ? "usable" : lpt_context_error(context));
   }

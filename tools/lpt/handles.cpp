@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace tool {
 
 void check(const lpt_context *context, lpt_status status) {
@@ -21,6 +23,20 @@ Context make_context(int32_t thread_count) {
     throw Error(fmt::format("no context: {}", reason));
   }
   return Context(context);
+}
+
+std::string chosen_rows(lpt_context *context, lpt_status status) {
+  if (status != LPT_OK) return fmt::format("no: {}", lpt_status_string(status));
+  // Lines are "operation: row"; indented ones are rows that were passed over.
+  std::istringstream lines(lpt_context_explanation(context));
+  std::string rows;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(": ");
+    if (line.empty() || line.front() == ' ' || colon == std::string::npos) continue;
+    rows += rows.empty() ? "" : " + ";
+    rows += line.substr(colon + 2);
+  }
+  return rows.empty() ? "?" : rows;
 }
 
 Tensor make_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t columns) {

@@ -31,6 +31,18 @@ Context make_context(int32_t thread_count);
 Tensor make_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t columns);
 Tensor wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns);
 
+// The kernels that a call took which has just returned this status, or why there are none.
+std::string chosen_rows(lpt_context *context, lpt_status status);
+
+struct NamedIsa {
+  lpt_isa isa;
+  const char *name;
+};
+inline constexpr NamedIsa kIsas[] = {{LPT_ISA_REFERENCE, "reference"},
+                                     {LPT_ISA_X86_AVX2, "x86_avx2"},
+                                     {LPT_ISA_X86_AVX512, "x86_avx512"},
+                                     {LPT_ISA_X86_AVX512_BF16, "x86_avx512_bf16"}};
+
 std::string format_name(lpt_format format);
 lpt_format find_format(const std::string &name);  // throws Error when there is none
 std::optional<lpt_format_description> try_describe(lpt_format format);

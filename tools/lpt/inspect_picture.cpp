@@ -1,11 +1,11 @@
-// The picture of lpt inspect: one line per tensor, its exponents as a strip of shades, its error in each format as
-// dots.
+// The picture of lpt inspect: one line per tensor, its exponents as a strip of shades, its errors in formats as dots.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "inspect.hpp"
+#include "svg.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -15,34 +15,21 @@ namespace {
 constexpr size_t kMostLines = 300;
 constexpr int kStripExponents = 36;
 constexpr double kLine = 15.0;
-constexpr double kHeader = 116.0;
+constexpr double kTitles = 76.0, kFormats = 96.0;
+constexpr double kTop = 128.0;  // of the first line, with one line of formats
+constexpr double kFormatLine = 18.0;
 constexpr double kNames = 372.0;
 constexpr double kCell = 9.0;
 constexpr double kStrip = kCell * kStripExponents;
 constexpr double kGap = 40.0;
 constexpr double kDots = 420.0;
 constexpr double kDotsLeft = kNames + kStrip + kGap;
-constexpr double kWidth = kDotsLeft + kDots + 30.0;
+constexpr double kExact = kDotsLeft + kDots + 32.0;  // of what has no error at all
+constexpr double kWidth = kExact + 30.0;
 constexpr double kFooter = 30.0;
 constexpr double kDecibelStep = 10.0;
-constexpr const char *kInk = "#24292f";
-constexpr const char *kMuted = "#6e7781";
-constexpr const char *kGrid = "#e6e8eb";
 // Told apart by people who see colours differently, too (Okabe and Ito).
 constexpr const char *kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
-
-std::string escaped(const std::string &text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return safe;
-}
-
-std::string label(double x, double y, const char *anchor, const char *color, int size, const std::string &text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" font-size=\"{}\">{}</text>\n", x,
-                     y, anchor, color, size, escaped(text));
-}
 
 std::string color_of(size_t format) { return kColors[format % std::size(kColors)]; }
 
@@ -61,20 +48,16 @@ class Picture {
       }
     }
     most_decibels_ = std::ceil(most / kDecibelStep) * kDecibelStep;
+    place_formats();
   }
 
   std::string draw() const {
-    const double height = kHeader + kLine * static_cast<double>(lines_.size()) + kFooter;
-    std::string svg = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-        "{1:.0f}\" "
-        "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"{0:.0f}\" height=\"{1:.0f}\" "
-        "fill=\"#ffffff\"/>\n",
-        kWidth, height);
-    svg += label(20.0, 32.0, "start", kInk, 18, shortened(look_.path, 90));
-    svg += label(20.0, 52.0, "start", kMuted, 13, subtitle());
+    const double height = header_ + kLine * static_cast<double>(lines_.size()) + kFooter;
+    std::string svg = svg_head(kWidth, height);
+    svg += svg_label(20.0, 32.0, "start", kInk, 18, shortened(look_.path, 90));
+    svg += svg_label(20.0, 52.0, "start", kMuted, 13, subtitle());
     svg += legend() + axes(height - kFooter);
-    for (size_t i = 0; i < lines_.size(); ++i) svg += line(*lines_[i], kHeader + kLine * static_cast<double>(i));
+    for (size_t i = 0; i < lines_.size(); ++i) svg += line(*lines_[i], header_ + kLine * static_cast<double>(i));
     return svg + "</svg>\n";
   }
 
@@ -87,14 +70,34 @@ class Picture {
 
   double x_of(double value) const { return kDotsLeft + kDots * std::clamp(value / most_decibels_, 0.0, 1.0); }
 
+  // As many to a line as there is room for.
+  void place_formats() {
+    double x = kDotsLeft, y = kFormats;
+    for (const std::string &format : look_.formats) {
+      const double width = 24.0 + 6.8 * static_cast<double>(format.size());
+      if (x > kDotsLeft && x + width > kWidth) {
+        x = kDotsLeft;
+        y += kFormatLine;
+      }
+      places_.emplace_back(x, y);
+      x += width;
+    }
+    header_ = kTop + y - kFormats;
+  }
+
+  // Colors come again as rings.
+  static std::string dot(double x, double y, size_t format) {
+    const bool is_ring = format / std::size(kColors) % 2 == 1;
+    return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\" stroke=\"{}\" opacity=\"0.85\"/>\n", x,
+                       y, is_ring ? 2.8 : 3.2, is_ring ? "#ffffff" : color_of(format), color_of(format));
+  }
+
   std::string legend() const {
-    std::string svg = label(kNames, 84.0, "start", kInk, 13, "share of numbers by exponent");
-    svg += label(kDotsLeft, 52.0, "start", kInk, 13, "signal to error, dB");
-    double x = kDotsLeft;
-    for (size_t i = 0; i < look_.formats.size(); ++i) {
-      svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"80\" r=\"4\" fill=\"{}\"/>\n", x + 4.0, color_of(i));
-      svg += label(x + 12.0, 84.0, "start", kInk, 11, look_.formats[i]);
-      x += 24.0 + 6.2 * static_cast<double>(look_.formats[i].size());
+    std::string svg = svg_label(kNames, kTitles, "start", kInk, 13, "share of numbers by exponent of two");
+    svg += svg_label(kDotsLeft, kTitles, "start", kInk, 13, "signal to error, dB");
+    for (size_t i = 0; i < places_.size(); ++i) {
+      svg += dot(places_[i].first + 4.0, places_[i].second - 4.0, i);
+      svg += svg_label(places_[i].first + 12.0, places_[i].second, "start", kInk, 11, look_.formats[i]);
     }
     return svg;
   }
@@ -104,38 +107,46 @@ class Picture {
     for (int i = 0; i < kStripExponents; ++i) {
       const int exponent = top_ - kStripExponents + 1 + i;
       if (exponent % 4 == 0) {
-        svg += label(kNames + kCell * (i + 0.5), kHeader - 8.0, "middle", kMuted, 10, fmt::format("{}", exponent));
+        svg += svg_label(kNames + kCell * (i + 0.5), header_ - 8.0, "middle", kMuted, 10, fmt::format("{}", exponent));
       }
     }
     for (double value = 0.0; value <= most_decibels_; value += kDecibelStep) {
-      svg += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>\n",
-                         x_of(value), kHeader - 4.0, bottom, kGrid);
-      svg += label(x_of(value), kHeader - 8.0, "middle", kMuted, 10, fmt::format("{:.0f}", value));
+      svg += svg_upright(x_of(value), header_ - 4.0, bottom, kGrid);
+      svg += svg_label(x_of(value), header_ - 8.0, "middle", kMuted, 10, fmt::format("{:.0f}", value));
     }
+    svg += svg_label(kExact, header_ - 8.0, "middle", kMuted, 10, "exact");
+    svg += svg_label(kNames - 6.0, header_ - 8.0, "end", kMuted, 10, "less");
     return svg;
   }
 
-  std::string line(const TensorLook &tensor, double y) const {
-    std::string svg = label(kNames - 8.0, y + 11.0, "end", kInk, 10, shortened(tensor.name, 60));
-    for (int i = 0; i < kStripExponents; ++i) {
-      const int index = top_ - kStripExponents + 1 + i + 127;
-      if (index < 0) continue;
-      const double share = static_cast<double>(tensor.stats.exponents[static_cast<size_t>(index)]) /
-                           static_cast<double>(tensor.stats.count);
-      // The root lets one number in a million still be seen.
-      if (share > 0.0) {
-        svg += fmt::format(
-            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"#08306b\" "
-            "fill-opacity=\"{:.3f}\"/>\n",
-            kNames + kCell * i, y + 1.0, kCell - 0.5, kLine - 2.0, std::min(1.0, 0.05 + 1.6 * std::sqrt(share)));
-      }
+  // The root lets one number in a million still be seen.
+  static std::string cell(double x, double y, double share) {
+    if (share <= 0.0) return "";
+    return svg_box(x, y + 1.0, kCell - 0.5, kLine - 2.0, "#08306b", std::min(1.0, 0.05 + 1.6 * std::sqrt(share)));
+  }
+
+  // Its numbers by exponent; what is below the strip's first one goes to a cell of its own.
+  std::string strip(const TensorLook &tensor, double y) const {
+    std::string svg;
+    double below = 0.0, inside = 0.0;
+    for (size_t i = 0; i < tensor.stats.exponents.size(); ++i) {
+      const double share = static_cast<double>(tensor.stats.exponents[i]) / static_cast<double>(tensor.stats.count);
+      const int place = static_cast<int>(i) - 127 - (top_ - kStripExponents + 1);
+      (place < 0 ? below : inside) += share;
+      if (place >= 0 && place < kStripExponents) svg += cell(kNames + kCell * place, y, share);
     }
+    if (below + inside <= 0.0)
+      svg += svg_label(kNames + 4.0, y + 11.0, "start", kMuted, 10, "no finite number but zero");
+    return svg + cell(kNames - kCell - 4.0, y, below);
+  }
+
+  std::string line(const TensorLook &tensor, double y) const {
+    std::string svg = svg_label(kNames - 20.0, y + 11.0, "end", kInk, 10, shortened(tensor.name, 60));
+    svg += strip(tensor, y);
     for (size_t i = 0; i < tensor.errors.size(); ++i) {
       const double value = decibels(tensor.errors[i].signal, tensor.errors[i].noise);
       if (std::isnan(value)) continue;
-      // Ahead of the axis' end: no error at all.
-      svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\" fill=\"{}\" fill-opacity=\"0.85\"/>\n",
-                         std::isinf(value) ? kDotsLeft + kDots + 10.0 : x_of(value), y + kLine / 2.0, color_of(i));
+      svg += dot(std::isinf(value) ? kExact : x_of(value), y + kLine / 2.0, i);
     }
     return svg;
   }
@@ -145,6 +156,8 @@ class Picture {
   std::vector<const TensorLook *> lines_;
   size_t number_tensors_ = 0;
   double most_decibels_ = kDecibelStep;
+  std::vector<std::pair<double, double>> places_;  // of the formats' names
+  double header_ = kTop;
 };
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bench.hpp"
 #include "convert.hpp"
 #include "doctor.hpp"
 #include "formats.hpp"
+#include "handles.hpp"
 #include "inspect.hpp"
 #include "lpt.h"
 #include "verify.hpp"
@@ -19,6 +21,20 @@ namespace {
 
 constexpr int kWrong = 1;
 constexpr int kUserError = 2;
+
+// What commands that walk through a file of tensors share.
+template <typename Options>
+void declare_reading(CLI::App &command, const char *input, Options &options) {
+  command.add_option(input, options.input, "Safetensors file to read")->required();
+  command.add_option("--include", options.include, "Only tensors whose name has this regular expression");
+  command.add_option("--memory", options.memory_mebibytes, "MiB to hold at most")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command.add_flag("--quiet", options.is_quiet, "No progress, nothing but errors and what was asked for");
+}
 
 void declare_formats(CLI::App &app) {
   auto *command = app.add_subcommand("formats", "Tells every format, or what the bytes of one mean");
@@ -30,18 +46,10 @@ void declare_formats(CLI::App &app) {
 void declare_inspect(CLI::App &app) {
   auto *command = app.add_subcommand("inspect", "Tells what the numbers of a safetensors file look like");
   auto options = std::make_shared<tool::InspectOptions>();
-  command->add_option("FILE", options->input, "Safetensors file to read")->required();
+  declare_reading(*command, "FILE", *options);
   command->add_option("--format", options->formats, "Formats whose error is told; may be given more than once");
-  command->add_option("--include", options->include, "Only tensors whose name has this regular expression");
   command->add_option("--picture", options->picture, "Write a picture as SVG");
-  command->add_option("--memory", options->memory_mebibytes, "MiB to hold at most")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "0: one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
   command->add_flag("--json", options->is_json, "Print JSON instead of a table");
-  command->add_flag("--quiet", options->is_quiet, "No progress");
   command->callback([options] { tool::inspect(*options); });
 }
 
@@ -64,15 +72,20 @@ void declare_doctor(CLI::App &app) {
 
 void declare_verify(CLI::App &app, int &status) {
   auto *command = app.add_subcommand("verify", "Replays the conformance vectors through the library");
-  auto folder = std::make_shared<std::string>(tool::installed_vectors());
-  command->add_option("FOLDER", *folder, "Where the vectors lie; those that were installed with this program");
-  command->callback([folder, &status] { status = tool::verify(*folder) == 0 ? 0 : kWrong; });
+  auto options = std::make_shared<tool::VerifyOptions>();
+  command->add_option("FOLDER", options->folder, "Where the vectors lie; those that were installed with this program");
+  std::vector<std::string> isas = {"auto"};
+  for (const tool::NamedIsa &isa : tool::kIsas) isas.emplace_back(isa.name);
+  command->add_option("--isa", options->isa, "Highest instruction set to use")
+      ->check(CLI::IsMember(isas))
+      ->capture_default_str();
+  command->callback([options, &status] { status = tool::verify(*options) == 0 ? 0 : kWrong; });
 }
 
 void declare_convert(CLI::App &app) {
   auto *command = app.add_subcommand("convert", "Writes a safetensors file with its matrices in another format");
   auto options = std::make_shared<tool::ConvertOptions>();
-  command->add_option("IN", options->input, "Safetensors file to read")->required();
+  declare_reading(*command, "IN", *options);
   command->add_option("OUT", options->output, "Safetensors file to write")->required();
   command
       ->add_option("--to", options->format,
@@ -80,20 +93,12 @@ void declare_convert(CLI::App &app) {
                    "f32, bf16, f16 to decode")
       ->required();
   command->add_option("--from", options->from, "What the quantized tensors of IN are, if another program wrote it");
-  command->add_option("--include", options->include, "Matrices whose name has this regular expression");
   command->add_option("--exclude", options->exclude, "Not those whose name has this one");
-  command->add_option("--memory", options->memory_mebibytes, "MiB to hold at most")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "0: one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
   command->add_option("--report", options->report, "Write what was done as JSON");
   command->add_flag("--verify", options->is_verified, "Read the output back and compare it with a fresh cast");
   command->add_flag("--short-blocks", options->has_short_blocks, "Quantize rows that end within a block, too");
   command->add_flag("--restart", options->is_restarted, "Forget an unfinished run");
   command->add_flag("--force", options->is_forced, "Replace OUT");
-  command->add_flag("--quiet", options->is_quiet, "Print nothing but errors");
   command->callback([options] { tool::convert(*options); });
 }
 

@@ -8,7 +8,13 @@ namespace tool {
 // The folder where `cmake --install` puts the vectors, seen from this program.
 std::string installed_vectors();
 
-// Prints a line per file and returns how many checks failed; throws when the folder has no vectors.
-int verify(const std::string &folder);
+struct VerifyOptions {
+  std::string folder = installed_vectors();
+  std::string isa = "auto";  // or one of kIsas
+};
+
+// Prints a line for each kind of vectors and returns how many are wrong; throws when the folder has none, or when the
+// processor lacks the instruction set.
+int64_t verify(const VerifyOptions &options);
 
 }  // namespace tool
