@@ -45,23 +45,32 @@ constexpr Shape kShapes[] = {
     {"16 rows", 16, 1024, 1024, false, true},
 };
 
+// What a contender is judged by.
+enum class Peak { kF32, kBf16, kInt8 };
+
+double peak_of(const Peaks &peaks, Peak peak) {
+  if (peak == Peak::kInt8 && peaks.int8_gflops > 0) return peaks.int8_gflops;
+  return peak == Peak::kBf16 && peaks.bf16_gflops > 0 ? peaks.bf16_gflops : peaks.f32_gflops;
+}
+
 struct OurFormat {
   const char *name;
   lpt_format format;
-  bool is_bf16;  // which peak it is judged by
+  Peak peak;
 };
 constexpr OurFormat kFormats[] = {
-    {"e4m3fn_tensor", LPT_FORMAT_E4M3FN_TENSOR, true},
-    {"mxfp8_e4m3", LPT_FORMAT_MXFP8_E4M3, true},
-    {"nvfp4", LPT_FORMAT_NVFP4, true},
-    {"bf16", LPT_FORMAT_BF16, true},
-    {"f32", LPT_FORMAT_F32, false},
+    {"e4m3fn_tensor", LPT_FORMAT_E4M3FN_TENSOR, Peak::kBf16},
+    {"mxfp8_e4m3", LPT_FORMAT_MXFP8_E4M3, Peak::kBf16},
+    {"nvfp4", LPT_FORMAT_NVFP4, Peak::kBf16},
+    {"bf16", LPT_FORMAT_BF16, Peak::kBf16},
+    {"int8_tensor", LPT_FORMAT_INT8_TENSOR, Peak::kInt8},
+    {"f32", LPT_FORMAT_F32, Peak::kF32},
 };
 
 // One way to compute a shape, and its best time so far.
 struct Contender {
   std::string name;
-  bool is_bf16;
+  Peak peak;
   std::function<void()> run;
   double seconds = 1e9;
 };
@@ -108,20 +117,24 @@ Contender ours(lpt_context *context, const Shape &shape, const OurFormat &format
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = shape.is_a_transposed;
   options.is_b_transposed = shape.is_b_transposed;
-  return {.name = std::string("lpt ") + format.name, .is_bf16 = format.is_bf16, .run = [=] {
+  return {.name = std::string("lpt ") + format.name, .peak = format.peak, .run = [=] {
             require(context, lpt_gemm(context, a->get(), b->get(), &options, c->get()));
           }};
 }
 
 #if defined(LPT_BENCH_ONEDNN)
 // `is_packed`: the weights are reordered beforehand, outside of the time.
-Contender onednn(const dnnl::engine &engine, const Shape &shape, bool is_bf16, bool is_packed) {
+Contender onednn(const dnnl::engine &engine, const Shape &shape, Peak peak, bool is_packed) {
   using dnnl::memory;
-  const auto type = is_bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+  const bool is_int8 = peak == Peak::kInt8;
+  const auto type = is_int8               ? memory::data_type::s8
+                    : peak == Peak::kBf16 ? memory::data_type::bf16
+                                          : memory::data_type::f32;
   const auto tag = [](bool is_transposed) { return is_transposed ? memory::format_tag::ba : memory::format_tag::ab; };
   const memory::desc a_desc({shape.m, shape.k}, type, tag(shape.is_a_transposed));
   const memory::desc b_desc({shape.k, shape.n}, type, is_packed ? memory::format_tag::any : tag(shape.is_b_transposed));
-  const memory::desc c_desc({shape.m, shape.n}, memory::data_type::f32, memory::format_tag::ab);
+  const auto c_type = is_int8 ? memory::data_type::s32 : memory::data_type::f32;
+  const memory::desc c_desc({shape.m, shape.n}, c_type, memory::format_tag::ab);
 #if DNNL_VERSION_MAJOR >= 3
   const dnnl::matmul::primitive_desc description(engine, a_desc, b_desc, c_desc);
 #else
@@ -134,8 +147,12 @@ Contender onednn(const dnnl::engine &engine, const Shape &shape, bool is_bf16, b
   }
   const dnnl::matmul primitive(description);
   dnnl::stream stream(engine);
-  return {.name = std::string("onednn ") + (is_bf16 ? "bf16" : "f32") + (is_packed ? " packed" : ""),
-          .is_bf16 = is_bf16,
+  return {.name = std::string("onednn ") +
+                  (is_int8               ? "s8"
+                   : peak == Peak::kBf16 ? "bf16"
+                                         : "f32") +
+                  (is_packed ? " packed" : ""),
+          .peak = peak,
           .run = [=]() mutable {
             primitive.execute(stream, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
             stream.wait();
@@ -168,16 +185,17 @@ int run(bool is_json) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
 #endif
   std::printf(is_json ? "{\"build\": \"%s\", \"load\": %.2f, \"peaks\": {\"f32_gflops\": %.1f, \"bf16_gflops\": %.1f, "
-                        "\"copy_gbs\": %.1f}, \"results\": ["
-                      : "%s\nload %.2f; peaks of one thread: f32 %.1f GFLOP/s, bf16 %.1f GFLOP/s, copy %.1f GB/s\n",
-              lpt_build_info(), load_average(), peaks.f32_gflops, peaks.bf16_gflops, peaks.copy_gbs);
+                        "\"int8_gops\": %.1f, \"copy_gbs\": %.1f}, \"results\": ["
+                      : "%s\nload %.2f; peaks of one thread: f32 %.1f GFLOP/s, bf16 %.1f GFLOP/s, int8 %.1f GOP/s, "
+                        "copy %.1f GB/s\n",
+              lpt_build_info(), load_average(), peaks.f32_gflops, peaks.bf16_gflops, peaks.int8_gflops, peaks.copy_gbs);
   const char *separator = "";
   for (const Shape &shape : kShapes) {
     std::vector<Contender> contenders;
     for (const OurFormat &format : kFormats) contenders.push_back(ours(context, shape, format));
 #if defined(LPT_BENCH_ONEDNN)
-    for (const bool is_bf16 : {true, false}) {
-      for (const bool is_packed : {false, true}) contenders.push_back(onednn(engine, shape, is_bf16, is_packed));
+    for (const Peak peak : {Peak::kBf16, Peak::kInt8, Peak::kF32}) {
+      for (const bool is_packed : {false, true}) contenders.push_back(onednn(engine, shape, peak, is_packed));
     }
 #endif
     race(contenders);
@@ -190,7 +208,7 @@ int run(bool is_json) {
     }
     for (const Contender &contender : contenders) {
       const double speed = flops / contender.seconds / 1e9;
-      const double peak = contender.is_bf16 && peaks.bf16_gflops > 0 ? peaks.bf16_gflops : peaks.f32_gflops;
+      const double peak = peak_of(peaks, contender.peak);
       const double share = peak > 0 ? speed / peak : 0;
       if (is_json) {
         std::printf(

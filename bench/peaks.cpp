@@ -60,6 +60,20 @@ __attribute__((target("avx512f,avx512bf16"))) void run_bf16() {
   }
 }
 
+__attribute__((target("avx512f,avx512vnni"))) void run_int8() {
+  __m512i sums[kSums];
+#pragma GCC unroll 24
+  for (int i = 0; i < kSums; ++i) sums[i] = _mm512_setzero_si512();
+  const __m512i factor = _mm512_set1_epi8(1);
+  for (long step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 24
+    for (int i = 0; i < kSums; ++i) {
+      sums[i] = _mm512_dpbusd_epi32(sums[i], factor, factor);
+      asm volatile("" : "+v"(sums[i]));
+    }
+  }
+}
+
 constexpr int kSumsAvx2 = 12;
 
 __attribute__((target("avx2,fma"))) void run_f32_avx2() {
@@ -95,6 +109,7 @@ Peaks measure_peaks() {
     peaks.f32_gflops = gflops(run_f32_avx2, kSumsAvx2 * 8 * 2);
   }
   if (__builtin_cpu_supports("avx512bf16")) peaks.bf16_gflops = gflops(run_bf16, kSums * 16 * 4);
+  if (__builtin_cpu_supports("avx512vnni")) peaks.int8_gflops = gflops(run_int8, kSums * 16 * 8);
   peaks.copy_gbs = copy_bandwidth();
   return peaks;
 }

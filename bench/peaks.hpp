@@ -7,6 +7,7 @@ namespace lpt::bench {
 struct Peaks {
   double f32_gflops = 0;   // fused multiply-add in the widest vectors there are
   double bf16_gflops = 0;  // vdpbf16ps
+  double int8_gflops = 0;  // vpdpbusd
   double copy_gbs = 0;     // memcpy beyond the caches, bytes read and written
 };
 

@@ -82,7 +82,9 @@ inline __m512 widen_bf16(__m256i halves) {
 struct Avx512 {
   using Dwords = __m512i;
   using Floats = __m512;
+  using Sums = Floats;
   static constexpr int64_t kVector = 16;
+  static constexpr bool kHasStarts = false;
   static constexpr int64_t kTileRows = 8;
   static constexpr int64_t kTileVectors = 2;
 
@@ -90,6 +92,8 @@ struct Avx512 {
   static Floats all(float value) { return _mm512_set1_ps(value); }
   static Dwords load(const uint32_t *from) { return _mm512_loadu_si512(from); }
   static Floats load_floats(const float *from) { return _mm512_loadu_ps(from); }
+  static Floats start(const int32_t *) { return _mm512_setzero_ps(); }
+  static Floats floats(Floats sum) { return sum; }
   static Dwords repeat(const uint32_t *from) { return _mm512_set1_epi32(static_cast<int32_t>(*from)); }
   static void store(Dwords lanes, uint32_t *to) { _mm512_storeu_si512(to, lanes); }
   static void store_floats(Floats value, float *to) { _mm512_storeu_ps(to, value); }

@@ -1,7 +1,7 @@
 // The fast matrix product, once for all instruction sets. Included by ISA files: everything here has internal linkage.
 //
-// Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, or
-// two bf16. A panel of a holds kTileRows lanes, a panel of b kTileVectors vectors of lanes, each for all of k:
+// Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, two
+// bf16, or four int8. A panel of a holds kTileRows lanes, a panel of b kTileVectors vectors of lanes, each for all of k:
 //
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
@@ -31,7 +31,7 @@ struct Blocking {
   int64_t steps;    // dwords along k
   int64_t rows;     // of a, a multiple of kRowUnit
   int64_t columns;  // of b, a multiple of kColumnUnit
-  size_t a_offset, row_factor_offset, column_factor_offset, total_bytes;
+  size_t a_offset, row_factor_offset, column_factor_offset, start_offset, total_bytes;
 };
 
 template <typename Isa>
@@ -48,7 +48,9 @@ Blocking blocking_of(const GemmRequest &request) {
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
   blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(blocking.rows * lane_bytes);
   blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(blocking.rows, 16)) * 4;
-  blocking.total_bytes = blocking.column_factor_offset + static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
+  const auto column_bytes = static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
+  blocking.start_offset = blocking.column_factor_offset + column_bytes;
+  blocking.total_bytes = blocking.start_offset + (Isa::kHasStarts ? column_bytes : 0);
   return blocking;
 }
 
@@ -107,35 +109,34 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
   }
 }
 
-// k × lanes in memory: lanes are adjacent already; bf16 pairs are woven from two rows.
+// k × lanes in memory: lanes are adjacent already; the rows that share a dword are woven.
 template <typename Isa, int kHalves, Decoder kDecoder>
 void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
   constexpr int64_t kVector = Isa::kVector;
-  constexpr int64_t kElements = kVector * Isa::kPerDword;
-  const int64_t steps = (operand.k + Isa::kPerDword - 1) / Isa::kPerDword;
+  constexpr int64_t kRows = Isa::kPerDword;
+  const int64_t steps = (operand.k + kRows - 1) / kRows;
   const int64_t first_column = operand.first_lane + first;
   for (int64_t step = 0; step < steps; step += kStepsAtOnce) {
     const int64_t end = smaller(steps, step + kStepsAtOnce);
-    for (int64_t lane = 0; lane < lanes; lane += kElements) {
-      const int64_t count = smaller(lanes - lane, kElements);
-      const int64_t half = 2 * (lane / kVector);
-      uint32_t *const low = half_at<Isa, kHalves>(panels, steps, half);
-      uint32_t *const high = half_at<Isa, kHalves>(panels, steps, half + 1);
-      if constexpr (Isa::kPerDword == 1) {
-        for (int64_t s = step; s < end; ++s) {
-          const auto row = Isa::template decode<kDecoder>(operand, s, first_column + lane, count);
-          store_lanes<Isa, kHalves>(row, low, high, s);
+    for (int64_t lane = 0; lane < lanes; lane += kVector * kRows) {
+      const int64_t count = smaller(lanes - lane, kVector * kRows);
+      uint32_t *low[kRows], *high[kRows];
+      for (int64_t v = 0; v < kRows; ++v) {
+        low[v] = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector + v));
+        high[v] = half_at<Isa, kHalves>(panels, steps, 2 * (lane / kVector + v) + 1);
+      }
+      for (int64_t s = step; s < end; ++s) {
+        typename Isa::Dwords rows[kRows];
+#pragma GCC unroll 4
+        for (int64_t r = 0; r < kRows; ++r) {
+          rows[r] = kRows * s + r < operand.k
+                        ? Isa::template decode<kDecoder>(operand, kRows * s + r, first_column + lane, count)
+                        : Isa::no_dwords();
         }
-      } else {
-        uint32_t *const next_low = half_at<Isa, kHalves>(panels, steps, half + 2);
-        uint32_t *const next_high = half_at<Isa, kHalves>(panels, steps, half + 3);
-        for (int64_t s = step; s < end; ++s) {
-          const auto even = Isa::template decode<kDecoder>(operand, 2 * s, first_column + lane, count);
-          const auto odd = 2 * s + 1 < operand.k
-                               ? Isa::template decode<kDecoder>(operand, 2 * s + 1, first_column + lane, count)
-                               : Isa::no_dwords();
-          store_lanes<Isa, kHalves>(Isa::weave_low(even, odd), low, high, s);
-          if (count > kVector) store_lanes<Isa, kHalves>(Isa::weave_high(even, odd), next_low, next_high, s);
+        Isa::weave(rows);
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kRows; ++v) {
+          if (v * kVector < count) store_lanes<Isa, kHalves>(rows[v], low[v], high[v], s);
         }
       }
     }
@@ -150,6 +151,7 @@ void pack_as(const Operand &operand, int64_t first, int64_t lanes, uint32_t *pan
 
 template <typename Isa, int kHalves>
 void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  if constexpr (Isa::kPerDword == 4) return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
   switch (operand.decoder) {
     case Decoder::kEightBits:
       return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
@@ -177,6 +179,7 @@ struct Place {
   int64_t columns;
   const float *row_factors;
   const float *column_factors;  // times alpha; kTileVectors vectors of them may be read
+  const int32_t *starts;        // of the sums, if the Isa has such
   const float *bias;            // NULL: none
   float beta;
 };
@@ -195,13 +198,13 @@ void finish(typename Isa::Floats value, const Place &place, int64_t column, uint
 
 template <typename Isa, int kRows, int kVectors>
 void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place) {
-  typename Isa::Floats sums[kRows][kVectors];
+  typename Isa::Sums sums[kRows][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
     __builtin_prefetch(place.c + i * place.row_bytes, 1);
     __builtin_prefetch(place.c + i * place.row_bytes + place.element_bytes * (kVectors * Isa::kVector - 1), 1);
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::all(0.0f);
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::start(place.starts + v * Isa::kVector);
   }
   for (int64_t step = 0; step < steps; ++step) {
     typename Isa::Dwords columns[kVectors];
@@ -224,8 +227,9 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Pl
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
         const int64_t column = v * Isa::kVector;
-        Isa::store_floats(sums[i][v] * Isa::all(place.row_factors[i]) * Isa::load_floats(place.column_factors + column),
-                          c + column);
+        Isa::store_floats(
+            Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]) * Isa::load_floats(place.column_factors + column),
+            c + column);
       }
     }
     return;
@@ -236,7 +240,7 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Pl
     for (int v = 0; v < kVectors; ++v) {
       const int64_t column = v * Isa::kVector;
       uint8_t *const c = place.c + i * place.row_bytes + column * place.element_bytes;
-      finish<Isa>(sums[i][v] * Isa::all(place.row_factors[i]), place, column, c);
+      finish<Isa>(Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]), place, column, c);
     }
   }
 }
@@ -266,12 +270,14 @@ void multiply(const GemmRequest &request) {
   constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
   const Blocking blocking = blocking_of<Isa>(request);
   const int64_t steps = blocking.steps;
-  const Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k);
+  Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k);
+  if (Isa::kHasStarts) a.flip = 0x80;
   const Operand b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k);
   auto *const b_panels = reinterpret_cast<uint32_t *>(request.scratch);
   auto *const a_panels = reinterpret_cast<uint32_t *>(request.scratch + blocking.a_offset);
   auto *const row_factors = reinterpret_cast<float *>(request.scratch + blocking.row_factor_offset);
   auto *const column_factors = reinterpret_cast<float *>(request.scratch + blocking.column_factor_offset);
+  auto *const starts = reinterpret_cast<int32_t *>(request.scratch + blocking.start_offset);
   const auto alpha = static_cast<float>(request.alpha);
   const auto *const bias = static_cast<const float *>(request.bias);
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
@@ -282,6 +288,9 @@ void multiply(const GemmRequest &request) {
     pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, b_panels);
     for (int64_t j = 0; j < columns; ++j) column_factors[j] = lane_factor(b, column + j) * alpha;
     for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
+    if constexpr (Isa::kHasStarts) {
+      for (int64_t j = 0; j < columns; j += kPanelColumns) Isa::set_starts(b_panels + j * steps, steps, starts + j);
+    }
 
     for (int64_t row = 0; row < request.m; row += blocking.rows) {
       const int64_t rows = smaller(request.m - row, blocking.rows);
@@ -298,6 +307,7 @@ void multiply(const GemmRequest &request) {
                        .columns = smaller(columns - j, kPanelColumns),
                        .row_factors = nullptr,
                        .column_factors = column_factors + j,
+                       .starts = starts + j,
                        .bias = bias == nullptr ? nullptr : bias + first_column,
                        .beta = static_cast<float>(request.beta)};
         for (int64_t i = 0; i < rows; i += Isa::kTileRows) {

@@ -61,6 +61,7 @@ struct Operand {
   int64_t k;
   Decoder decoder;
   int32_t bits;
+  uint8_t flip;            // of each int8 before it is packed
   Element element;         // where the decoder is kEightBits or kFourBits
   const ByteTable *table;  // as element
   const uint8_t *scales;   // NULL: no block scales

@@ -11,6 +11,8 @@ void gemm_any_x86_avx2(const GemmRequest &request);
 size_t gemm_scratch_x86_avx2(const GemmRequest &request);
 void gemm_any_x86_avx512(const GemmRequest &request);
 size_t gemm_scratch_x86_avx512(const GemmRequest &request);
+void gemm_int8_x86_avx512_vnni(const GemmRequest &request);
+size_t gemm_scratch_int8_x86_avx512_vnni(const GemmRequest &request);
 void gemm_any_x86_avx512_bf16(const GemmRequest &request);
 size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request);
 

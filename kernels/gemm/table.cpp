@@ -60,10 +60,31 @@ const char *refuses_bf16(const GemmRequest &request) {
   return refuses_operand(request.b, request.is_b_transposed, request.k);
 }
 
+bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
+  return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
+}
+
+const char *refuses_int8(const GemmRequest &request) {
+  if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
+  if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
+  if (const char *reason = refuses_f32(request)) return reason;
+  if (is_scaled_along_k(request.a, !request.is_a_transposed, request.k)) return "scales of a vary along k";
+  if (is_scaled_along_k(request.b, request.is_b_transposed, request.k)) return "scales of b vary along k";
+  return request.k < (1 << 17) ? nullptr : "sums of so many products may not fit int32";
+}
+
 }  // namespace
 
 std::span<const GemmRow> gemm_kernels() {
   static constexpr GemmRow rows[] = {
+#if defined(LPT_HAVE_X86_AVX512_VNNI)
+    {{.name = "gemm_int8_x86_avx512_vnni",
+      .needs = kCpuAvx512 | kCpuAvx512Vnni,
+      .refuses = refuses_int8,
+      .run = gemm_int8_x86_avx512_vnni},
+     gemm_scratch_int8_x86_avx512_vnni},
+#endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
     {{.name = "gemm_any_x86_avx512_bf16",
       .needs = kCpuAvx512 | kCpuAvx512Bf16,

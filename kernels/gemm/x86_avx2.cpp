@@ -1,5 +1,6 @@
 // Matrix product in f32 for processors without AVX-512.
 #include "kernels/common/x86_avx2.hpp"
+
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
 
@@ -90,8 +91,10 @@ inline __m128i round_to_bf16(__m256 value) {
 struct Avx2 {
   using Dwords = __m256i;
   using Floats = __m256;
+  using Sums = Floats;
   static constexpr int64_t kVector = 8;
   static constexpr int64_t kPerDword = 1;
+  static constexpr bool kHasStarts = false;
   static constexpr int64_t kTileRows = 4;
   static constexpr int64_t kTileVectors = 3;
 
@@ -99,6 +102,9 @@ struct Avx2 {
   static Floats all(float value) { return _mm256_set1_ps(value); }
   static Dwords load(const uint32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
   static Floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
+  static Floats start(const int32_t *) { return _mm256_setzero_ps(); }
+  static Floats floats(Floats sum) { return sum; }
+  static void weave(Dwords (&)[1]) {}
   static Dwords repeat(const uint32_t *from) { return _mm256_set1_epi32(static_cast<int32_t>(*from)); }
   static void store(Dwords lanes, uint32_t *to) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), lanes); }
   static void store_floats(Floats value, float *to) { _mm256_storeu_ps(to, value); }

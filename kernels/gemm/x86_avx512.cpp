@@ -9,6 +9,8 @@ namespace {
 struct F32 : Avx512 {
   static constexpr int64_t kPerDword = 1;
 
+  static void weave(Dwords (&)[1]) {}
+
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);
   }

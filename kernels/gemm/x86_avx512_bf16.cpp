@@ -38,16 +38,14 @@ struct Bf16 : Avx512 {
     return _mm512_dpbf16_ps(sum, (__m512bh)row, (__m512bh)columns);
   }
 
-  static Dwords weave_low(Dwords even, Dwords odd) {
+  static void weave(Dwords (&rows)[2]) {
     alignas(64) static constexpr uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
                                                       8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-    return _mm512_permutex2var_epi16(even, _mm512_load_si512(kLow), odd);
-  }
-
-  static Dwords weave_high(Dwords even, Dwords odd) {
     alignas(64) static constexpr uint16_t kHigh[32] = {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
                                                        24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63};
-    return _mm512_permutex2var_epi16(even, _mm512_load_si512(kHigh), odd);
+    const Dwords low = _mm512_permutex2var_epi16(rows[0], _mm512_load_si512(kLow), rows[1]);
+    rows[1] = _mm512_permutex2var_epi16(rows[0], _mm512_load_si512(kHigh), rows[1]);
+    rows[0] = low;
   }
 
   // 32 adjacent elements, zero past `count`.

@@ -19,9 +19,8 @@ CpuFeatures probe() {
       __builtin_cpu_supports("avx512vbmi")) {
     features |= kCpuAvx512;
   }
-  if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni")) {
-    features |= kCpuAvx512Bf16;
-  }
+  if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
+  if ((features & kCpuAvx512Vnni) != 0 && __builtin_cpu_supports("avx512bf16")) features |= kCpuAvx512Bf16;
   return features;
 #else
   return 0;
@@ -69,6 +68,7 @@ std::string feature_names(CpuFeatures features) {
   };
   add(kCpuAvx2, "x86_avx2");
   add(kCpuAvx512, "x86_avx512");
+  add(kCpuAvx512Vnni, "x86_avx512_vnni");
   add(kCpuAvx512Bf16, "x86_avx512_bf16");
   return names.empty() ? "none" : names;
 }

@@ -14,7 +14,8 @@ namespace {
 TEST_P(Gemm, LeavesOperandsAndTheGapsOfCAlone) {
   Random random(8);
   for (const lpt_format c_format : kOutputs) {
-    Problem problem("mxfp8_e5m2", "e4m3fn_128x128", c_format, true, true, 37, 53, 130, 11);
+    const Pair formats = pair("mxfp8_e5m2", "e4m3fn_128x128");
+    Problem problem(formats.a, formats.b, c_format, true, true, 37, 53, 130, 11);
     problem.draw(random);
     std::vector<uint8_t> operands(problem.a.data.data(), problem.a.data.data() + problem.a.data.bytes());
     operands.insert(operands.end(), problem.b.data.data(), problem.b.data.data() + problem.b.data.bytes());
@@ -99,6 +100,21 @@ const char *refusal_of(const char *row_name, const Problem &problem) {
     }
   }
   return nullptr;  // not compiled
+}
+
+TEST(GemmTable, Int8RowTakesInt8WithScalesOfLanes) {
+  const char *const row = "gemm_int8_x86_avx512_vnni";
+  const auto reason_of = [&](const char *a, const char *b, int64_t k) {
+    return refusal_of(row, Problem(a, b, LPT_FORMAT_F32, false, true, 4, 4, k));
+  };
+  if (reason_of("int8", "int8", 1) == nullptr) return;  // not compiled
+  EXPECT_STREQ(reason_of("int8_tensor", "int8_row", 131071), "");
+  EXPECT_STREQ(reason_of("int8/1x64/f32", "int8", 64), "");
+  EXPECT_STREQ(reason_of("int8/1x64/f32", "int8", 65), "scales of a vary along k");
+  EXPECT_STREQ(reason_of("int8", "int8/1x64/f32", 65), "scales of b vary along k");
+  EXPECT_STREQ(reason_of("int8", "bf16", 8), "b is not int8");
+  EXPECT_STREQ(reason_of("e4m3fn", "int8", 8), "a is not int8");
+  EXPECT_STREQ(reason_of("int8", "int8", 131072), "sums of so many products may not fit int32");
 }
 
 TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {

@@ -146,6 +146,15 @@ class Gemm : public testing::TestWithParam<size_t> {
 
   bool takes(const GemmRequest &request) const { return test::takes(row(), request); }
 
+  // The pair of formats that a test wants, or one that this row takes.
+  struct Pair {
+    const char *a, *b;
+  };
+  Pair pair(const char *a, const char *b) const {
+    const Problem problem(a, b, LPT_FORMAT_F32, false, true, 1, 1, 1);
+    return takes(problem.request) ? Pair{a, b} : Pair{"int8_tensor", "int8_tensor"};
+  }
+
   // Runs a request in scratch of exactly the size that was asked for.
   void run(GemmRequest request) const {
     Guarded scratch(row().scratch_bytes(request));
