@@ -2,16 +2,10 @@
 #pragma once
 
 #include "kernels/quantize/avx512_blocks.hpp"
+#include "kernels/quantize/turn_walk.hpp"
 
 namespace lpt {
 namespace {
-
-// Where the turned codes of a square go.
-struct TurnedPlace {
-  uint8_t *to;
-  int64_t stride;  // bytes
-  bool is_streamed;
-};
 
 // Number j of row i goes to row j, place i.
 [[gnu::always_inline]] inline void turn_words(__m512i (&rows)[8]) {
@@ -53,7 +47,7 @@ template <bool kIsPacked>
   }
 }
 
-// Writes up to 64 codes that lie in bytes.
+// Writes up to 64 codes that lie in bytes; those behind the last one are zero, so that the last byte of a row ends in zeros.
 template <bool kIsPacked>
 [[gnu::always_inline]] inline void store_codes(uint8_t *to, __m512i codes, int64_t count, bool is_streamed) {
   if constexpr (!kIsPacked) {
@@ -63,64 +57,48 @@ template <bool kIsPacked>
       _mm512_mask_storeu_epi8(to, lane_mask(0, count), codes);
     }
   } else {
-    // Codes behind the last one are zero, so that the last byte of a row ends in zeros.
-    const __m512i kept = _mm512_maskz_mov_epi8(lane_mask(0, count), codes);
-    const __m512i pairs = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x1001));
+    const __m512i pairs = _mm512_maddubs_epi16(codes, _mm512_set1_epi16(0x1001));
     const auto mask = static_cast<__mmask32>(lane_mask(0, (count + 1) / 2));
     _mm256_mask_storeu_epi8(to, mask, _mm512_cvtepi16_epi8(pairs));
   }
 }
 
-// Up to 64 rows of up to 64 codes at `from`. Words of eight bytes are turned, then the bytes of 8 × 8, then the words of
-// eight such groups: 448 shuffles for 4096 codes.
-template <bool kIsPacked>
-void turn_square(const uint8_t *from, int64_t stride, int64_t rows, int64_t columns, const TurnedPlace &place) {
-  const __m512i turned = _mm512_load_si512(kTurnedBytes);
-  __m512i groups[8][8];
-  for (int64_t group = 0; group < 8; ++group) {
-    __m512i words[8];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
-      const int64_t row = 8 * group + i;
-      words[i] = row < rows ? load_codes<kIsPacked>(from + row * stride, columns) : _mm512_setzero_si512();
-    }
-    turn_words(words);
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) groups[i][group] = _mm512_permutexvar_epi8(turned, words[i]);
-  }
-  for (int64_t part = 0; 8 * part < columns; ++part) {
-    __m512i words[8];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) words[i] = groups[part][i];
-    turn_words(words);
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
-      const int64_t column = 8 * part + i;
-      if (column < columns) store_codes<kIsPacked>(place.to + column * place.stride, words[i], rows, place.is_streamed);
-    }
-  }
-}
+// Words of eight bytes are turned, then the bytes of 8 × 8, then the words of eight such groups: 448 shuffles for 4096
+// codes.
+struct TurnAvx512 {
+  static constexpr int64_t kRows = 64;
+  static constexpr int64_t kColumns = 64;
 
-// Rows of the target are written from their beginning on, 64 columns of the source at a time.
-template <bool kIsPacked>
-void turn_codes(const TurnRequest &request, bool is_streamed) {
-  constexpr int64_t kPerByte = kIsPacked ? 2 : 1;
-  constexpr int64_t kNearRows = 256;
-  const MatrixView &source = request.source;
-  const auto place_of = [](const MatrixView &view, int64_t row, int64_t column) {
-    return static_cast<uint8_t *>(view.data) + (row * view.row_stride + column) / kPerByte;
-  };
-  for (int64_t first = 0; first < source.rows; first += kNearRows) {
-    for (int64_t column = 0; column < source.columns; column += 64) {
-      for (int64_t row = first; row < least(first + kNearRows, source.rows); row += 64) {
-        const TurnedPlace place = {place_of(request.target, column, row), request.target.row_stride / kPerByte,
-                                   is_streamed};
-        turn_square<kIsPacked>(place_of(source, row, column), source.row_stride / kPerByte,
-                               least(source.rows - row, 64), least(source.columns - column, 64), place);
+  template <bool kIsPacked>
+  static void turn(const CodeSquare &square, const TurnedPlace &place) {
+    const __m512i turned = _mm512_load_si512(kTurnedBytes);
+    __m512i groups[8][8];
+    for (int64_t group = 0; group < 8; ++group) {
+      __m512i words[8];
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) {
+        const int64_t row = 8 * group + i;
+        words[i] = _mm512_setzero_si512();
+        if (row < square.rows) words[i] = load_codes<kIsPacked>(square.from + row * square.stride, square.columns);
+      }
+      turn_words(words);
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) groups[i][group] = _mm512_permutexvar_epi8(turned, words[i]);
+    }
+    for (int64_t part = 0; 8 * part < square.columns; ++part) {
+      __m512i words[8];
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) words[i] = groups[part][i];
+      turn_words(words);
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) {
+        const int64_t column = 8 * part + i;
+        if (column >= square.columns) continue;
+        store_codes<kIsPacked>(place.to + column * place.stride, words[i], square.rows, place.is_streamed);
       }
     }
   }
-}
+};
 
 }  // namespace
 }  // namespace lpt

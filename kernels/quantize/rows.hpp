@@ -17,6 +17,7 @@ void quantize_x86_avx2(const QuantizeRequest &request);
 void quantize_halves_x86_avx2(const QuantizeRequest &request);
 void dequantize_x86_avx2(const DequantizeRequest &request);
 void cast_sums_x86_avx2(const CastSumsRequest &request);
+void turn_x86_avx2(const TurnRequest &request);
 
 void amax_x86_avx512(const AmaxRequest &request);
 void quantize_x86_avx512(const QuantizeRequest &request);

@@ -199,12 +199,6 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   return refuses_small(request);
 }
 
-const char *refuses_turn(const TurnRequest &request) {
-  const lpt_format plain = request.source.format.element;
-  const bool is_small = has_element(plain) && (element_of(plain).bits == 8 || element_of(plain).bits == 4);
-  return is_small ? nullptr : "codes have neither 8 nor 4 bits";
-}
-
 const char *refuses_halves(const QuantizeRequest &request) {
   const lpt_format plain = request.target.format.element;
   if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
@@ -215,6 +209,12 @@ const char *refuses_halves(const QuantizeRequest &request) {
 
 #endif
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+
+const char *refuses_turn(const TurnRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  const bool is_small = has_element(plain) && (element_of(plain).bits == 8 || element_of(plain).bits == 4);
+  return is_small ? nullptr : "codes have neither 8 nor 4 bits";
+}
 
 // Sums decode as the row of the same instruction set does, to f32.
 template <const char *(*kRefusesToDecode)(const DequantizeRequest &)>
@@ -269,6 +269,9 @@ constexpr Row<DequantizeRequest> kDequantizeRows[] = {
 constexpr Row<TurnRequest> kTurnRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"turn_x86_avx512", kCpuAvx512, refuses_turn, turn_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"turn_x86_avx2", kCpuAvx2, refuses_turn, turn_x86_avx2},
 #endif
     {"turn_any_ref", 0, nullptr, turn_any_ref},
 };

@@ -5,6 +5,7 @@
 #include "kernels/quantize/avx2_halves.hpp"
 #include "kernels/quantize/avx2_quantize.hpp"
 #include "kernels/quantize/avx2_sums.hpp"
+#include "kernels/quantize/avx2_turn.hpp"
 #include "kernels/quantize/rows.hpp"
 
 namespace lpt {
@@ -85,5 +86,7 @@ void quantize_x86_avx2(const QuantizeRequest &request) { quantize_matrix(request
 void quantize_halves_x86_avx2(const QuantizeRequest &request) { cast_halves(request); }
 
 void dequantize_x86_avx2(const DequantizeRequest &request) { decode_matrix(request); }
+
+void turn_x86_avx2(const TurnRequest &request) { turn_matrix<TurnAvx2>(request); }
 
 }  // namespace lpt

@@ -202,16 +202,8 @@ void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
 void dequantize_x86_avx512(const DequantizeRequest &request) { decode_matrix(request); }
 
 void turn_x86_avx512(const TurnRequest &request) {
-  const MatrixView &target = request.target;
-  const bool is_packed = element_of(target.format.element).bits == 4;
-  const bool is_streamed = !is_packed && request.is_streamed;
-  if (is_packed) {
-    turn_codes<true>(request, is_streamed);
-  } else {
-    turn_codes<false>(request, is_streamed);
-  }
-  if (is_streamed) _mm_sfence();
-  turn_scales(request.source, target);
+  turn_matrix<TurnAvx512>(request);
+  if (request.is_streamed) _mm_sfence();
 }
 
 }  // namespace lpt

@@ -48,11 +48,13 @@ Status Casting::add_and_back(const Format &format, const MatrixView *decoded, bo
   const int64_t columns = is_transposed ? source_.rows : source_.columns;
   LPT_TRY(add(dense_view(format.id, nullptr, rows, columns), is_transposed));
   is_and_back_ = true;
+  jobs_.back().is_in_scratch = true;
   if (decoded != nullptr) jobs_.back().decoded = *decoded;
   return {};
 }
 
 Status Casting::run() {
+  LPT_TRY(add_source_of_turn());
   LPT_TRY(look());
   for (Job &job : jobs_) LPT_TRY(choose_rows(job));
   if (is_check_only_) return {};
@@ -122,13 +124,35 @@ Status Casting::choose_rows(Job &job) {
   return {};
 }
 
-bool Casting::is_turn(const Job &job) const {
-  if (jobs_.size() < 2 || &job == &jobs_[0]) return false;
+bool Casting::can_turn(const Job &job) const {
   const Format &format = job.request.target.format;
-  if (format.id != jobs_[0].request.target.format.id || format.has_zero_point()) return false;
-  if (cast_.preparation.hadamard_size != 0) return false;
+  if (format.has_zero_point() || cast_.preparation.hadamard_size != 0) return false;
   if (!format.has_block_scale()) return true;
   return format.block_rows == format.block_columns && is_rule_of_amax(job.request.rule);
+}
+
+bool Casting::is_turn(const Job &job) const {
+  if (jobs_.size() < 2 || &job == &jobs_[0]) return false;
+  return job.request.target.format.id == jobs_[0].request.target.format.id && can_turn(job);
+}
+
+Status Casting::add_source_of_turn() {
+  if (jobs_.size() != 1 || !jobs_[0].is_transposed || is_and_back_ || !can_turn(jobs_[0])) return {};
+  const Job job = jobs_[0];
+  const MatrixView &target = job.request.target;
+  const TurnRequest turn{transpose(target), target, false};
+  for (const Row<TurnRequest> &row : turn_kernels()) {
+    const bool is_fast = row.needs != 0 && (row.needs & ~context_.features) == 0;
+    if (!is_fast || row.refuses(turn) != nullptr) continue;
+    jobs_.clear();
+    MatrixView codes = dense_view(target.format.id, nullptr, source_.rows, source_.columns);
+    codes.tensor_scale = target.tensor_scale;
+    LPT_TRY(add(codes, false));
+    jobs_[0].is_in_scratch = true;
+    jobs_.push_back(job);
+    return {};
+  }
+  return {};
 }
 
 Status Casting::finish() {

@@ -31,9 +31,10 @@ struct Tiles {
 // One output of a cast.
 struct Job {
   bool is_transposed = false;
-  bool hides_nan = false;  // nothing in the target's elements or block scales can tell of a NaN
-  bool has_amax = false;   // the request shall find the amax on its way
-  bool looks = false;      // the tensor scale follows from the source's amax
+  bool is_in_scratch = false;  // its codes are not kept
+  bool hides_nan = false;      // nothing in the target's elements or block scales can tell of a NaN
+  bool has_amax = false;       // the request shall find the amax on its way
+  bool looks = false;          // the tensor scale follows from the source's amax
   float delayed_amax = 0.0f;
   QuantizeRequest request{};
   const Row<QuantizeRequest> *row = nullptr;
@@ -73,14 +74,20 @@ class Casting {
   // Where the tensor's amax comes from: the target, the past, or a look at the source.
   Status settle_sources(Job &job);
 
+  // Codes that do not depend on the direction are cast as the source lies, into scratch, and turned, where that is fast.
+  Status add_source_of_turn();
+
   // The kernels see prepared tiles as dense f32.
   MatrixView kernel_source(const Job &job) const;
   HadamardRequest rotation_of(const Job &job) const;
   Status choose_rotation(Job &job);
   Status choose_rows(Job &job);
 
-  // Whether the second output holds the codes of the first one, turned: the codes of an element do not depend on the
-  // direction where scales do not, and sums of blocks, whose order does, are not asked for.
+  // Whether the codes of an output do not depend on its direction: where scales do not, and sums of blocks, whose order
+  // does, are not asked for.
+  bool can_turn(const Job &job) const;
+
+  // Whether the second output holds the codes of the first one, turned.
   bool is_turn(const Job &job) const;
 
   // The same once tensor scales are settled: those that are kept may differ.

@@ -69,7 +69,9 @@ Status Casting::settle_tensor_scale(Job &job) {
   if (!target.format.has_tensor_scale()) return {};
   if (is_and_back_) target.tensor_scale = &own_tensor_scale_;
   const bool is_given = cast_.keeps_tensor_scale || job.request.rule == LPT_SCALE_RULE_FIXED;
-  if (!is_given) {
+  if (!is_given && is_turn(job)) {
+    *target.tensor_scale = *jobs_[0].request.target.tensor_scale;
+  } else if (!is_given) {
     float amax = job.delayed_amax;
     if (job.looks) amax = found_[&job - jobs_.data()].amax;
     if (job.looks && cast_.scaler != nullptr) amax = with_margin(*cast_.scaler, amax);

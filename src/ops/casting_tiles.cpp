@@ -98,7 +98,7 @@ Tiles Casting::cut_in_tiles() const {
 bool Casting::is_streamed(const Job &job) const {
   constexpr double kStreamedBytes = 16 << 20;
   constexpr double kScatteredBytes = 4 << 20;
-  if (is_and_back_) return false;
+  if (job.is_in_scratch) return false;
   const bool is_read_again = jobs_.size() > 1 && &job == &jobs_[0] && is_turned(jobs_[1]);
   return !is_read_again && view_bytes(job.request.target) >= (job.is_transposed ? kScatteredBytes : kStreamedBytes);
 }
@@ -134,7 +134,7 @@ Status Casting::run_tiles() {
   const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
   Scratch scratch;
   if (cast_.preparation.is_needed()) LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch.prepared));
-  if (is_and_back_) {
+  if (jobs_[0].is_in_scratch) {
     MatrixView unused;
     const int64_t rows = std::min(tiles.tile_rows, tiles.rows);
     const int64_t columns = std::min(tiles.tile_columns, tiles.columns);
@@ -147,7 +147,7 @@ Status Casting::run_tiles() {
   std::vector<CastSums> sums(cast_.sums != nullptr ? tile_count : 0);
   std::vector<std::vector<Found>> partial(jobs_.size(), std::vector<Found>(static_cast<size_t>(parts.count)));
   double bytes = view_bytes(source_);
-  for (const Job &job : jobs_) bytes += view_bytes(job.request.target);
+  for (const Job &job : jobs_) bytes += job.is_in_scratch ? 0.0 : view_bytes(job.request.target);
   const Measure measure(context_, "quantize", jobs_[0].row->name, bytes);
   LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
     for (int64_t t = i * parts.length; t < std::min((i + 1) * parts.length, tiles.count()); ++t) {
@@ -164,22 +164,20 @@ Status Casting::run_tiles() {
 
 void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch, size_t part_index, CastSums *sums,
                        Found &found) const {
-  if (is_turned(job)) {
-    job.turn_row->run(
-        {cut(jobs_[0], jobs_[0].request.target, tile), cut(job, job.request.target, tile), is_streamed(job)});
-    return;
-  }
+  const auto target_of = [&](const Job &one) {
+    if (!one.is_in_scratch) return cut(one, one.request.target, tile);
+    MatrixView target;
+    lay_out_matrix(one.request.target.format, one.is_transposed ? tile.columns : tile.rows,
+                   one.is_transposed ? tile.rows : tile.columns, scratch.codes[part_index], target);
+    target.tensor_scale = one.request.target.tensor_scale;
+    return target;
+  };
+  if (is_turned(job)) return job.turn_row->run({target_of(jobs_[0]), target_of(job), is_streamed(job)});
   QuantizeRequest part = job.request;
   part.source = cast_.preparation.is_needed() ? prepared(job, tile, scratch.prepared[part_index])
                                               : cut(job, job.request.source, tile);
-  if (is_and_back_) {
-    lay_out_matrix(job.request.target.format, job.is_transposed ? tile.columns : tile.rows,
-                   job.is_transposed ? tile.rows : tile.columns, scratch.codes[part_index], part.target);
-    set_unit_scales(part.target);
-    part.target.tensor_scale = job.request.target.tensor_scale;
-  } else {
-    part.target = cut(job, job.request.target, tile);
-  }
+  part.target = target_of(job);
+  if (job.is_in_scratch) set_unit_block_scales(part.target);
   const int64_t row = job.is_transposed ? tile.column : tile.row;
   const int64_t column = job.is_transposed ? tile.row : tile.column;
   part.random.offset += row * part.random.row_stride + column * part.random_column_stride;

@@ -58,6 +58,10 @@ void set_dense_strides(Tensor &tensor) {
 
 void set_unit_scales(const MatrixView &view) {
   if (view.tensor_scale != nullptr) *view.tensor_scale = 1.0f;
+  set_unit_block_scales(view);
+}
+
+void set_unit_block_scales(const MatrixView &view) {
   const int64_t count = scale_count(view.format, view.rows, view.columns);
   if (view.zero_points != nullptr) std::memset(view.zero_points, 0, static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {

@@ -53,8 +53,9 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 // "128×64 e4m3fn_row"
 std::string tensor_text(const Tensor &tensor);
 
-// Fills all scales with 1 and all zero points with 0.
+// Fills all scales with 1 and all zero points with 0; the second leaves the tensor scale.
 void set_unit_scales(const MatrixView &view);
+void set_unit_block_scales(const MatrixView &view);
 
 // Lays out a matrix of `format` in one piece of memory: payload, block scales, tensor scale, each aligned.
 // With memory NULL it only tells the size.
