@@ -159,6 +159,8 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
       return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
     case Decoder::kInt8:
       return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
+    case Decoder::kTable:
+      return pack_as<Isa, kHalves, Decoder::kTable>(operand, first, lanes, panels);
     case Decoder::kBf16:
       return pack_as<Isa, kHalves, Decoder::kBf16>(operand, first, lanes, panels);
     case Decoder::kF16:

@@ -14,7 +14,8 @@
 namespace lpt {
 namespace {
 
-enum class Decoder { kEightBits, kFourBits, kInt8, kBf16, kF16, kF32 };
+// kTable takes any element of at most 8 bits, number by number.
+enum class Decoder { kEightBits, kFourBits, kInt8, kBf16, kF16, kF32, kTable };
 
 // The bf16 of every magnitude of a float of at most 8 bits, low and high bytes apart: two byte look-ups decode.
 struct ByteTable {
@@ -64,6 +65,8 @@ struct Operand {
   uint8_t flip;            // of each int8 before it is packed
   Element element;         // where the decoder is kEightBits or kFourBits
   const ByteTable *table;  // as element
+  float values[256];       // by code, where the decoder is kTable
+  const uint8_t *zeros;    // zero points, as scales lie; NULL: none
   const uint8_t *scales;   // NULL: no block scales
   lpt_format scale_format;
   int64_t scale_stride;
@@ -75,6 +78,13 @@ struct Operand {
 
 inline int32_t shift_of(int32_t extent) {
   return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent));
+}
+
+inline void set_table(const Element &element, Operand &operand) {
+  operand.decoder = Decoder::kTable;
+  operand.bits = element.bits;
+  operand.element = element;
+  for (uint32_t code = 0; code < 1u << element.bits; ++code) operand.values[code] = decode(element, code);
 }
 
 inline void set_decoder(lpt_format element, Operand &operand) {
@@ -115,6 +125,7 @@ inline void set_decoder(lpt_format element, Operand &operand) {
       operand.table = &kTableE2m1fn;
       break;
     default:
+      set_table(element_of(element), operand);
       break;
   }
 }
@@ -126,7 +137,12 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
   operand.is_k_adjacent = is_k_adjacent;
   operand.first_lane = first_lane;
   operand.k = k;
-  set_decoder(view.format.element, operand);
+  if (view.format.has_zero_point()) {
+    set_table(element_of(view.format.element), operand);
+    operand.zeros = view.zero_points;
+  } else {
+    set_decoder(view.format.element, operand);
+  }
   operand.tensor_scale = view.format.tensor_scale != LPT_FORMAT_NONE ? *view.tensor_scale : 1.0f;
   if (view.format.block_scale != LPT_FORMAT_NONE) {
     operand.scales = static_cast<const uint8_t *>(view.block_scales);
@@ -147,6 +163,40 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
     return scale;
   }
   return decode(operand.scale_format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, operand.scales[index]);
+}
+
+// Up to 32 adjacent codes as bytes; the first is the first one of a byte, save with ternary digits.
+inline void read_codes(const Operand &operand, int64_t index, int64_t count, uint8_t (&codes)[32]) {
+  const int32_t bits = operand.bits;
+  if (bits == 8) {
+    memcpy(codes, operand.data + index, static_cast<size_t>(count));
+    return;
+  }
+  if (operand.element.is_ternary) {
+    for (int64_t i = 0; i < count; ++i) {
+      codes[i] = static_cast<uint8_t>(load_code(operand.element, operand.data, index + i));
+    }
+    return;
+  }
+  const uint8_t *from = operand.data + index * bits / 8;
+  for (int64_t at = 0; at < count; at += 8, from += bits) {  // eight codes are `bits` bytes
+    uint64_t packed = 0;
+    const int64_t bytes = count - at < 8 ? ((count - at) * bits + 7) / 8 : bits;
+    memcpy(&packed, from, static_cast<size_t>(bytes));
+    for (int i = 0; i < 8; ++i) codes[at + i] = static_cast<uint8_t>(packed >> (i * bits) & ((1u << bits) - 1));
+  }
+}
+
+// Up to 32 adjacent elements of storage row `row`, without their scales; zero past `count`.
+inline void read_values(const Operand &operand, int64_t row, int64_t column, int64_t count, float (&values)[32]) {
+  uint8_t codes[32];
+  if (count > 32) count = 32;
+  read_codes(operand, row * operand.row_stride + column, count, codes);
+  for (int64_t i = 0; i < count; ++i) values[i] = operand.values[codes[i]];
+  for (int64_t i = count; i < 32; ++i) values[i] = 0;
+  if (operand.zeros == nullptr) return;
+  const uint8_t *zeros = operand.zeros + (row >> operand.row_shift) * operand.scale_stride;
+  for (int64_t i = 0; i < count; ++i) values[i] -= static_cast<float>(zeros[(column + i) >> operand.column_shift]);
 }
 
 // What a finished sum of this lane is multiplied by.

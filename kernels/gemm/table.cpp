@@ -4,40 +4,30 @@
 namespace lpt {
 namespace {
 
-bool is_element_of_operands(const MatrixView &view) {
-  switch (view.format.element) {
-    case LPT_FORMAT_F16:
-    case LPT_FORMAT_BF16:
-    case LPT_FORMAT_E4M3FN:
-    case LPT_FORMAT_E4M3:
-    case LPT_FORMAT_E5M2:
-    case LPT_FORMAT_E2M1FN:
-    case LPT_FORMAT_INT8:
-      return !view.format.has_zero_point();
-    default:
-      return false;
-  }
-}
-
-bool is_f32_or_element(const MatrixView &view) {
-  return view.format.element == LPT_FORMAT_F32 || is_element_of_operands(view);
+bool is_operand(const MatrixView &view) {
+  const lpt_format element = view.format.element;
+  if (element == LPT_FORMAT_F32 || element == LPT_FORMAT_F16 || element == LPT_FORMAT_BF16) return true;
+  return has_element(element) && element_of(element).bits <= 8;
 }
 
 const char *refuses_f32(const GemmRequest &request) {
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.k == 0) return "without k there is nothing to multiply";
-  if (!is_f32_or_element(request.a)) return "a is not f32, f16, bf16, e4m3fn, e4m3, e5m2, e2m1fn or int8";
-  if (!is_f32_or_element(request.b)) return "b is not f32, f16, bf16, e4m3fn, e4m3, e5m2, e2m1fn or int8";
+  if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
+  if (!is_operand(request.b)) return "b is neither f32, f16 or bf16 nor of at most 8 bits";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";
   if (request.b.column_stride != 1) return "columns of b are not adjacent";
   if (request.c.column_stride != 1) return "columns of c are not adjacent";
   return nullptr;
 }
 
-// Significant bits of an element; a product has at most the sum of its factors', and a power of two counts none.
+// Significant bits of an element; a product has at most the sum of its factors', and a power of two counts none. Zero
+// points add none: the difference of two codes is no longer than they are.
 int32_t significant_bits(lpt_format format) {
   if (format == LPT_FORMAT_E8M0FNU) return 0;
-  return format == LPT_FORMAT_INT8 ? 7 : element_of(format).mantissa_bits + 1;  // -128 is a power of two
+  const Element element = element_of(format);
+  if (!element.is_integer) return element.mantissa_bits + 1;
+  return 32 - __builtin_clz(element.max_code);  // the negative end of a signed one is a power of two
 }
 
 // Why an operand is not exact in bf16, which has 8 significant bits.
@@ -45,6 +35,11 @@ const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t 
   const Format &format = view.format;
   if (format.element == LPT_FORMAT_F32) return "f32 elements are not exact in bf16";
   if (format.element == LPT_FORMAT_F16) return "f16 elements are not exact in bf16";
+  if (format.element != LPT_FORMAT_BF16) {
+    const Element element = element_of(format.element);
+    if (element.levels != nullptr) return "levels of a list are not exact in bf16";
+    if (element.min_exponent - element.mantissa_bits < -126) return "the smallest elements are not normal in bf16";
+  }
   const int32_t extent = is_k_adjacent ? format.block_columns : format.block_rows;
   if (!format.has_block_scale() || extent == LPT_WHOLE || k <= extent) return nullptr;
   if (format.block_scale == LPT_FORMAT_F32) return "f32 scales along k are not exact in bf16";
@@ -68,6 +63,7 @@ bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
 const char *refuses_int8(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
+  if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "there are zero points";
   if (const char *reason = refuses_f32(request)) return reason;
   if (is_scaled_along_k(request.a, !request.is_a_transposed, request.k)) return "scales of a vary along k";
   if (is_scaled_along_k(request.b, request.is_b_transposed, request.k)) return "scales of b vary along k";

@@ -135,6 +135,10 @@ struct Avx2 {
       value = _mm256_cvtph_ps(load_bytes(operand.data + 2 * index, 2 * present));
     } else if constexpr (kDecoder == Decoder::kInt8) {
       value = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_bytes(operand.data + index, present)));
+    } else if constexpr (kDecoder == Decoder::kTable) {
+      float values[32];
+      read_values(operand, row, column, present, values);
+      value = _mm256_loadu_ps(values);
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
       const __m128i codes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));

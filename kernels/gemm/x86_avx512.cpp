@@ -29,6 +29,10 @@ struct F32 : Avx512 {
       value = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, operand.data + 2 * index));
     } else if constexpr (kDecoder == Decoder::kInt8) {
       value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
+    } else if constexpr (kDecoder == Decoder::kTable) {
+      float values[32];
+      read_values(operand, row, column, smaller(count, 16), values);
+      value = _mm512_loadu_ps(values);
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
     } else {

@@ -61,6 +61,10 @@ struct Bf16 : Avx512 {
       const __m512i low = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(words));
       const __m512i high = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1));
       value = cut_to_bf16(_mm512_cvtepi32_ps(low), _mm512_cvtepi32_ps(high));
+    } else if constexpr (kDecoder == Decoder::kTable) {
+      float values[32];
+      read_values(operand, row, column, count, values);
+      value = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       const __m128i low = unpack_nibbles(operand.data + index / 2, count);
       const __m128i high = count > 16 ? unpack_nibbles(operand.data + index / 2 + 8, count - 16) : _mm_setzero_si128();

@@ -23,7 +23,7 @@ lpt_format format_named(const char *name) {
   return format;
 }
 
-// The number behind a code of an 8- or 4-bit element, from the standard's own description.
+// The number behind a code of an element, from the standard's own description.
 double number_of(lpt_format element, uint32_t code) {
   const auto magnitude = [&](int exponent_bits, int mantissa_bits, int bias) {
     const int exponent = static_cast<int>(code >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -49,8 +49,51 @@ double number_of(lpt_format element, uint32_t code) {
       return (code & 0x7F) >= 0x7C ? ((code & 3) ? nan : infinity) : magnitude(5, 2, 15);
     case LPT_FORMAT_E2M1FN:
       return magnitude(2, 1, 1);
+    case LPT_FORMAT_E3M4:
+      return (code & 0x7F) >= 0x70 ? ((code & 15) ? nan : infinity) : magnitude(3, 4, 3);
+    case LPT_FORMAT_E4M3FNUZ:
+      return code == 0x80 ? nan : magnitude(4, 3, 8);
+    case LPT_FORMAT_E5M2FNUZ:
+      return code == 0x80 ? nan : magnitude(5, 2, 16);
+    case LPT_FORMAT_E4M3B11FNUZ:
+      return code == 0x80 ? nan : magnitude(4, 3, 11);
+    case LPT_FORMAT_E3M2FN:
+      return magnitude(3, 2, 3);
+    case LPT_FORMAT_E2M3FN:
+      return magnitude(2, 3, 1);
+    case LPT_FORMAT_E3M0:
+      return magnitude(3, 0, 3);
+    case LPT_FORMAT_NF4: {  // the table of QLoRA
+      static constexpr double kLevels[] = {-1.0,
+                                           -0.6961928009986877,
+                                           -0.5250730514526367,
+                                           -0.39491748809814453,
+                                           -0.28444138169288635,
+                                           -0.18477343022823334,
+                                           -0.09105003625154495,
+                                           0.0,
+                                           0.07958029955625534,
+                                           0.16093020141124725,
+                                           0.24611230194568634,
+                                           0.33791524171829224,
+                                           0.44070982933044434,
+                                           0.5626170039176941,
+                                           0.7229568362236023,
+                                           1.0};
+      return kLevels[code];
+    }
     case LPT_FORMAT_INT8:
       return static_cast<int8_t>(code);
+    case LPT_FORMAT_Q1_6:
+      return static_cast<int8_t>(code) / 64.0;
+    case LPT_FORMAT_INT4:
+      return static_cast<int>(code) - (code < 8 ? 0 : 16);
+    case LPT_FORMAT_INT2:
+    case LPT_FORMAT_TERNARY:
+      return static_cast<int>(code) - (code < 2 ? 0 : 4);
+    case LPT_FORMAT_UINT4:
+    case LPT_FORMAT_UINT8:
+      return code;
     case LPT_FORMAT_E8M0FNU:
       return code == 0xFF ? nan : std::ldexp(1.0, static_cast<int>(code) - 127);
     default:
@@ -69,6 +112,7 @@ double value_at(const Matrix &matrix, int64_t row, int64_t column) {
   double value = element_at(matrix, row, column);
   if (matrix.format().has_block_scale()) {
     const BlockGrid grid = matrix.grid();
+    value -= matrix.zero_point(row / grid.block_rows, column / grid.block_columns);
     value *=
         number_of(matrix.format().block_scale, matrix.scale_code(row / grid.block_rows, column / grid.block_columns));
   }
@@ -100,7 +144,9 @@ void fill(Random &random, Matrix &matrix) {
       uint32_t code;
       do {
         code = static_cast<uint32_t>(random.below(int64_t{1} << element_bits(element)));
-      } while (!(std::fabs(number_of(element, code)) <= (element == LPT_FORMAT_INT8 ? 128 : 16)));
+      } while (!(std::fabs(number_of(element, code)) <= (element == LPT_FORMAT_INT8    ? 128
+                                                         : element == LPT_FORMAT_UINT8 ? 255
+                                                                                       : 16)));
       matrix.set_code(row, column, code);
     }
   }
@@ -114,6 +160,9 @@ void fill(Random &random, Matrix &matrix) {
       if (matrix.format().block_scale == LPT_FORMAT_E8M0FNU) code = 124 + static_cast<uint32_t>(random.below(6));
       if (matrix.format().block_scale == LPT_FORMAT_E4M3FN) code = 1 + static_cast<uint32_t>(random.below(0x50));
       set_scale(matrix, row, column, code);
+      if (!matrix.format().has_zero_point()) continue;
+      matrix.zero_points.data()[row * matrix.scale_stride() + column] =
+          static_cast<uint8_t>(random.below(int64_t{1} << element_bits(element)));
     }
   }
 }
