@@ -222,7 +222,9 @@ inline void raise_amax(const QuantizeRequest &request, uint32_t bits) {
 // Magnitudes of the blocks of a panel into state.amax. Gives the largest of them, as bits.
 inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, int64_t row, int64_t rows,
                               int64_t column, int64_t columns) {
-  memset(state.amax, 0, sizeof state.amax);
+  const int64_t blocks = state.log2_columns == kEndless ? 1 : (columns >> state.log2_columns) + 1;
+  const int64_t lanes = least((blocks + 7) / 8 * 8, kPanelBlocks);
+  memset(state.amax, 0, static_cast<size_t>(lanes) * sizeof *state.amax);
   const bool is_one = state.log2_columns == kEndless;
   for (int64_t r = row; r < row + rows; ++r) {
     for (int64_t at = 0; at < columns; at += kPanelColumns) {
@@ -232,7 +234,7 @@ inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, 
     }
   }
   __m256i largest = _mm256_setzero_si256();
-  for (int64_t i = 0; i < kPanelBlocks; i += 8) largest = _mm256_max_epi32(largest, load_bytes(state.amax + i));
+  for (int64_t i = 0; i < lanes; i += 8) largest = _mm256_max_epi32(largest, load_bytes(state.amax + i));
   return largest_lane(largest);
 }
 
@@ -301,10 +303,20 @@ inline void cast_adjacent(const QuantizeRequest &request, CastState &state) {
   for (int64_t row = 0; row < rows; ++row) raise_amax(request, cast_row(request, state, {row, 0, columns, 0}));
 }
 
-// ---- sources whose columns are lines of memory: tiles of eight rows are turned
+// ---- sources whose columns are lines of memory: tiles of some rows are turned
 
+constexpr int64_t kTurnedRows = 32;      // two whole lines of the cache of f32, so that they are read once
+constexpr int64_t kTurnedColumns = 128;  // or a block
+
+// Rows are eight numbers longer than the columns in them: lengths of powers of two would crowd each other out of the cache.
 struct FloatTile {
-  alignas(32) float row[8][kPanelColumns];
+  alignas(32) float numbers[8 * (kPanelColumns + 8)];
+  int64_t stride, rows;
+
+  explicit FloatTile(int64_t columns) : stride(columns + 8) {
+    rows = least(kTurnedRows, static_cast<int64_t>(sizeof numbers / sizeof *numbers) / stride / 8 * 8);
+  }
+  float *row(int64_t index) { return numbers + index * stride; }
 };
 
 // Eight lines that are columns of the target, of which `lines` are there with `rows` numbers each.
@@ -325,24 +337,26 @@ template <lpt_format kPlain>
   return halves_to_floats(load_half_bytes(static_cast<const uint16_t *>(from) + first), kPlain == LPT_FORMAT_F16);
 }
 
-// Rows `row` to `row + rows - 1` of eight, columns from `column` on.
+// At most tile.rows rows from `row` on, columns from `column` on.
 template <lpt_format kPlain>
 void turn(const MatrixView &source, int64_t row, int64_t rows, int64_t column, int64_t columns, FloatTile &tile) {
   const int64_t stride = source.column_stride;
   for (int64_t at = 0; at < columns; at += 8) {
-    __m256 v[8];
-    if (rows == 8 && at + 8 <= columns) {
+    for (int64_t first = 0; first < rows; first += 8) {
+      __m256 v[8];
+      if (first + 8 <= rows && at + 8 <= columns) {
 #pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) v[i] = load_line<kPlain>(source.data, (column + at + i) * stride + row);
-    } else {
-      __m256 lines[8];
-      load_lines(source, row, rows, column + at, columns - at, lines);
+        for (int i = 0; i < 8; ++i) v[i] = load_line<kPlain>(source.data, (column + at + i) * stride + row + first);
+      } else {
+        __m256 lines[8];
+        load_lines(source, row + first, least(rows - first, 8), column + at, columns - at, lines);
 #pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) v[i] = lines[i];
+        for (int i = 0; i < 8; ++i) v[i] = lines[i];
+      }
+      transpose(v);
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) _mm256_store_ps(tile.row(first + i) + at, v[i]);
     }
-    transpose(v);
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) _mm256_store_ps(tile.row[i] + at, v[i]);
   }
 }
 
@@ -403,7 +417,9 @@ inline void fill_tile(int32_t rounds, const PhiloxLanes &lanes, uint64_t index, 
 
 // Rows are taken as their random bits stand together.
 inline void cast_turned(const QuantizeRequest &request, CastState &state) {
-  FloatTile numbers;
+  const int32_t block = request.target.format.block_columns;
+  const int64_t panel = block > kTurnedColumns ? block : kTurnedColumns;
+  FloatTile numbers(panel);
   RandomTile random;
   const lpt_format plain = request.source.format.element;
   const auto turn_lines = plain == LPT_FORMAT_F32    ? turn<LPT_FORMAT_F32>
@@ -414,9 +430,9 @@ inline void cast_turned(const QuantizeRequest &request, CastState &state) {
   int64_t rows = 0;
   for (int64_t row = 0; row < target.rows; row += rows) {
     const uint64_t index = static_cast<uint64_t>(request.random.offset) + static_cast<uint64_t>(row);
-    rows = least(has_random ? 8 - static_cast<int64_t>(index % 8) : 8, target.rows - row);
-    for (int64_t column = 0; column < target.columns; column += kPanelColumns) {
-      const int64_t columns = least(kPanelColumns, target.columns - column);
+    rows = least(has_random ? 8 - static_cast<int64_t>(index % 8) : numbers.rows, target.rows - row);
+    for (int64_t column = 0; column < target.columns; column += panel) {
+      const int64_t columns = least(panel, target.columns - column);
       turn_lines(request.source, row, rows, column, columns, numbers);
       QuantizeRequest part = part_of(request, state.bits, row, rows, column, columns);
       if (has_random) {
@@ -425,8 +441,8 @@ inline void cast_turned(const QuantizeRequest &request, CastState &state) {
         state.tile = &random;
       }
       part.source.format.id = part.source.format.element = LPT_FORMAT_F32;
-      part.source.data = numbers.row;
-      part.source.row_stride = kPanelColumns;
+      part.source.data = numbers.numbers;
+      part.source.row_stride = numbers.stride;
       part.source.column_stride = 1;
       cast_adjacent(part, state);
     }
