@@ -253,12 +253,13 @@ LPT_API lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level
 /**
  * @brief Tells how far a long call has come, always on the thread that is calling the library. Not 0: stop, please.
  *
- * `done` and `whole` are in elements; `done` grows to `whole`.
+ * `done` and `whole` are in elements of the result; `done` grows to `whole`.
  */
 typedef int32_t (*lpt_progress_function)(void *user, int64_t done, int64_t whole);
 
 /**
- * @brief Has casts of many elements report their progress, some hundred times at most, and end early when asked.
+ * @brief Has casts, both ways, and products report their progress, some hundred times at most, and end when asked.
+ *        A short one reports once. A layer's call reports one cast or product after the other, each to its own whole.
  * @param context the context.
  * @param progress NULL: no reports. A call that it stops returns LPT_CANCELLED and leaves outputs written in part.
  * @param progress_user first argument of `progress`.
@@ -729,7 +730,8 @@ typedef struct lpt_quantize_options {
                                     with e8m0fnu column scales: they become these scales. F32, for the others. */
   const lpt_tensor *hadamard_signs; /**< As in lpt_hadamard_options. */
   const lpt_tensor *random_words; /**< Random bits of the caller, uint8: `stochastic_bits` / 8 bytes per source element,
-                                         lowest first, rows as the source; NULL: from `random`. */
+                                         lowest first, rows as the source; `offset` and `row_stride` of `random` do
+                                         not move them. NULL: from `random`. */
   const lpt_tensor *scale_list;   /**< For LPT_SCALE_RULE_LIST: vector of 1 to 64 rising f32; NULL: 2^-8, 2^-4, 1, 2^4,
                                          the hardware scales of Gaudi 2. */
   lpt_statistics *statistics;     /**< Counts what becomes of the elements of `quantized`, else of `transposed`. */
@@ -768,7 +770,7 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * @param options NULL for the defaults.
  * @param quantized written; NULL: not wanted.
  * @param transposed written; NULL: not wanted. Draws the same random bits per source element.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, const lpt_quantize_options *options,
                                 lpt_tensor *quantized, lpt_tensor *transposed);
@@ -791,7 +793,8 @@ typedef struct lpt_statistics_values {
   size_t struct_size;      /**< sizeof(lpt_statistics_values) of the caller. */
   int64_t element_count;   /**< Numbers that were cast. */
   int64_t nan_count;       /**< Sources that are NaN. */
-  int64_t clipped_count;   /**< Sources beyond the largest element by 2^-20 of it or more; infinities. */
+  int64_t clipped_count;   /**< Sources beyond the largest element by 2^-20 of it or more; infinities, but not into
+                                f32 and f64. */
   int64_t underflow_count; /**< Sources that are not zero and became zero. */
   double amax;             /**< Largest finite magnitude of a source, after smoothing and rotation. */
   double squared_sum;      /**< Sum of finite source². */
@@ -868,7 +871,7 @@ LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t
  * @param source borrowed.
  * @param options NULL for the defaults.
  * @param output written.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source, const lpt_dequantize_options *options,
                                   lpt_tensor *output);
@@ -932,12 +935,13 @@ typedef int32_t lpt_dialect;
  *               that f16 does not hold are refused, and so is the NaN scale of mxfp4, which ggml would read as 2^128.
  * bitsandbytes  a row that ends inside a byte is followed by the next one in the same byte; a spare half is 0.
  * cuBLAS        scale (r, c) of a tile lies at its byte (r mod 32) · 16 + (r / 32) · 4 + c; tiles follow row by row;
- *               scales that are missing in a tile are 0.
+ *               scales that are missing in a tile are 0. The scale of a block of many rows stands in each of them; scales
+ *               that differ within such a block are refused.
  */
 enum lpt_dialect_values {
   LPT_DIALECT_GGML = 1,          /**< Blocks of ggml: int8_1x32 is Q8_0, int4_1x32 Q4_0, mxfp4 MXFP4. */
   LPT_DIALECT_BITSANDBYTES = 2,  /**< The payload alone, of 4-bit elements: the first of a byte in its high half. */
-  LPT_DIALECT_CUBLAS_SCALES = 3, /**< The block scales alone, of one byte, blocks of one row: tiles of 128 × 4. */
+  LPT_DIALECT_CUBLAS_SCALES = 3, /**< The block scales alone, of one byte, for every row: tiles of 128 × 4. */
   LPT_DIALECT_GGML_Q4_1 = 4      /**< Blocks of ggml: uint4_1x32 is Q4_1. F32, f64, bf16 and f16 can be imported. */
 };
 
@@ -1191,7 +1195,8 @@ LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size
  * @param b borrowed.
  * @param options NULL for the defaults.
  * @param c written, and read when beta is not 0; may not overlap a, b or bias.
- * @return LPT_OK; LPT_INVALID_ARGUMENT when shapes do not fit together; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT when shapes do not fit together; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY;
+ *         LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
                             const lpt_gemm_options *options, lpt_tensor *c);
@@ -1347,7 +1352,7 @@ LPT_API void lpt_linear_destroy(lpt_linear *linear);
  * @param linear the layer.
  * @param weight borrowed; output_columns × input_columns, any format but uint8.
  * @param options random numbers, where the recipe casts weights stochastically; NULL for the defaults.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
                                       const lpt_linear_options *options);
@@ -1385,7 +1390,7 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  * @param options NULL for the defaults.
  * @param saved written; a uint8 vector of lpt_linear_saved_size() bytes, one per micro-batch in flight; NULL: inference.
  * @param output written; rows × output_columns, f32, bf16, f16 or f64.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
                                       const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output);
@@ -1403,7 +1408,7 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * @param input_gradient written; rows × input_columns; NULL: not wanted.
  * @param weight_gradient written or added to; output_columns × input_columns, f32 or f64; NULL: not wanted.
  * @param bias_gradient written or added to; vector of output_columns, f32 or f64; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
                                        const lpt_tensor *output_gradient, const lpt_linear_options *options,

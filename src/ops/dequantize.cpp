@@ -6,17 +6,25 @@ Status dequantize_matrix(Context &context, const MatrixView &source, const Matri
   const DequantizeRequest whole{source, target};
   const Row<DequantizeRequest> *row = nullptr;
   LPT_TRY(choose(context, "dequantize", dequantize_kernels(), whole, {source.format.id, target.format.id}, &row));
-  if (is_check_only) return {};
+  if (is_check_only || source.rows == 0 || source.columns == 0) return {};
   const Measure measure(context, "dequantize", row->name, view_bytes(source) + view_bytes(target));
-  const int32_t block_rows = source.format.has_block_scale() ? source.format.block_rows : 1;
-  const int64_t unit = block_rows == LPT_WHOLE ? 1 : block_rows;
-  const Parts parts = split(context, (source.rows + unit - 1) / unit, unit * source.columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
+  const Format &format = source.format;
+  // A single row is cut where its bytes and blocks are whole. A block of a whole axis serves any part of it.
+  const bool is_one_row = source.rows == 1;
+  const int64_t unit = is_one_row ? std::max<int64_t>(format.block_columns, 1024) * packing_of(format.element).elements
+                                  : std::max<int64_t>(format.block_rows, 1);
+  const int64_t extent = is_one_row ? source.columns : source.rows;
+  const auto cut = is_one_row ? cut_columns : cut_rows;
+  const Parts parts = split_reported(context, (extent + unit - 1) / unit, unit * (is_one_row ? 1 : source.columns));
+  if (parts.count == 1 && context.progress == nullptr) {  // small ones come by the thousand
+    row->run(whole);
+    return {};
+  }
+  return run_reported(context, parts.count, source.rows * source.columns, [&](int64_t i) {
     const int64_t begin = i * parts.length * unit;
-    const int64_t count = std::min(parts.length * unit, source.rows - begin);
-    row->run(DequantizeRequest{cut_rows(source, begin, count), cut_rows(target, begin, count)});
+    const int64_t count = std::min(parts.length * unit, extent - begin);
+    row->run(DequantizeRequest{cut(source, begin, count), cut(target, begin, count)});
   });
-  return {};
 }
 
 Status widen_matrix(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {

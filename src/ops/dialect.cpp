@@ -18,6 +18,32 @@ struct Plan {
   GgmlType type{};  // of both dialects of ggml
 };
 
+// Where a loop over rows ended before its time.
+struct Place {
+  int64_t row = -1, column = -1;
+};
+
+// Runs body(row) for every row, `unit` of them at least to a thread. It returns a column to end its part there, else
+// -1; the first place that came back so is returned.
+template <typename Body>
+Place for_rows(Context &context, int64_t rows, int64_t unit, int64_t work_per_row, const Body &body) {
+  const Parts parts = split(context, (rows + unit - 1) / unit, unit * work_per_row);
+  std::vector<Place> ends(static_cast<size_t>(parts.count));
+  parallel_for(context, parts.count, [&](int64_t part) {
+    const int64_t end = std::min((part + 1) * parts.length * unit, rows);
+    for (int64_t row = part * parts.length * unit; row < end; ++row) {
+      const int64_t column = body(row);
+      if (column < 0) continue;
+      ends[static_cast<size_t>(part)] = {row, column};
+      return;
+    }
+  });
+  for (const Place &place : ends) {
+    if (place.row >= 0) return place;
+  }
+  return {};
+}
+
 // ---- ggml
 
 bool find_type(lpt_dialect dialect, const Format &format, GgmlType &out_type) {
@@ -46,25 +72,18 @@ Status plan_ggml(Plan &plan) {
   return {};
 }
 
-// Runs body(row, block, place) for every block of a matrix, where `place` counts them row after row. It returns false to
-// end its part; the first block that did so comes back, -1 without one.
+// Runs body(row, block, place) for every block of a matrix, where `place` counts them row after row. It returns false
+// to end its part; the first block that did so comes back, -1 without one.
 template <typename Body>
 int64_t for_blocks(Context &context, const MatrixView &view, const Body &body) {
   const int64_t blocks = view.columns / kGgmlBlock;
-  const Parts parts = split(context, view.rows, view.columns);
-  std::vector<int64_t> ends(static_cast<size_t>(parts.count), -1);
-  parallel_for(context, parts.count, [&](int64_t part) {
-    const int64_t end = std::min((part + 1) * parts.length, view.rows) * blocks;
-    for (int64_t place = part * parts.length * blocks; place < end; ++place) {
-      if (body(place / blocks, place % blocks, place)) continue;
-      ends[static_cast<size_t>(part)] = place;
-      return;
+  const Place end = for_rows(context, view.rows, 1, view.columns, [&](int64_t row) -> int64_t {
+    for (int64_t block = 0; block < blocks; ++block) {
+      if (!body(row, block, row * blocks + block)) return block;
     }
+    return -1;
   });
-  for (const int64_t place : ends) {
-    if (place >= 0) return place;
-  }
-  return -1;
+  return end.row < 0 ? -1 : end.row * blocks + end.column;
 }
 
 Status bad_block(const char *name, const MatrixView &view, int64_t place, const std::string &reason) {
@@ -160,41 +179,99 @@ void import_bitsandbytes(Context &context, const uint8_t *buffer, const MatrixVi
 constexpr int64_t kTileRows = 128;
 constexpr int64_t kTileColumns = 4;
 
-int64_t tiles_down(const MatrixView &scales) { return (scales.rows + kTileRows - 1) / kTileRows; }
-int64_t tiles_across(const MatrixView &scales) { return (scales.columns + kTileColumns - 1) / kTileColumns; }
+int64_t tiles_of(int64_t extent, int64_t tile) { return extent / tile + (extent % tile != 0); }
+
+// The block scales as the tiles have them: each of them in every row of its block.
+struct TiledScales {
+  explicit TiledScales(const MatrixView &view)
+      : scales(scales_of(view)),
+        block_rows(block_grid(view.format, view.rows, view.columns).block_rows),
+        rows(view.rows),
+        columns(scales.columns),
+        across(tiles_of(columns, kTileColumns)) {}
+
+  uint8_t *line(int64_t row) const { return row_at(scales, row / block_rows); }
+  int64_t first_row(int64_t row) const { return row - row % block_rows; }  // of its block
+  int64_t place(int64_t row) const {                                       // of its first scale
+    return row / kTileRows * across * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * 4;
+  }
+
+  MatrixView scales;
+  int64_t block_rows, rows, columns, across;
+};
+
+// Where the scales of a row lie, seen from the first one.
+int64_t place_in_row(int64_t column) {
+  return column / kTileColumns * kTileRows * kTileColumns + column % kTileColumns;
+}
 
 Status plan_cublas(Plan &plan) {
   const Format &format = plan.view.format;
-  if (!format.has_block_scale() || element_bits(format.block_scale) != 8 || format.block_rows != 1) {
-    return unsupported("tensor is %s: expected block scales of one byte, each of one row",
-                       format_name(format.id).c_str());
+  if (!format.has_block_scale() || element_bits(format.block_scale) != 8) {
+    return unsupported("tensor is %s: expected block scales of one byte", format_name(format.id).c_str());
   }
-  const MatrixView scales = scales_of(plan.view);
+  const TiledScales tiled(plan.view);
   // Without a sign: a tensor without data may be so large that its padding does not fit int64_t.
-  plan.bytes = static_cast<size_t>(tiles_down(scales)) * static_cast<size_t>(tiles_across(scales)) *
+  plan.bytes = static_cast<size_t>(tiles_of(tiled.rows, kTileRows)) * static_cast<size_t>(tiled.across) *
                static_cast<size_t>(kTileRows * kTileColumns);
   return {};
 }
 
-int64_t tiled_place(int64_t row, int64_t column, int64_t across) {
-  const int64_t tile = row / kTileRows * across + column / kTileColumns;
-  return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * 4 + column % kTileColumns;
+// Tiles of the same rows are one thread's.
+template <typename Body>
+Place for_tiled_rows(Context &context, const TiledScales &tiled, const Body &body) {
+  return for_rows(context, tiled.rows, kTileRows, tiled.columns, body);
 }
 
-// Runs body(scale, place in the tiles) for every scale. Tiles of the same rows are one task's.
-template <typename Body>
-void for_scales(Context &context, const MatrixView &scales, const Body &body) {
-  const int64_t across = tiles_across(scales);
-  const Parts parts = split(context, tiles_down(scales), kTileRows * scales.columns);
-  parallel_for(context, parts.count, [&](int64_t part) {
-    const int64_t end = std::min((part + 1) * parts.length * kTileRows, scales.rows);
-    for (int64_t row = part * parts.length * kTileRows; row < end; ++row) {
-      uint8_t *line = row_at(scales, row);
-      for (int64_t column = 0; column < scales.columns; ++column) {
-        body(line[column], tiled_place(row, column, across));
-      }
-    }
+void export_cublas(Context &context, const Plan &plan, uint8_t *buffer) {
+  const TiledScales tiled(plan.view);
+  if (plan.bytes > 0) std::memset(buffer, 0, plan.bytes);
+  for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
+    const uint8_t *const line = tiled.line(row);
+    uint8_t *const tiles = buffer + tiled.place(row);
+    const int64_t columns = tiled.columns;  // what bytes are written over cannot change it
+    for (int64_t c = 0; c < columns; ++c) tiles[place_in_row(c)] = line[c];
+    return -1;
   });
+}
+
+Status bad_scale(const Plan &plan, const TiledScales &tiled, const uint8_t *buffer, const Place &bad) {
+  const BlockGrid grid = block_grid(plan.view.format, plan.view.rows, plan.view.columns);
+  const int64_t first_row = tiled.first_row(bad.row);
+  const int64_t begin = bad.column * grid.block_columns;
+  const int64_t end = std::min(begin + grid.block_columns, plan.view.columns);
+  const auto scale = [&](int64_t row) {
+    return static_cast<unsigned>(buffer[tiled.place(row) + place_in_row(bad.column)]);
+  };
+  return invalid(
+      "buffer has in row %lld, columns %lld to %lld, the scale 0x%02X, but 0x%02X in row %lld: expected one for a "
+      "block of %lld×%lld",
+      static_cast<long long>(bad.row), static_cast<long long>(begin), static_cast<long long>(end - 1), scale(bad.row),
+      scale(first_row), static_cast<long long>(first_row), static_cast<long long>(grid.block_rows),
+      static_cast<long long>(grid.block_columns));
+}
+
+Status import_cublas(Context &context, const Plan &plan, const uint8_t *buffer) {
+  const TiledScales tiled(plan.view);
+  const Place bad = for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
+    const int64_t first_row = tiled.first_row(row);
+    if (row == first_row) return -1;
+    for (int64_t c = 0; c < tiled.columns; ++c) {
+      if (buffer[tiled.place(row) + place_in_row(c)] != buffer[tiled.place(first_row) + place_in_row(c)]) return c;
+    }
+    return -1;
+  });
+  if (bad.row >= 0) return bad_scale(plan, tiled, buffer, bad);
+  // A block may span rows of several threads: the one that has its first row writes.
+  for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
+    if (row != tiled.first_row(row)) return -1;
+    uint8_t *const line = tiled.line(row);
+    const uint8_t *const tiles = buffer + tiled.place(row);
+    const int64_t columns = tiled.columns;
+    for (int64_t c = 0; c < columns; ++c) line[c] = tiles[place_in_row(c)];
+    return -1;
+  });
+  return {};
 }
 
 // ---- all of them
@@ -250,8 +327,7 @@ Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialec
   if (dialect == LPT_DIALECT_BITSANDBYTES) {
     export_bitsandbytes(context, plan.view, bytes);
   } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
-    if (plan.bytes > 0) std::memset(bytes, 0, plan.bytes);
-    for_scales(context, scales_of(plan.view), [bytes](const uint8_t &scale, int64_t place) { bytes[place] = scale; });
+    export_cublas(context, plan, bytes);
   } else {
     return export_ggml(context, plan, bytes);
   }
@@ -267,7 +343,7 @@ Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes,
   if (dialect == LPT_DIALECT_BITSANDBYTES) {
     import_bitsandbytes(context, bytes, plan.view);
   } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
-    for_scales(context, scales_of(plan.view), [bytes](uint8_t &scale, int64_t place) { scale = bytes[place]; });
+    return import_cublas(context, plan, bytes);
   } else {
     return import_ggml(context, plan, bytes);
   }

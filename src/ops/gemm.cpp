@@ -1,6 +1,8 @@
 #include "src/ops/gemm.hpp"
 
+#include <cassert>
 #include <cmath>
+#include <functional>
 
 #include "kernels/gemm/gemm.hpp"
 
@@ -29,42 +31,104 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
   return {};
 }
 
-// Cuts the product into a grid of parts: enough for the threads, each as square as the units allow, since a part packs
-// its share of a and b anew.
+// Some rows and columns of the result.
+struct Area {
+  int64_t row, column, rows, columns;
+};
+
+// An area cut into a grid of parts.
 struct Grid {
   int64_t rows, columns;  // parts
   int64_t row_length, column_length;
+
+  int64_t count() const { return rows * columns; }
 };
 
-Grid make_grid(const Context &context, int64_t m, int64_t n, int64_t k) {
-  const int64_t row_units = (m + kGemmRowUnit - 1) / kGemmRowUnit;
-  const int64_t column_units = (n + kGemmColumnUnit - 1) / kGemmColumnUnit;
-  int64_t wanted = width_of(context);
-  constexpr int64_t kLeastWork = 1 << 18;  // multiply-adds that are worth a thread
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (work < static_cast<double>(wanted * kLeastWork))
-    wanted = std::max<int64_t>(1, static_cast<int64_t>(work / kLeastWork));
-  int64_t best_rows = 1;
+// Cuts an area into `wanted` parts or fewer, each as square as the units allow, since a part packs its share of a and b
+// anew.
+Grid make_grid(const Area &area, int64_t wanted) {
+  const int64_t row_units = (area.rows + kGemmRowUnit - 1) / kGemmRowUnit;
+  const int64_t column_units = (area.columns + kGemmColumnUnit - 1) / kGemmColumnUnit;
+  Grid grid{};
   double best_cost = INFINITY;
   for (int64_t rows = 1; rows <= wanted; ++rows) {
-    const int64_t columns = (wanted + rows - 1) / rows;
+    const int64_t columns = wanted / rows;
     const int64_t row_length = (row_units + rows - 1) / rows * kGemmRowUnit;
     const int64_t column_length = (column_units + columns - 1) / columns * kGemmColumnUnit;
     // The longest part decides: its multiply-adds, and what it packs, worth some 32 of them an element.
     const double cost = static_cast<double>(row_length) * static_cast<double>(column_length) +
                         32.0 * static_cast<double>(row_length + column_length);
-    if (cost < best_cost) {
-      best_cost = cost;
-      best_rows = rows;
-    }
+    if (cost >= best_cost) continue;
+    best_cost = cost;
+    grid = {(area.rows + row_length - 1) / row_length, (area.columns + column_length - 1) / column_length, row_length,
+            column_length};
   }
-  const int64_t columns = (wanted + best_rows - 1) / best_rows;
-  Grid grid{};
-  grid.row_length = std::max<int64_t>(1, (row_units + best_rows - 1) / best_rows) * kGemmRowUnit;
-  grid.column_length = std::max<int64_t>(1, (column_units + columns - 1) / columns) * kGemmColumnUnit;
-  grid.rows = (m + grid.row_length - 1) / grid.row_length;
-  grid.columns = (n + grid.column_length - 1) / grid.column_length;
   return grid;
+}
+
+// The part at a place of the grid that an area is cut into. The last ones of a row or a column may be smaller, or
+// nothing where the grid is that of a larger area.
+Area cut(const Area &area, const Grid &grid, int64_t index) {
+  const int64_t row = index / grid.columns * grid.row_length;
+  const int64_t column = index % grid.columns * grid.column_length;
+  return {area.row + row, area.column + column, std::min(grid.row_length, area.rows - row),
+          std::min(grid.column_length, area.columns - column)};
+}
+
+GemmRequest cut(const GemmRequest &whole, const Area &area) {
+  GemmRequest part = whole;
+  part.first_row = area.row;
+  part.first_column = area.column;
+  part.m = area.rows;
+  part.n = area.columns;
+  return part;
+}
+
+// How many threads are worth their waking.
+int64_t threads_for(const Context &context, const Area &area, int64_t k) {
+  constexpr double kLeastWork = 1 << 18;  // multiply-adds
+  const double work = static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k);
+  return static_cast<int64_t>(std::clamp(work / kLeastWork, 1.0, static_cast<double>(width_of(context))));
+}
+
+// In how many steps a product runs: one, if nobody wants to know how far it has come. A step packs its share of a and b
+// anew, so it has many elements.
+int64_t steps_for(const Context &context, const Area &area) {
+  constexpr int64_t kReportedElements = 1 << 19;
+  constexpr int64_t kMostReports = 100;
+  if (context.progress == nullptr) return 1;
+  return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
+}
+
+// Multiplies step by step, each of them shared among the threads. The first step is the largest, and so is its first
+// part: all are cut alike and get scratch of its size.
+Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole) {
+  const Area all{0, 0, whole.m, whole.n};
+  const Grid steps = make_grid(all, steps_for(context, all));
+  const Area first = cut(all, steps, 0);
+  const Grid parts = make_grid(first, threads_for(context, first, whole.k));
+  const size_t wanted = row.scratch_bytes(cut(whole, cut(first, parts, 0)));
+  const size_t scratch_bytes = (wanted + kAlignment - 1) / kAlignment * kAlignment;
+  std::byte *scratch = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
+  int64_t done = 0;
+  for (int64_t s = 0; s < steps.count(); ++s) {
+    const Area step = cut(all, steps, s);
+    const auto run_part = [&](int64_t i) {
+      const Area area = cut(step, parts, i);
+      if (area.rows <= 0 || area.columns <= 0) return;
+      GemmRequest part = cut(whole, area);
+      assert(row.scratch_bytes(part) <= scratch_bytes);
+      part.scratch = scratch + static_cast<size_t>(i) * scratch_bytes;
+      row.run(part);
+    };
+    parallel_for(context, parts.count(), std::cref(run_part));  // by reference: nothing is allocated
+    done += step.rows * step.columns;
+    if (context.progress == nullptr) continue;
+    const int64_t work = all.rows * all.columns;
+    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  }
+  return {};
 }
 
 }  // namespace
@@ -95,22 +159,7 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   const double flops = 2.0 * static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);
   const Measure measure(context, "gemm", row->name,
                         view_bytes(product.a) + view_bytes(product.b) + view_bytes(product.c), flops);
-  const Grid grid = make_grid(context, whole.m, whole.n, whole.k);
-  std::vector<GemmRequest> parts;
-  for (int64_t r = 0; r < grid.rows; ++r) {
-    for (int64_t c = 0; c < grid.columns; ++c) {
-      GemmRequest part = whole;
-      part.first_row = r * grid.row_length;
-      part.first_column = c * grid.column_length;
-      part.m = std::min(grid.row_length, whole.m - part.first_row);
-      part.n = std::min(grid.column_length, whole.n - part.first_column);
-      LPT_TRY(context.arena->take(row->scratch_bytes(part), &part.scratch));
-      parts.push_back(part);
-    }
-  }
-  parallel_for(context, static_cast<int64_t>(parts.size()),
-               [&](int64_t i) { row->run(parts[static_cast<size_t>(i)]); });
-  return {};
+  return run_product(context, *row, whole);
 }
 
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c) {
@@ -123,8 +172,7 @@ Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_o
   product.is_b_transposed = options.is_b_transposed != 0;
   LPT_TRY(check_operand(a, "a", needs_data, product.is_a_transposed, product.a));
   LPT_TRY(check_operand(b, "b", needs_data, product.is_b_transposed, product.b));
-  LPT_TRY(check_matrix(c, "c", needs_data, product.c));
-  LPT_TRY(check_wide_float(product.c, "c"));
+  LPT_TRY(check_wide_matrix(c, "c", needs_data, product.c));
   if (!std::isfinite(options.alpha)) return invalid("alpha is %g: expected a finite number", options.alpha);
   if (!std::isfinite(options.beta)) return invalid("beta is %g: expected a finite number", options.beta);
   product.alpha = options.alpha;

@@ -62,6 +62,7 @@ struct World {
   Tensor integers = output(LPT_FORMAT_INT8, {4, 32});
   Tensor smoothed = output(format_named("e4m3fn/column/e8m0fnu/f32"), {4, 32});
   Tensor shifted = output(LPT_FORMAT_UINT4_1X32, {4, 32});  // has zero points
+  Tensor square_blocks = output(LPT_FORMAT_NVFP4_16X16, {16, 32});
   Tensor wide = output(LPT_FORMAT_F32, {4, 32});
   Tensor turned = output(LPT_FORMAT_E4M3FN, {32, 4});
   Tensor factors = vector_of(owner.get(), LPT_FORMAT_E8M0FNU, std::vector<double>(32, 1.0));

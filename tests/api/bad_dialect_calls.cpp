@@ -88,11 +88,11 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) {
        return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_DIALECT_CUBLAS_SCALES);
      }},
-    {"dialect_size: tiles of blocks of many rows",
+    {"dialect_size: tiles of scales of four bytes, in blocks of many rows",
      LPT_UNSUPPORTED,
-     {"tensor is nvfp4_16x16", "of one row"},
+     {"tensor is e4m3fn_128x128", "block scales of one byte"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, 16, 32), LPT_DIALECT_CUBLAS_SCALES);
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32), LPT_DIALECT_CUBLAS_SCALES);
      }},
     {"dialect_export: a tensor without data",
      LPT_INVALID_ARGUMENT,
@@ -155,6 +155,14 @@ const std::vector<BadCall> kDialectCalls = {
      LPT_UNSUPPORTED,
      {"tensor is e4m3fn", "block scales of one byte"},
      [](World &w) { return import_from(w, w.plain, LPT_DIALECT_CUBLAS_SCALES); }},
+    {"dialect_import: tiles with two scales for one block",
+     LPT_INVALID_ARGUMENT,
+     {"buffer has in row 1, columns 16 to 31", "0x01", "in row 0", "0x00"},
+     [](World &w) {
+       std::vector<uint8_t> tiles(512);
+       tiles[17] = 1;
+       return lpt_dialect_import(w.c, tiles.data(), tiles.size(), LPT_DIALECT_CUBLAS_SCALES, w.square_blocks.get());
+     }},
     {"convert: no source",
      LPT_INVALID_ARGUMENT,
      {"source is NULL"},

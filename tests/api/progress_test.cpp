@@ -1,4 +1,5 @@
-// Reports of long casts: who gets them, what they say, and how they end a call.
+// Reports of long casts and products: who gets them, what they say, and how they end a call.
+#include <functional>
 #include <thread>
 
 #include "tests/api/support.hpp"
@@ -34,6 +35,22 @@ const std::vector<float> &numbers() {
   return drawn;
 }
 
+// What came of a call.
+struct Result {
+  Result(lpt_context *context, lpt_status code, const Tensor &output)
+      : status(code), error(lpt_context_error(context)), bytes(bytes_of(context, output.get())) {}
+  lpt_status status;
+  std::string error;
+  std::vector<uint8_t> bytes;
+};
+
+// A long call, whose result is made anew each time and has `whole` elements.
+struct Work {
+  std::string name;
+  int64_t whole;
+  std::function<Result(lpt_context *)> run;
+};
+
 // The ways that a cast may run: as lines, in tiles, and there and back.
 struct Way {
   const char *name;
@@ -54,110 +71,231 @@ constexpr Way kWays[] = {
     {"there and back", LPT_FORMAT_NVFP4, false, false, true},
 };
 
-struct Outputs {
-  Outputs(lpt_context *context, const Way &way) {
-    const lpt_format format = way.goes_back ? lpt_format{LPT_FORMAT_F32} : way.format;
-    first = make_tensor(context, format, way.rows, way.columns);
-    if (way.has_transposed) second = make_tensor(context, format, way.columns, way.rows);
-  }
-  std::vector<uint8_t> bytes(lpt_context *context) const {
-    std::vector<uint8_t> result = bytes_of(context, first.get());
-    if (second == nullptr) return result;
-    const std::vector<uint8_t> more = bytes_of(context, second.get());
-    result.insert(result.end(), more.begin(), more.end());
-    return result;
-  }
-  Tensor first, second;
-};
-
-lpt_status run(lpt_context *context, const Way &way, const Outputs &outputs) {
+Result cast(lpt_context *context, const Way &way) {
+  const lpt_format format = way.goes_back ? lpt_format{LPT_FORMAT_F32} : way.format;
   const Tensor source = wrap(context, numbers(), way.rows, way.columns);
+  const Tensor first = make_tensor(context, format, way.rows, way.columns);
+  Tensor second;
+  if (way.has_transposed) second = make_tensor(context, format, way.columns, way.rows);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.rounding = LPT_ROUNDING_STOCHASTIC;  // a part that drew the bits of another would show
   if (way.has_rotation) options.hadamard_size = 32;
-  if (way.goes_back) return lpt_fake_quantize(context, source.get(), way.format, &options, outputs.first.get());
-  return lpt_quantize(context, source.get(), &options, outputs.first.get(), outputs.second.get());
+  const lpt_status status = way.goes_back ? lpt_fake_quantize(context, source.get(), way.format, &options, first.get())
+                                          : lpt_quantize(context, source.get(), &options, first.get(), second.get());
+  Result result(context, status, first);
+  if (second == nullptr) return result;
+  const std::vector<uint8_t> more = bytes_of(context, second.get());
+  result.bytes.insert(result.bytes.end(), more.begin(), more.end());
+  return result;
+}
+
+// What is decoded, by rows, in one row, and in whole packs and blocks.
+struct Codes {
+  const char *format;
+  int64_t rows = kRows, columns = kColumns;
+};
+
+constexpr Codes kCodes[] = {
+    {"bf16"},
+    {"e4m3fn_row"},
+    {"nvfp4_16x16"},
+    {"e4m3fn/column/e8m0fnu/f32"},
+    {"mxfp6_e2m3", 1, kRows *kColumns},
+    {"ternary_tensor", 1, kRows *kColumns},
+    {"e4m3fn_row", 1, kRows *kColumns},
+};
+
+// A product of m × k and k × n.
+struct Product {
+  const char *name;
+  int64_t m, n, k;
+  const char *a, *b, *c;
+  bool is_b_transposed;
+  bool is_added_to = false;
+};
+
+constexpr Product kProducts[] = {
+    {"square product", 1000, 1100, 300, "f32", "f32", "f32", false},
+    {"high product", 12000, 90, 100, "e4m3fn_tensor", "bf16", "bf16", false},
+    {"wide product", 90, 12000, 100, "mxfp8_e4m3", "nvfp4", "f32", true},
+    {"sum of products", 1100, 1000, 70, "f32", "bf16", "f32", true, true},
+};
+
+// The first numbers in a format.
+std::shared_ptr<lpt_tensor> numbers_in(const char *format, int64_t rows, int64_t columns) {
+  const Context context = make_context(2);
+  const Tensor source = wrap(context.get(), numbers(), rows, columns);
+  Tensor tensor = make_tensor(context.get(), format_named(format), rows, columns);
+  EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, tensor.get(), nullptr)));
+  return {tensor.release(), lpt_tensor_destroy};
+}
+
+Work decoding(const Codes &codes) {
+  const std::shared_ptr<lpt_tensor> source = numbers_in(codes.format, codes.rows, codes.columns);
+  return {std::to_string(codes.rows) + " rows of " + codes.format, codes.rows * codes.columns,
+          [codes, source](lpt_context *context) {
+            const Tensor output = make_tensor(context, LPT_FORMAT_F32, codes.rows, codes.columns);
+            const lpt_status status = lpt_dequantize(context, source.get(), nullptr, output.get());
+            return Result(context, status, output);
+          }};
+}
+
+Work multiplication(const Product &product) {
+  const auto &[name, m, n, k, a_format, b_format, c_format, is_b_transposed, is_added_to] = product;
+  const std::shared_ptr<lpt_tensor> a = numbers_in(a_format, m, k);
+  const std::shared_ptr<lpt_tensor> b = numbers_in(b_format, is_b_transposed ? n : k, is_b_transposed ? k : n);
+  return {name, m * n, [product, a, b](lpt_context *context) {
+            const Tensor c = make_tensor(context, format_named(product.c), product.m, product.n);
+            lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+            options.is_b_transposed = product.is_b_transposed ? 1 : 0;
+            options.beta = product.is_added_to ? 0.5 : 0.0;
+            if (product.is_added_to) {
+              const size_t bytes = static_cast<size_t>(product.m * product.n) * sizeof(float);
+              std::memcpy(describe(context, c.get()).data, numbers().data(), bytes);
+            }
+            const lpt_status status = lpt_gemm(context, a.get(), b.get(), &options, c.get());
+            return Result(context, status, c);
+          }};
+}
+
+std::vector<Work> all_work() {
+  std::vector<Work> result;
+  for (const Way &way : kWays) {
+    result.push_back({way.name, kRows * kColumns, [way](lpt_context *context) { return cast(context, way); }});
+  }
+  for (const Codes &codes : kCodes) result.push_back(decoding(codes));
+  for (const Product &product : kProducts) result.push_back(multiplication(product));
+  return result;
+}
+
+lpt_status report_to(lpt_context *context, Reports &reports) {
+  return lpt_context_set_progress(context, Reports::note, &reports);
 }
 
 TEST(Progress, GrowsToTheWholeOnTheCallingThread) {
+  const std::vector<Work> works = all_work();
   for (const int32_t threads : {1, 3}) {
     const Context context = make_context(threads);
-    for (const Way &way : kWays) {
-      const std::string where = std::string(way.name) + ", " + std::to_string(threads) + " threads";
-      const Outputs silent(context.get(), way);
+    for (const Work &work : works) {
+      const std::string where = work.name + ", " + std::to_string(threads) + " threads";
       ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), nullptr, nullptr)));
-      ASSERT_TRUE(ok(context.get(), run(context.get(), way, silent))) << where;
+      const Result silent = work.run(context.get());
+      ASSERT_EQ(LPT_OK, silent.status) << where;
 
       Reports reports;
-      const Outputs outputs(context.get(), way);
-      ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), Reports::note, &reports)));
-      ASSERT_TRUE(ok(context.get(), run(context.get(), way, outputs))) << where;
-      EXPECT_TRUE(silent.bytes(context.get()) == outputs.bytes(context.get())) << where << ": the results differ";
+      ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
+      const Result result = work.run(context.get());
+      ASSERT_EQ(LPT_OK, result.status) << where;
+      EXPECT_TRUE(silent.bytes == result.bytes) << where << ": the results differ";
 
-      ASSERT_GE(reports.done.size(), 2u) << where << ": six million numbers in one step";
+      ASSERT_GE(reports.done.size(), 2u) << where << ": all in one step";
       EXPECT_LE(reports.done.size(), 110u) << where;
       EXPECT_FALSE(reports.is_elsewhere) << where;
       for (size_t i = 0; i < reports.done.size(); ++i) {
-        EXPECT_EQ(reports.whole[i], kRows * kColumns) << where;
+        EXPECT_EQ(reports.whole[i], work.whole) << where;
         EXPECT_GT(reports.done[i], i == 0 ? 0 : reports.done[i - 1]) << where << ", report " << i;
       }
-      EXPECT_EQ(reports.done.back(), kRows * kColumns) << where;
+      EXPECT_EQ(reports.done.back(), work.whole) << where;
     }
   }
 }
 
 TEST(Progress, EndsACallThatIsAskedToStop) {
+  const std::vector<Work> works = all_work();
   for (const int32_t threads : {1, 3}) {
     const Context context = make_context(threads);
-    for (const Way &way : kWays) {
-      const std::string where = std::string(way.name) + ", " + std::to_string(threads) + " threads";
-      const Outputs expected(context.get(), way);
+    for (const Work &work : works) {
+      const std::string where = work.name + ", " + std::to_string(threads) + " threads";
       ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), nullptr, nullptr)));
-      ASSERT_TRUE(ok(context.get(), run(context.get(), way, expected))) << where;
+      const Result expected = work.run(context.get());
 
       Reports reports;
       reports.stop_at = 1;  // the second one
-      ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), Reports::note, &reports)));
-      const Outputs outputs(context.get(), way);
-      EXPECT_EQ(LPT_CANCELLED, run(context.get(), way, outputs)) << where;
-      EXPECT_EQ(reports.done.size(), 2u) << where << ": reports went on";
-      const std::string text = lpt_context_error(context.get());
-      EXPECT_NE(std::string::npos, text.find("cancelled after " + std::to_string(reports.done.back()))) << text;
+      ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
+      const Result part = work.run(context.get());
+      EXPECT_EQ(LPT_CANCELLED, part.status) << where;
+      ASSERT_EQ(reports.done.size(), 2u) << where << ": reports went on";
+      const std::string words = "cancelled after " + std::to_string(reports.done.back());
+      EXPECT_NE(std::string::npos, part.error.find(words)) << part.error;
 
       // The next call does all of its work.
       reports = Reports();
-      ASSERT_TRUE(ok(context.get(), run(context.get(), way, outputs))) << where;
-      EXPECT_TRUE(expected.bytes(context.get()) == outputs.bytes(context.get())) << where << ": the results differ";
-      EXPECT_EQ(reports.done.back(), kRows * kColumns) << where;
+      const Result again = work.run(context.get());
+      EXPECT_EQ(LPT_OK, again.status) << where;
+      EXPECT_TRUE(expected.bytes == again.bytes) << where << ": the results differ";
+      EXPECT_EQ(reports.done.back(), work.whole) << where;
     }
   }
 }
 
-TEST(Progress, ReportsAShortCastOnceAndAnEmptyOneNever) {
+TEST(Progress, ReportsAShortCallOnceAndAnEmptyOneNever) {
   const Context context = make_context(2);
   Reports reports;
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), Reports::note, &reports)));
-  const Tensor source = wrap(context.get(), numbers(), 4, 32);
-  const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 4, 32);
-  ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, target.get(), nullptr)));
-  EXPECT_EQ(reports.done, std::vector<int64_t>{128});
-  EXPECT_EQ(reports.whole, std::vector<int64_t>{128});
-  reports = Reports();
-  const Tensor none = wrap(context.get(), numbers(), 0, 32);
-  const Tensor empty = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 0, 32);
-  EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), none.get(), nullptr, empty.get(), nullptr)));
-  EXPECT_TRUE(reports.done.empty());
+  ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
+  for (const auto &[rows, columns] : {Shape{4, 32}, Shape{0, 32}, Shape{4, 0}}) {
+    const Tensor source = wrap(context.get(), numbers(), rows, columns);
+    const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, rows, columns);
+    const Tensor decoded = make_tensor(context.get(), LPT_FORMAT_F32, rows, columns);
+    const Tensor factor = wrap(context.get(), numbers(), columns, 5);
+    const Tensor product = make_tensor(context.get(), LPT_FORMAT_F32, rows, 5);
+    const std::vector<int64_t> of_cast(rows * columns > 0 ? 1 : 0, 128), of_product(rows > 0 ? 1 : 0, 20);
+    reports = Reports();
+    ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, target.get(), nullptr)));
+    if (columns > 0) {
+      EXPECT_EQ(reports.done, of_cast);
+      EXPECT_EQ(reports.whole, of_cast);
+    }
+    reports = Reports();
+    ASSERT_TRUE(ok(context.get(), lpt_dequantize(context.get(), target.get(), nullptr, decoded.get())));
+    EXPECT_EQ(reports.done, of_cast);
+    EXPECT_EQ(reports.whole, of_cast);
+    reports = Reports();
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), source.get(), factor.get(), nullptr, product.get())));
+    EXPECT_EQ(reports.done, of_product);
+    EXPECT_EQ(reports.whole, of_product);
+  }
+}
+
+TEST(Progress, OfALayerIsThatOfItsCastsAndProducts) {
+  const Context context = make_context(2);
+  Recipe recipe;
+  ASSERT_TRUE(ok(context.get(), lpt_recipe_create(context.get(), "fp8_trillion", out(recipe))));
+  lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+  shape.input_columns = 64;
+  shape.output_columns = 32;
+  Linear linear;
+  ASSERT_TRUE(ok(context.get(), lpt_linear_create(context.get(), recipe.get(), &shape, out(linear))));
+  const Tensor weight = wrap(context.get(), numbers(), 32, 64);
+  ASSERT_TRUE(ok(context.get(), lpt_linear_prepare(context.get(), linear.get(), weight.get(), nullptr)));
+  const Tensor input = wrap(context.get(), numbers(), 8, 64);
+  const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, 8, 32);
+  const auto forward = [&] {
+    return lpt_linear_forward(context.get(), linear.get(), input.get(), nullptr, nullptr, output.get());
+  };
+  Reports reports;
+  ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
+  EXPECT_TRUE(ok(context.get(), forward()));
+  EXPECT_EQ(reports.done, (std::vector<int64_t>{8 * 64, 8 * 32}));
+  EXPECT_EQ(reports.whole, reports.done);
+  for (const size_t stop_at : {0, 1}) {
+    reports = Reports();
+    reports.stop_at = stop_at;
+    EXPECT_EQ(LPT_CANCELLED, forward());
+    EXPECT_EQ(reports.done.size(), stop_at + 1);
+  }
 }
 
 TEST(Progress, IsNotReportedByAnotherContextNorAfterItIsTakenBack) {
   const Context context = make_context();
   const Context other = make_context();
+  const Work product = multiplication(kProducts[0]);
   Reports reports;
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), Reports::note, &reports)));
-  const Outputs outputs(other.get(), kWays[0]);
-  EXPECT_TRUE(ok(other.get(), run(other.get(), kWays[0], outputs)));
+  ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
+  EXPECT_EQ(LPT_OK, cast(other.get(), kWays[0]).status);
+  EXPECT_EQ(LPT_OK, product.run(other.get()).status);
   ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), nullptr, &reports)));
-  EXPECT_TRUE(ok(context.get(), run(context.get(), kWays[0], outputs)));
+  EXPECT_EQ(LPT_OK, cast(context.get(), kWays[0]).status);
+  EXPECT_EQ(LPT_OK, product.run(context.get()).status);
   EXPECT_TRUE(reports.done.empty());
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_set_progress(nullptr, Reports::note, &reports));
 }
