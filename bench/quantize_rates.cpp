@@ -43,6 +43,7 @@ constexpr Case kStochastic8[] = {{"e4m3fn, 8 random bits", LPT_FORMAT_E4M3FN, 8}
                                  {"e4m3fn_tensor kept, 8 random bits", LPT_FORMAT_E4M3FN_TENSOR, 8, true}};
 constexpr Case kStochastic16[] = {{"e4m3fn, 16 random bits", LPT_FORMAT_E4M3FN, 16},
                                   {"e4m3fn_tensor kept, 16 random bits", LPT_FORMAT_E4M3FN_TENSOR, 16, true}};
+constexpr Case kOtherStochastic[] = {{"bf16, 16 random bits", LPT_FORMAT_BF16, 16}};
 constexpr Case kBlocks[] = {{"nvfp4 kept", LPT_FORMAT_NVFP4, 0, true},
                             {"mxfp4", LPT_FORMAT_MXFP4},
                             {"mxfp6_e3m2", LPT_FORMAT_MXFP6_E3M2},
@@ -52,7 +53,8 @@ constexpr Case kOtherBlocks[] = {{"nvfp4_16x16 kept", LPT_FORMAT_NVFP4_16X16, 0,
                                  {"nvfp4 kept, 16 random bits", LPT_FORMAT_NVFP4, 16, true},
                                  {"e4m3fn_row", LPT_FORMAT_E4M3FN_ROW},
                                  {"e4m3fn_1x128", LPT_FORMAT_E4M3FN_1X128},
-                                 {"int4_1x128", LPT_FORMAT_INT4_1X128}};
+                                 {"int4_1x128", LPT_FORMAT_INT4_1X128},
+                                 {"uint4_1x128", LPT_FORMAT_UINT4_1X128}};
 constexpr Case kBoth[] = {{"e4m3fn_tensor kept", LPT_FORMAT_E4M3FN_TENSOR, 0, true},
                           {"mxfp8_e4m3", LPT_FORMAT_MXFP8_E4M3},
                           {"nvfp4_16x16 kept", LPT_FORMAT_NVFP4_16X16, 0, true},
@@ -244,11 +246,13 @@ class Table {
   void stochastic() {
     if (!options_.is_in_cache) {
       beside_memcpy(kStochastic8, kBytesBarOfStochastic8);
-      return beside_memcpy(kStochastic16, kBytesBarOfStochastic16);
+      beside_memcpy(kStochastic16, kBytesBarOfStochastic16);
+      return beside_memcpy(kOtherStochastic, 0);
     }
     std::vector<Runner> racing = {runner(fast_, kNearest[0], false)};
     for (const Case &one : kStochastic8) racing.push_back(runner(fast_, one, false));
     for (const Case &one : kStochastic16) racing.push_back(runner(fast_, one, false));
+    for (const Case &one : kOtherStochastic) racing.push_back(runner(fast_, one, false));
     race(racing);
     for (size_t i = 1; i < racing.size(); ++i) {
       add(racing[i].rate, "of e4m3fn to nearest", racing[0].rate.seconds / racing[i].rate.seconds,

@@ -7,10 +7,41 @@ namespace {
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
-constexpr const char *kNotAdjacentF32 = "source is not f32 with adjacent columns";
+bool is_f32_or_half(const MatrixView &view) {
+  const lpt_format plain = view.format.element;
+  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
+}
 
-bool is_adjacent_f32(const MatrixView &view) {
-  return view.format.element == LPT_FORMAT_F32 && view.column_stride == 1;
+constexpr const char *kNoSource = "source is not f32, bf16 or f16";
+
+// Roundings that add bits below the last place and cut, and the one to nearest even.
+const char *refuses_added_bits(const QuantizeRequest &request) {
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW) return "only underflow is rounded stochastically";
+  if (request.rounding != LPT_ROUNDING_STOCHASTIC) return nullptr;
+  const RandomSource &random = request.random;
+  if (random.words != nullptr) return "random bits are the caller's";
+  if (request.random_column_stride != 1) return "random bits do not run along columns";
+  const bool is_known = (random.rounds == 7 || random.rounds == 10) && (random.bits == 16 || random.bits == 8);
+  return is_known ? nullptr : "random bits are not 16 or 8 by 7 or 10 rounds";
+}
+
+const char *refuses_halves(const QuantizeRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
+  const lpt_format plain = request.target.format.element;
+  if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
+  if (request.target.format.has_block_scale()) return "target has block scales";
+  return refuses_added_bits(request);
+}
+
+const char *refuses_zero_points(const QuantizeRequest &request) {
+  const Format &format = request.target.format;
+  if (!format.has_zero_point()) return "target has no zero points";
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
+  if (format.block_rows != 1) return "blocks are no part of a row";
+  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  return refuses_added_bits(request);
 }
 
 // Codes that a vector can decode, and numbers as they come out.
@@ -41,12 +72,8 @@ const char *refuses_to_dequantize_avx2(const DequantizeRequest &request) {
   return is_small_float && element.min_exponent > 100 ? "element is larger than 2^100" : nullptr;
 }
 
-bool is_number_of_vectors(lpt_format plain) {
-  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
-}
-
 const char *refuses_amax_avx2(const AmaxRequest &request) {
-  if (!is_number_of_vectors(request.source.format.element)) return "source is not f32, bf16 or f16";
+  if (!is_f32_or_half(request.source)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
                                                                   : "source has neither adjacent rows nor columns";
 }
@@ -90,31 +117,15 @@ const char *refuses_blocks_avx2(const QuantizeRequest &request) {
 
 const char *refuses_avx2(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
-  if (!is_number_of_vectors(source.format.element)) return "source is not f32, bf16 or f16";
+  if (!is_f32_or_half(source)) return kNoSource;
   if (source.column_stride != 1 && source.row_stride != 1) return "source has neither adjacent rows nor columns";
   if (const char *reason = refuses_element_avx2(request.target.format.element)) return reason;
   if (const char *reason = refuses_blocks_avx2(request)) return reason;
   return refuses_rounding_avx2(request);
 }
 
-const char *refuses_halves_avx2(const QuantizeRequest &request) {
-  const lpt_format plain = request.target.format.element;
-  if (!is_number_of_vectors(request.source.format.element)) return "source is not f32, bf16 or f16";
-  if (request.source.column_stride != 1) return "source has no adjacent columns";
-  if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
-  if (request.target.format.has_block_scale()) return "target has block scales";
-  return request.rounding == LPT_ROUNDING_NEAREST_EVEN ? nullptr : "rounding is not to nearest even";
-}
-
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-
-bool is_f32_or_half(const MatrixView &view) {
-  const lpt_format plain = view.format.element;
-  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
-}
-
-constexpr const char *kNoSource = "source is not f32, bf16 or f16";
 
 const char *refuses_amax(const AmaxRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
@@ -199,14 +210,6 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   return refuses_small(request);
 }
 
-const char *refuses_halves(const QuantizeRequest &request) {
-  const lpt_format plain = request.target.format.element;
-  if (!is_adjacent_f32(request.source)) return kNotAdjacentF32;
-  if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
-  if (request.target.format.has_block_scale()) return "target has block scales";
-  return request.rounding == LPT_ROUNDING_NEAREST_EVEN ? nullptr : "rounding is not to nearest";
-}
-
 #endif
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
@@ -247,11 +250,13 @@ constexpr Row<QuantizeRequest> kQuantizeRows[] = {
     {"quantize_x86_avx512", kCpuAvx512, refuses_whole, quantize_x86_avx512},
     {"quantize_blocks_x86_avx512", kCpuAvx512, refuses_blocks, quantize_blocks_x86_avx512},
     {"quantize_transposed_x86_avx512", kCpuAvx512, refuses_transposed, quantize_transposed_x86_avx512},
-    {"quantize_f32_halves_x86_avx512", kCpuAvx512, refuses_halves, quantize_f32_halves_x86_avx512},
+    {"quantize_halves_x86_avx512", kCpuAvx512, refuses_halves, quantize_halves_x86_avx512},
+    {"quantize_zero_points_x86_avx512", kCpuAvx512, refuses_zero_points, quantize_zero_points_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {"quantize_x86_avx2", kCpuAvx2, refuses_avx2, quantize_x86_avx2},
-    {"quantize_halves_x86_avx2", kCpuAvx2, refuses_halves_avx2, quantize_halves_x86_avx2},
+    {"quantize_halves_x86_avx2", kCpuAvx2, refuses_halves, quantize_halves_x86_avx2},
+    {"quantize_zero_points_x86_avx2", kCpuAvx2, refuses_zero_points, quantize_zero_points_x86_avx2},
 #endif
     {"quantize_any_ref", 0, nullptr, quantize_any_ref},
 };

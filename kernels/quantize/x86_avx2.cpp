@@ -6,6 +6,7 @@
 #include "kernels/quantize/avx2_quantize.hpp"
 #include "kernels/quantize/avx2_sums.hpp"
 #include "kernels/quantize/avx2_turn.hpp"
+#include "kernels/quantize/avx2_zero_points.hpp"
 #include "kernels/quantize/rows.hpp"
 
 namespace lpt {
@@ -84,6 +85,8 @@ void amax_x86_avx2(const AmaxRequest &request) {
 void quantize_x86_avx2(const QuantizeRequest &request) { quantize_matrix(request); }
 
 void quantize_halves_x86_avx2(const QuantizeRequest &request) { cast_halves(request); }
+
+void quantize_zero_points_x86_avx2(const QuantizeRequest &request) { cast_zeros(request); }
 
 void dequantize_x86_avx2(const DequantizeRequest &request) { decode_matrix(request); }
 

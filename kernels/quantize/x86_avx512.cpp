@@ -6,6 +6,7 @@
 #include "kernels/quantize/avx512_sums.hpp"
 #include "kernels/quantize/avx512_transpose.hpp"
 #include "kernels/quantize/avx512_turn.hpp"
+#include "kernels/quantize/avx512_zero_points.hpp"
 #include "kernels/quantize/rows.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -175,28 +176,36 @@ void quantize_transposed_x86_avx512(const QuantizeRequest &request) {
 }
 
 // f16 and bf16, with one inverse or none.
-void quantize_f32_halves_x86_avx512(const QuantizeRequest &request) {
+void quantize_halves_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
-  const bool is_f16 = target.format.element == LPT_FORMAT_F16;
-  const Extent extent = folded(source, target, true);
-  HalfCast cast = {};
-  cast.inverse = _mm512_set1_ps(request.tensor_inverse);
-  const bool saturates = request.overflow == LPT_OVERFLOW_SATURATE;
-  cast.limit = _mm512_set1_ps(saturates ? largest_of(target.format.element) : bits_float(kFloatInfinityBits));
-  cast.amax = _mm512_setzero_ps();
-  cast.is_streamed = request.is_streamed;
+  const WordRounding rounding = word_rounding(request);
+  const Extent extent = folded(source, target, !is_drawn(rounding) || request.random.row_stride == source.columns);
+  const Source from = source_of(source.format.element);
+  const HalfSpan span = target.format.element == LPT_FORMAT_F16 ? half_span_of<true>(from, rounding)
+                                                                : half_span_of<false>(from, rounding);
+  HalfCast cast = half_cast(request);
   for (int64_t row = 0; row < extent.rows; ++row) {
-    const float *from = static_cast<const float *>(source.data) + row * source.row_stride;
-    uint16_t *to = static_cast<uint16_t *>(target.data) + row * target.row_stride;
-    if (is_f16) {
-      half_span<true>(cast, from, to, extent.columns);
-    } else {
-      half_span<false>(cast, from, to, extent.columns);
-    }
+    span(cast, static_cast<const char *>(source.data) + row * source.row_stride * bytes_of(from),
+         static_cast<uint16_t *>(target.data) + row * target.row_stride, extent.columns,
+         random_index(request.random, row, 0));
   }
   if (cast.is_streamed) _mm_sfence();
   finish(request, cast.amax, cast.has_nan);
+}
+
+void quantize_zero_points_x86_avx512(const QuantizeRequest &request) {
+  switch (source_of(request.source.format.element)) {
+    case Source::kF32:
+      cast_zeros<Source::kF32>(request);
+      break;
+    case Source::kBf16:
+      cast_zeros<Source::kBf16>(request);
+      break;
+    default:
+      cast_zeros<Source::kF16>(request);
+      break;
+  }
 }
 
 void dequantize_x86_avx512(const DequantizeRequest &request) { decode_matrix(request); }

@@ -26,9 +26,9 @@ lpt_format draw_element(Random &random) {
 // NONE where the drawn parts are no format.
 lpt_format draw_target(Random &random) {
   static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
-  static constexpr int32_t blocks[][2] = {{1, 16}, {1, 32},  {1, 64},       {1, 128}, {1, LPT_WHOLE},
-                                          {1, 8},  {1, 256}, {4, 8},        {16, 16}, {128, 128},
-                                          {2, 2},  {32, 1},  {LPT_WHOLE, 1}};
+  static constexpr int32_t blocks[][2] = {{1, 16},    {1, 32},  {1, 64},  {1, 128},      {1, LPT_WHOLE},
+                                          {1, 8},     {1, 256}, {1, 512}, {4, 8},        {16, 16},
+                                          {128, 128}, {2, 2},   {32, 1},  {LPT_WHOLE, 1}};
   Format parts;
   parts.element = draw_element(random);
   if (random.chance(0.5)) parts.tensor_scale = LPT_FORMAT_F32;
@@ -94,7 +94,7 @@ QuantizeCase draw_case(Random &random) {
     c.target = draw_target(random);
   } while (c.target == LPT_FORMAT_NONE);
   c.rows = random.of(kFewRows);
-  c.columns = random.chance(0.8) ? random.of(kSimdEdges) : random.below(1500);
+  c.columns = random.chance(0.8) ? random.of(kSimdEdges) : random.below(random.chance(0.9) ? 1500 : 6000);
   c.is_transposed = random.chance(0.3);
   if (c.is_transposed && random.chance(0.5)) c.rows = random.of(kSimdEdges);
   if (random.chance(0.6)) {
@@ -157,7 +157,8 @@ void fill_scales(Matrix &matrix, Random &random) {
   }
   if (matrix.format().block_scale != LPT_FORMAT_F32) return;
   for (std::size_t i = 0; i + 4 <= matrix.scales.bytes(); i += 4) {
-    const auto scale = static_cast<float>(std::exp(3 * random.normal()));
+    static constexpr float odd[] = {0.0f, -0.0f, -1.5f, 1e-40f, 1e38f, INFINITY, -INFINITY, NAN};
+    const float scale = random.chance(0.05) ? random.of(odd) : static_cast<float>(std::exp(3 * random.normal()));
     std::memcpy(matrix.scales.data() + i, &scale, 4);
   }
 }
@@ -198,14 +199,17 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnDrawnCases) {
   EXPECT_GE(taken, 200) << "the row refuses nearly everything";
 }
 
-// Long enough to go past the caches, from an odd place.
+// Long enough to go past the caches, from an odd place and from a line of memory on.
 TEST_P(QuantizeRow, EqualsTheReferenceOnALargeMatrix) {
-  for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128}) {
+  for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128,
+                                  LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X128}) {
+    const bool is_drawn = target == LPT_FORMAT_BF16;
     QuantizeCase c;
     c.target = target;
     c.rows = 2;
-    c.columns = (int64_t{1} << 24) / (target == LPT_FORMAT_F16_TENSOR ? 4 : 2) + 77;
-    c.target_shift = 4;
+    c.columns = (int64_t{1} << 24) / (is_drawn ? 8 : target == LPT_FORMAT_F16_TENSOR ? 4 : 2) + 77;
+    c.rounding = is_drawn ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
+    c.target_shift = is_drawn ? 0 : 4;
     c.is_streamed = true;
     Random random(101);
     compare(c, Values::kBits, random);
@@ -237,35 +241,54 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
   }
 }
 
-// Numbers that the bits of their place just round up, and those just below, among e4m3fn's subnormals and normals.
+// Numbers that the bits of their place just round up, and those just below, among subnormals and normals. Groups with
+// zero points hold 0 and 15, so that their scale is 1.
 TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
-  for (const double step : {0x1p-9, 0x1p-3}) {
-    QuantizeCase c;
-    c.target = LPT_FORMAT_E4M3FN;
-    c.columns = 4096;
-    c.rounding = LPT_ROUNDING_STOCHASTIC;
-    Matrix source = source_of(c);
-    QuantizeRun expected(c, source), found(c, source);
-    if (!takes(found.request)) return;
-    for (int64_t column = 0; column < c.columns; ++column) {
-      const double bits = random_bits(found.request.random, 0, column);
-      const double whole = step == 0x1p-9 ? static_cast<double>(column % 7) : 8;
-      const auto turn = static_cast<float>(step * (whole + (131072 - 2 * bits - 1) / 131072));
-      source.set(0, column, column % 2 == 0 ? turn : std::nextafter(turn, 0.0f));
+  struct Place {
+    lpt_format target;
+    double step;
+    int first, wholes;  // wholes from the first one on, in steps
+  };
+  static constexpr Place places[] = {
+      {LPT_FORMAT_E4M3FN, 0x1p-9, 0, 7}, {LPT_FORMAT_E4M3FN, 0x1p-3, 8, 1},   {LPT_FORMAT_F16, 0x1p-24, 0, 1023},
+      {LPT_FORMAT_F16, 0x1p-7, 1024, 9}, {LPT_FORMAT_BF16, 0x1p-133, 0, 127}, {LPT_FORMAT_BF16, 0x1p-6, 128, 9},
+      {LPT_FORMAT_UINT4_1X32, 1, 0, 14},
+  };
+  for (const Place &place : places) {
+    for (const int32_t bits : {16, 8}) {
+      QuantizeCase c;
+      c.target = place.target;
+      c.columns = 4096;
+      c.rounding = LPT_ROUNDING_STOCHASTIC;
+      c.random.bits = bits;
+      Matrix source = source_of(c);
+      QuantizeRun expected(c, source), found(c, source);
+      if (!takes(found.request)) continue;
+      for (int64_t column = 0; column < c.columns; ++column) {
+        const double drawn = random_bits(found.request.random, 0, column);
+        const double least = 1 - (2 * drawn + 1) * std::ldexp(0.5, -bits);
+        const double whole = place.first + static_cast<double>(column % place.wholes);
+        auto turn = static_cast<float>(place.step * (whole + least));
+        if (static_cast<double>(turn) < place.step * (whole + least)) turn = std::nextafter(turn, INFINITY);
+        source.set(0, column, column % 2 == 0 ? turn : std::nextafter(turn, 0.0f));
+        if (found.target.format().has_zero_point() && column % 32 < 2) source.set(0, column, column % 2 == 0 ? 0 : 15);
+      }
+      run_reference(expected.request);
+      GetParam()->run(found.request);
+      expect_equal(c, found, expected);
+      if (HasFatalFailure()) return;
     }
-    run_reference(expected.request);
-    GetParam()->run(found.request);
-    expect_equal(c, found, expected);
   }
 }
 
 TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
-  for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_BF16}) {
+  for (const lpt_format target :
+       {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X32}) {
     QuantizeCase c;
     c.target = target;
     c.rows = 6;
     c.columns = 333;
-    c.rounding = target == LPT_FORMAT_BF16 ? LPT_ROUNDING_NEAREST_EVEN : LPT_ROUNDING_STOCHASTIC;
+    c.rounding = LPT_ROUNDING_STOCHASTIC;
     Matrix source = source_of(c);
     Random random(102);
     source.fill(random, Values::kNormal);
@@ -274,11 +297,13 @@ TEST_P(QuantizeRow, GivesTheSameBitsInPartsAsInWhole) {
     GetParam()->run(whole.request);
     for (int64_t row = 0; row < c.rows; row += 2) {
       QuantizeRequest part = parts.request;
-      const int64_t bytes = element_bits(part.target.format.element) / 8;
+      const int64_t bits = element_bits(part.target.format.element);
+      const int64_t scale = row * part.target.block_scale_stride;
       part.source.rows = part.target.rows = 2;
       part.source.data = static_cast<float *>(part.source.data) + row * part.source.row_stride;
-      part.target.data = static_cast<uint8_t *>(part.target.data) + row * part.target.row_stride * bytes;
-      part.target.block_scales = static_cast<float *>(part.target.block_scales) + row * part.target.block_scale_stride;
+      part.target.data = static_cast<uint8_t *>(part.target.data) + row * part.target.row_stride * bits / 8;
+      part.target.block_scales = static_cast<float *>(part.target.block_scales) + scale;
+      if (part.target.zero_points != nullptr) part.target.zero_points += scale;
       part.random.offset += row * part.random.row_stride;
       GetParam()->run(part);
     }
