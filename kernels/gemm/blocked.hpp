@@ -272,9 +272,10 @@ void multiply(const GemmRequest &request) {
   constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
   const Blocking blocking = blocking_of<Isa>(request);
   const int64_t steps = blocking.steps;
-  Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k);
+  ValueTable a_values, b_values;
+  Operand a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values);
   if (Isa::kHasStarts) a.flip = 0x80;
-  const Operand b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k);
+  const Operand b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values);
   auto *const b_panels = reinterpret_cast<uint32_t *>(request.scratch);
   auto *const a_panels = reinterpret_cast<uint32_t *>(request.scratch + blocking.a_offset);
   auto *const row_factors = reinterpret_cast<float *>(request.scratch + blocking.row_factor_offset);

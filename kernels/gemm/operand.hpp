@@ -65,7 +65,7 @@ struct Operand {
   uint8_t flip;            // of each int8 before it is packed
   Element element;         // where the decoder is kEightBits or kFourBits
   const ByteTable *table;  // as element
-  float values[256];       // by code, where the decoder is kTable
+  const float *values;     // by code, where the decoder is kTable
   const uint8_t *zeros;    // zero points, as scales lie; NULL: none
   const uint8_t *scales;   // NULL: no block scales
   lpt_format scale_format;
@@ -80,14 +80,17 @@ inline int32_t shift_of(int32_t extent) {
   return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent));
 }
 
-inline void set_table(const Element &element, Operand &operand) {
+using ValueTable = float[256];
+
+inline void set_table(const Element &element, Operand &operand, ValueTable &values) {
   operand.decoder = Decoder::kTable;
   operand.bits = element.bits;
   operand.element = element;
-  for (uint32_t code = 0; code < 1u << element.bits; ++code) operand.values[code] = decode(element, code);
+  operand.values = values;
+  for (uint32_t code = 0; code < 1u << element.bits; ++code) values[code] = decode(element, code);
 }
 
-inline void set_decoder(lpt_format element, Operand &operand) {
+inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values) {
   operand.decoder = Decoder::kEightBits;
   operand.bits = 8;
   switch (element) {
@@ -125,12 +128,14 @@ inline void set_decoder(lpt_format element, Operand &operand) {
       operand.table = &kTableE2m1fn;
       break;
     default:
-      set_table(element_of(element), operand);
+      set_table(element_of(element), operand, values);
       break;
   }
 }
 
-inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t first_lane, int64_t k) {
+// `values` is memory for a table, if there is one: it stays with the operand.
+inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t first_lane, int64_t k,
+                          ValueTable &values) {
   Operand operand = {};
   operand.data = static_cast<const uint8_t *>(view.data);
   operand.row_stride = view.row_stride;
@@ -138,10 +143,10 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
   operand.first_lane = first_lane;
   operand.k = k;
   if (view.format.has_zero_point()) {
-    set_table(element_of(view.format.element), operand);
+    set_table(element_of(view.format.element), operand, values);
     operand.zeros = view.zero_points;
   } else {
-    set_decoder(view.format.element, operand);
+    set_decoder(view.format.element, operand, values);
   }
   operand.tensor_scale = view.format.tensor_scale != LPT_FORMAT_NONE ? *view.tensor_scale : 1.0f;
   if (view.format.block_scale != LPT_FORMAT_NONE) {

@@ -45,16 +45,15 @@ inline ElementLanes element_lanes(const Element &element, Kind kind) {
   const uint32_t kept = static_cast<uint32_t>(element.mantissa_bits + bits_below(kind));
   lanes.units = _mm512_set1_ps(bits_float(static_cast<uint32_t>(127 + 17 + element.mantissa_bits) << 23));
   lanes.smallest = _mm512_set1_epi32(element.is_integer ? 0 : static_cast<int>(smallest << 23));
-  alignas(64) uint32_t addends[32];
-  for (uint32_t i = 0; i < 32; ++i) {
-    const uint32_t above = element.is_integer ? 0 : (i - smallest) & 31;
-    addends[(above + smallest) & 31] = ((smallest + above + 23 - kept) << 23) | (above << kept);
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (int half = 0; half < 2; ++half) {
+    const __m512i first = _mm512_set1_epi32(16 * half - static_cast<int>(smallest));
+    const __m512i mask = _mm512_set1_epi32(element.is_integer ? 0 : 31);
+    const __m512i above = _mm512_and_si512(_mm512_add_epi32(lane, first), mask);
+    const __m512i exponent = _mm512_add_epi32(above, _mm512_set1_epi32(static_cast<int>(smallest + 23 - kept)));
+    lanes.addends[half] = _mm512_castsi512_ps(_mm512_or_si512(
+        _mm512_slli_epi32(exponent, 23), _mm512_sll_epi32(above, _mm_cvtsi32_si128(static_cast<int>(kept)))));
   }
-  if (element.is_integer) {
-    for (uint32_t &addend : addends) addend = (smallest + 23 - kept) << 23;
-  }
-  lanes.addends[0] = _mm512_load_ps(reinterpret_cast<const float *>(addends));
-  lanes.addends[1] = _mm512_load_ps(reinterpret_cast<const float *>(addends + 16));
   return lanes;
 }
 

@@ -222,8 +222,7 @@ Status sum_columns(const Call &call, const MatrixView &gradient, const MatrixVie
 
 Status check_gradient(const Tensor *tensor, const char *name, int64_t rows, int64_t columns, const char *like,
                       const MatrixView &output_gradient, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
-  LPT_TRY(check_wide_float(out_view, name));
+  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view));
   LPT_TRY(check_shape(out_view, name, rows, columns, like));
   return check_apart(out_view, name, output_gradient, "output_gradient");
 }
@@ -317,11 +316,9 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   const bool needs_data = !call.is_check_only;
   MatrixView x;
   Product product;
-  LPT_TRY(check_matrix(input, "input", needs_data, x));
-  LPT_TRY(check_wide_float(x, "input"));
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, x));
   LPT_TRY(check_shape(x, "input", x.rows, linear.input_columns, "the layer's input_columns"));
-  LPT_TRY(check_matrix(output, "output", needs_data, product.c));
-  LPT_TRY(check_wide_float(product.c, "output"));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, product.c));
   LPT_TRY(check_shape(product.c, "output", x.rows, linear.output_columns, "input rows by the layer's output_columns"));
   LPT_TRY(check_apart(product.c, "output", x, "input"));
 
@@ -390,8 +387,7 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
     return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
   }
   MatrixView dy;
-  LPT_TRY(check_matrix(output_gradient, "output_gradient", needs_data, dy));
-  LPT_TRY(check_wide_float(dy, "output_gradient"));
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, dy));
   LPT_TRY(check_shape(dy, "output_gradient", dy.rows, linear.output_columns, "the layer's output_columns"));
 
   Product dgrad;

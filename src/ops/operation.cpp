@@ -85,6 +85,11 @@ Status check_wide_float(const MatrixView &view, const char *name) {
   return unsupported("%s is %s: expected f64, f32, bf16 or f16", name, format_name(view.format.id).c_str());
 }
 
+Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+  return check_wide_float(out_view, name);
+}
+
 Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
   if (a.data == nullptr || b.data == nullptr) return {};
   if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};

@@ -29,6 +29,9 @@ Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64
 bool is_wide_float(lpt_format format);
 Status check_wide_float(const MatrixView &view, const char *name);
 
+// check_matrix() of such a matrix.
+Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+
 // The memory of two views must not meet. Interleaved columns of one matrix do not.
 Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
@@ -91,6 +94,17 @@ struct Parts {
 };
 Parts split(const Context &context, int64_t units, int64_t work_per_unit);
 
+// Runs body(begin, count) for each of these parts.
+template <typename Body>
+void parallel_parts(Context &context, int64_t units, int64_t work_per_unit, const Body &body) {
+  const Parts parts = split(context, units, work_per_unit);
+  if (parts.count == 1) return body(int64_t{0}, units);  // short calls are many
+  parallel_for(context, parts.count, [&](int64_t i) {
+    const int64_t begin = i * parts.length;
+    body(begin, std::min(parts.length, units - begin));
+  });
+}
+
 // ---- progress
 
 // The same for a loop that tells its progress: parts of a million or more, so that there is something to tell.
@@ -103,7 +117,11 @@ Status cancelled(int64_t done, int64_t work);
 template <typename Body>
 Status run_reported(Context &context, int64_t count, int64_t work, const Body &body) {
   if (context.progress == nullptr) {
-    parallel_for(context, count, body);
+    if (count == 1) {  // short calls are many
+      body(int64_t{0});
+    } else {
+      parallel_for(context, count, body);
+    }
     return {};
   }
   const int64_t step = std::max<int64_t>(width_of(context), (count + 99) / 100);

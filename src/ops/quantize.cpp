@@ -215,8 +215,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   const bool needs_data = !is_check_only(options.flags);
   MatrixView source_view;
   LPT_TRY(check_cast_options(options));
-  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
-  LPT_TRY(check_wide_float(source_view, "source"));
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view));
   if (quantized == nullptr && transposed == nullptr) {
     return invalid("quantized and transposed are NULL: expected at least one output");
   }
@@ -258,12 +257,10 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
   MatrixView output_view;
   Format format;
   LPT_TRY(check_cast_options(options));
-  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
-  LPT_TRY(check_wide_float(source_view, "source"));
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view));
   if (!find_format(format_id, format))
     return invalid("format is %lld: expected a format", static_cast<long long>(format_id));
-  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
-  LPT_TRY(check_wide_float(output_view, "output"));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, output_view));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_in_place(output_view, source_view));
   Cast cast;

@@ -59,10 +59,8 @@ Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weig
   const bool needs_data = !is_check_only(options.flags);
   RmsnormForwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
-  LPT_TRY(check_wide_float(whole.input, "input"));
-  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
-  LPT_TRY(check_wide_float(whole.output, "output"));
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
@@ -88,10 +86,7 @@ Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weig
   if (!needs_data) return {};
 
   const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
-  const Parts parts = split(context, rows, columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
-    const int64_t count = std::min(parts.length, rows - begin);
+  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
     RmsnormForwardRequest part = whole;
     part.input = cut_rows(whole.input, begin, count);
     part.output = cut_rows(whole.output, begin, count);
@@ -110,17 +105,14 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
   if (input_gradient == nullptr && weight_gradient == nullptr) {
     return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
   }
-  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
-  LPT_TRY(check_wide_float(whole.input, "input"));
-  LPT_TRY(check_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
-  LPT_TRY(check_wide_float(whole.output_gradient, "output_gradient"));
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
   whole.is_f64 = is_double(whole.input) || is_double(whole.output_gradient);
   if (input_gradient != nullptr) {
-    LPT_TRY(check_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
-    LPT_TRY(check_wide_float(whole.input_gradient, "input_gradient"));
+    LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
     LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
     whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
   }

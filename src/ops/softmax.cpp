@@ -28,11 +28,9 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   const bool needs_data = !is_check_only(options.flags);
   SoftmaxForwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_matrix(input, "input", needs_data, whole.input));
-  LPT_TRY(check_wide_float(whole.input, "input"));
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
   LPT_TRY(check_rank(*input, "input", options));
-  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
-  LPT_TRY(check_wide_float(whole.output, "output"));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
@@ -46,10 +44,7 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   if (!needs_data) return {};
 
   const Measure measure(context, "softmax_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
-  const Parts parts = split(context, rows, columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
-    const int64_t count = std::min(parts.length, rows - begin);
+  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
     SoftmaxForwardRequest part = whole;
     part.input = cut_rows(whole.input, begin, count);
     part.output = cut_rows(whole.output, begin, count);
@@ -64,13 +59,10 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   const bool needs_data = !is_check_only(options.flags);
   SoftmaxBackwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_matrix(output, "output", needs_data, whole.output));
-  LPT_TRY(check_wide_float(whole.output, "output"));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
   LPT_TRY(check_rank(*output, "output", options));
-  LPT_TRY(check_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
-  LPT_TRY(check_wide_float(whole.output_gradient, "output_gradient"));
-  LPT_TRY(check_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
-  LPT_TRY(check_wide_float(whole.input_gradient, "input_gradient"));
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
+  LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
   const int64_t rows = whole.output.rows;
   const int64_t columns = whole.output.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "output"));
@@ -86,10 +78,7 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   const Measure measure(
       context, "softmax_backward", row->name,
       view_bytes(whole.output) + view_bytes(whole.output_gradient) + view_bytes(whole.input_gradient));
-  const Parts parts = split(context, rows, columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
-    const int64_t count = std::min(parts.length, rows - begin);
+  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
     row->run(SoftmaxBackwardRequest{cut_rows(whole.output, begin, count), cut_rows(whole.output_gradient, begin, count),
                                     cut_rows(whole.input_gradient, begin, count), whole.scale});
   });

@@ -19,8 +19,7 @@ Status check_options(const lpt_swiglu_options &options) {
 // A matrix of wide floats in the shape of gate.
 Status check_like_gate(const Tensor *tensor, const char *name, const MatrixView &gate, bool needs_data,
                        MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
-  LPT_TRY(check_wide_float(out_view, name));
+  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view));
   return check_shape(out_view, name, gate.rows, gate.columns, "gate");
 }
 
@@ -39,8 +38,7 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   const bool needs_data = !is_check_only(options.flags);
   SwigluForwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_matrix(gate, "gate", needs_data, whole.gate));
-  LPT_TRY(check_wide_float(whole.gate, "gate"));
+  LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate));
   LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
   LPT_TRY(check_like_gate(output, "output", whole.gate, needs_data, whole.output));
   LPT_TRY(check_apart(whole.output, "output", whole.gate, "gate"));
@@ -91,8 +89,7 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   const bool needs_data = !is_check_only(options.flags);
   SwigluBackwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_matrix(gate, "gate", needs_data, whole.gate));
-  LPT_TRY(check_wide_float(whole.gate, "gate"));
+  LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate));
   LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
   LPT_TRY(check_like_gate(output_gradient, "output_gradient", whole.gate, needs_data, whole.output_gradient));
   LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", whole.gate, needs_data, whole.gate_gradient));
