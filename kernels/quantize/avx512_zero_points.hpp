@@ -104,13 +104,19 @@ ZeroSpan zero_span_of(WordRounding rounding) {
 // The least and the largest numbers in each lane, or 0. A NaN is left out, as it is the first operand, and so is -0:
 // among the bits of what is left, the largest unsigned number is the end.
 struct EndLanes {
-  __m512 low = _mm512_setzero_ps(), high = _mm512_setzero_ps();
+  __m512 low, high;
 
   [[gnu::always_inline]] inline void add(__m512 number) {
     low = _mm512_min_ps(number, low);
     high = _mm512_max_ps(number, high);
   }
 };
+
+// Set one by one: an array of them with initial values would be kept in memory.
+[[gnu::always_inline]] inline void set_none(EndLanes (&ends)[4]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) ends[i] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
+}
 
 // Four blocks: lane i of each quarter has an end of block i.
 struct FourEnds {
@@ -159,6 +165,7 @@ template <Source kSource>
                                                    __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
+  set_none(ends);
   for (int64_t at = 0; at < block; at += 16) {
     add_four<kSource>(ends, from + at * kBytes, block * kBytes, prefetch, has_nan);
   }
@@ -171,6 +178,7 @@ template <Source kSource>
                                                  __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
+  set_none(ends);
   int64_t at = 0;
   for (; at + 64 <= count; at += 64) add_four<kSource>(ends, from + at * kBytes, 16 * kBytes, prefetch, has_nan);
   for (; at < count; at += 16) {
@@ -194,6 +202,7 @@ bool find_block_ends(const ZeroStretch &stretch, int64_t block, int64_t prefetch
       continue;
     }
     EndLanes ends[4];
+#pragma GCC unroll 4
     for (int64_t i = 0; i < 4; ++i) {
       const int64_t count = least(block, stretch.count - (first + i) * block);
       ends[i] = wide_ends<kSource>(from + i * block * kBytes, count, prefetch, has_nan);
