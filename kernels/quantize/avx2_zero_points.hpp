@@ -107,20 +107,27 @@ ZeroSpan zero_span_of(WordRounding rounding) {
 
 // The least and the largest numbers of a block in each lane, or 0; a NaN is left out.
 struct EndLanes {
-  __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps(), has_nan = _mm256_setzero_ps();
+  __m256 low, high, has_nan;
+};
 
-  // The accumulator is the second operand, which stays where the number is a NaN or another zero.
-  [[gnu::always_inline]] inline void add(__m256 number) {
+// Raises `ends` by some numbers. The ends are the second operand, which stays where the number is a NaN or another zero.
+// Not inlined: among the calls around it gcc would keep the ends in memory.
+[[gnu::noinline]] void add_numbers(const float *from, int64_t count, EndLanes &ends) {
+  __m256 low = ends.low, high = ends.high, has_nan = ends.has_nan;
+  const auto add = [&](__m256 number) __attribute__((always_inline)) {
     low = _mm256_min_ps(number, low);
     high = _mm256_max_ps(number, high);
     has_nan = _mm256_or_ps(has_nan, _mm256_cmp_ps(number, number, _CMP_UNORD_Q));
+  };
+  int64_t at = 0;
+  for (; at + 8 <= count; at += 8) add(_mm256_loadu_ps(from + at));
+  if (at < count) {
+    alignas(32) float rest[8] = {};
+    memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(float));
+    add(_mm256_load_ps(rest));
   }
-  void add(const float *from, int64_t count) {
-    int64_t at = 0;
-    for (; at + 8 <= count; at += 8) add(_mm256_loadu_ps(from + at));
-    if (at < count) add(load_some(from + at, count - at));
-  }
-};
+  ends = {low, high, has_nan};
+}
 
 struct ZeroCast {
   const QuantizeRequest &request;
@@ -152,11 +159,11 @@ struct ZeroCast {
     __m256i highs[kZeroBlocks] = {};
     __m256 has_nan = _mm256_setzero_ps();
     for (int64_t b = 0; b < stretch.blocks; ++b) {
-      EndLanes ends;
+      EndLanes ends = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
       const int64_t end = least((b + 1) * block, stretch.count);
       for (int64_t at = b * block; at < end; at += kRandomColumns) {
         const int64_t count = least(kRandomColumns, end - at);
-        ends.add(numbers_at(request.source, stretch.row, stretch.column + at, count, numbers), count);
+        add_numbers(numbers_at(request.source, stretch.row, stretch.column + at, count, numbers), count, ends);
       }
       depths[b] = magnitude_bits(ends.low);
       highs[b] = _mm256_castps_si256(ends.high);
@@ -165,6 +172,7 @@ struct ZeroCast {
     __m256i largest_end = _mm256_setzero_si256();
     const auto settle_eight = [&](int half, const __m256i(&ends)[kZeroBlocks], float *to) {
       __m256i eight[8];
+#pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) eight[i] = ends[8 * half + i];
       const __m256i found = largest_of_each(eight);
       largest_end = _mm256_max_epi32(largest_end, found);
