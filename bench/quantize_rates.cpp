@@ -18,10 +18,11 @@ constexpr double kBytesBarOfNearest = 0.90;
 constexpr double kBytesBarOfStochastic8 = 0.75;
 constexpr double kBytesBarOfStochastic16 = 0.65;
 constexpr double kBytesBarOfBlocks = 0.55;
-constexpr double kBarOfStochastic8InCache = 0.36;  // of the nearest cast's elements
-constexpr double kBarOfBlocksInCache = 0.18;       // of memcpy's elements
-constexpr double kBarOfBoth = 1.6;                 // of the time of rows alone
-constexpr double kBarOfAvx2 = 0.5;                 // of the elements of AVX-512
+constexpr double kBytesBarOfDecoding[] = {0.88, 0.95};  // to f32, to bf16
+constexpr double kBarOfStochastic8InCache = 0.36;       // of the nearest cast's elements
+constexpr double kBarOfBlocksInCache = 0.18;            // of memcpy's elements
+constexpr double kBarOfBoth = 1.6;                      // of the time of rows alone
+constexpr double kBarOfAvx2 = 0.5;                      // of the elements of AVX-512
 
 // A cast as the table has it.
 struct Case {
@@ -87,6 +88,7 @@ class Table {
     beside_memcpy(kOfOwnAmax, 0);
     stochastic();
     blocks();
+    decoding();
     for (const Case &one : kBoth) both(one);
     if (options_.is_in_cache && options_.isa == LPT_ISA_AUTO) avx2();
     return std::move(rates_);
@@ -272,6 +274,24 @@ class Table {
       const QuantizeRate &rate = racing[i].rate;
       add(rate, "of memcpy's elements", rate.copy_seconds / rate.seconds,
           i < std::size(kBlocks) ? kBarOfBlocksInCache : 0);
+    }
+  }
+
+  void decoding() {
+    std::vector<Runner> racing;
+    for (const lpt_format wide : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
+      const auto codes = make_matrix(LPT_FORMAT_E4M3FN, false), numbers = make_matrix(wide, false);
+      check(fast_, lpt_quantize(fast_, source_, nullptr, codes.get(), nullptr));
+      Runner one;
+      one.rate.name = wide == LPT_FORMAT_F32 ? "e4m3fn to f32" : "e4m3fn to bf16";
+      one.rate.elements = static_cast<double>(elements());
+      one.rate.bytes = bytes_of(codes.get()) + bytes_of(numbers.get());
+      one.run = [=, this] { check(fast_, lpt_dequantize(fast_, codes.get(), nullptr, numbers.get())); };
+      racing.push_back(one);
+    }
+    race(racing);
+    for (size_t i = 0; i < racing.size(); ++i) {
+      add_beside_memcpy(racing[i].rate, options_.is_in_cache ? 0 : kBytesBarOfDecoding[i]);
     }
   }
 
