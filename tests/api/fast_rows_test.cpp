@@ -1,0 +1,105 @@
+// What people call most runs on rows of the processor, not on the reference: told by the context's explanation.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+lpt_format named(const std::string &name) {
+  lpt_format format = LPT_FORMAT_NONE;
+  EXPECT_EQ(LPT_OK, lpt_format_from_name(name.c_str(), &format)) << name;
+  return format;
+}
+
+// Lines that begin with the name of an operation name the row that it takes; those that were passed over are indented.
+void expect_fast(const lpt_context *context, const std::string &what) {
+  std::istringstream lines(lpt_context_explanation(context));
+  int operations = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == ' ') continue;
+    ++operations;
+    EXPECT_NE(std::string::npos, line.find("x86")) << what << "\n" << lpt_context_explanation(context);
+  }
+  EXPECT_GT(operations, 0) << what;
+}
+
+class FastRows : public testing::TestWithParam<lpt_isa> {
+ protected:
+  void SetUp() override {
+    context_ = make_context();
+    if (lpt_context_set_isa(context_.get(), GetParam()) != LPT_OK) context_.reset();
+  }
+
+  Tensor matrix(const std::string &format) const { return make_tensor(context_.get(), named(format), {64, 256}); }
+
+  Context context_;  // NULL: the processor lacks the instruction set
+};
+
+TEST_P(FastRows, Cast) {
+  if (context_ == nullptr) return;
+  for (const char *source : {"f32", "bf16", "f16"}) {
+    for (const char *target :
+         {"e4m3fn",     "e5m2",         "int8",        "bf16",       "f16",        "e4m3fn_tensor", "int8_tensor",
+          "e4m3fn_row", "e4m3fn_1x128", "mxfp8_e4m3",  "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3",    "mxfp4",
+          "mxint8",     "nvfp4",        "nvfp4_16x16", "int4_1x32",  "int4_1x128", "uint4_1x32",    "uint4_1x128"}) {
+      if (source == std::string(target)) continue;
+      for (const int32_t bits : {0, 16, 8}) {
+        lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+        options.flags = LPT_CHECK_ONLY;
+        if (bits != 0) {
+          options.rounding = LPT_ROUNDING_STOCHASTIC;
+          options.stochastic_bits = bits;
+        }
+        const Tensor from = matrix(source), to = matrix(target);
+        ASSERT_TRUE(ok(context_.get(), lpt_quantize(context_.get(), from.get(), &options, to.get(), nullptr)));
+        expect_fast(context_.get(), std::string(source) + " to " + target + ", random bits " + std::to_string(bits));
+      }
+    }
+  }
+}
+
+TEST_P(FastRows, Decode) {
+  if (context_ == nullptr) return;
+  for (const char *source : {"e4m3fn", "e5m2", "int8", "mxfp8_e4m3", "mxfp6_e3m2", "mxfp4", "nvfp4", "nvfp4_16x16",
+                             "int4_1x128", "uint4_1x128", "e4m3fn_row"}) {
+    for (const char *target : {"f32", "bf16", "f16"}) {
+      lpt_dequantize_options options = LPT_DEQUANTIZE_OPTIONS_INIT;
+      options.flags = LPT_CHECK_ONLY;
+      const Tensor from = matrix(source), to = matrix(target);
+      ASSERT_TRUE(ok(context_.get(), lpt_dequantize(context_.get(), from.get(), &options, to.get())));
+      expect_fast(context_.get(), std::string(source) + " to " + target);
+    }
+  }
+}
+
+TEST_P(FastRows, Multiply) {
+  if (context_ == nullptr) return;
+  const std::vector<std::string> operands = {"f32",        "bf16",         "f16",        "e4m3fn_tensor", "e5m2_tensor",
+                                             "e4m3fn_row", "e4m3fn_1x128", "mxfp8_e4m3", "mxfp6_e2m3",    "mxfp4",
+                                             "nvfp4",      "nvfp4_16x16",  "int8_row",   "int8_tensor",   "int4_1x128",
+                                             "uint4_1x32", "mxint8",       "nf4_1x64",   "ternary_tensor"};
+  for (const std::string &left : operands) {
+    for (const std::string &right : operands) {
+      lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+      options.flags = LPT_CHECK_ONLY;
+      options.is_b_transposed = 1;
+      const Tensor a = matrix(left), b = matrix(right), c = make_tensor(context_.get(), LPT_FORMAT_F32, {64, 64});
+      ASSERT_TRUE(ok(context_.get(), lpt_gemm(context_.get(), a.get(), b.get(), &options, c.get())));
+      expect_fast(context_.get(), left + " times " + right);
+    }
+  }
+}
+
+std::string name_of_isa(const testing::TestParamInfo<lpt_isa> &info) {
+  static const char *const names[] = {"Auto", "Reference", "Avx2", "Avx512", "Avx512Bf16"};
+  return names[info.param];
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, FastRows, testing::Values(LPT_ISA_X86_AVX2, LPT_ISA_X86_AVX512, LPT_ISA_X86_AVX512_BF16),
+                         name_of_isa);
+
+}  // namespace
+}  // namespace lpt::test
