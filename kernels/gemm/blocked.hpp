@@ -129,14 +129,14 @@ void pack_along_lanes(const Operand &operand, int64_t first, int64_t lanes, uint
         typename Isa::Dwords rows[kRows];
 #pragma GCC unroll 4
         for (int64_t r = 0; r < kRows; ++r) {
-          rows[r] = kRows * s + r < operand.k
-                        ? Isa::template decode<kDecoder>(operand, kRows * s + r, first_column + lane, count)
-                        : Isa::no_dwords();
+          const bool is_there = kRows == 1 || kRows * s + r < operand.k;
+          rows[r] = is_there ? Isa::template decode<kDecoder>(operand, kRows * s + r, first_column + lane, count)
+                             : Isa::no_dwords();
         }
         Isa::weave(rows);
 #pragma GCC unroll 4
         for (int64_t v = 0; v < kRows; ++v) {
-          if (v * kVector < count) store_lanes<Isa, kHalves>(rows[v], low[v], high[v], s);
+          if (v == 0 || v * kVector < count) store_lanes<Isa, kHalves>(rows[v], low[v], high[v], s);
         }
       }
     }
