@@ -65,6 +65,7 @@ void Casting::run_part(const Job &job, QuantizeRequest &part, Found &found) cons
 Tiles Casting::cut_in_tiles() const {
   constexpr int64_t kHighTile = 128;
   constexpr int64_t kWideTile = 4096;
+  constexpr int64_t kPreparedTile = 1024;  // of these each thread keeps some in f32
   constexpr int64_t kTileElements = int64_t{1} << 16;
   bool has_transposed = false;
   int64_t rows = 1, columns = 64;
@@ -84,9 +85,14 @@ Tiles Casting::cut_in_tiles() const {
   // Extents are powers of two, or the whole: packs, blocks and groups are whole.
   if (has_transposed) rows = std::max(rows, kHighTile);
   const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source_.columns, 1))));
-  const int64_t most = std::max<int64_t>(kHighTile * kWideTile / rows, 512);
-  columns = std::max(columns, std::min({wide, kWideTile, most}));
-  if (rows < source_.rows) rows = std::max(rows, kTileElements / columns);
+  // A whole row or column may have any length: what is left for the other extent is a power of two again.
+  const auto room = [](int64_t elements) {
+    return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements, 1))));
+  };
+  const int64_t most = std::max<int64_t>(room(kHighTile * kWideTile / rows), 512);
+  const int64_t widest = cast_.preparation.is_needed() ? kPreparedTile : kWideTile;
+  columns = std::max(columns, std::min({wide, widest, most}));
+  if (rows < source_.rows) rows = std::max(rows, room(kTileElements / columns));
   Tiles tiles{source_.rows, source_.columns, rows, columns, 0, 0};
   tiles.down = (source_.rows + rows - 1) / rows;
   tiles.across = (source_.columns + columns - 1) / columns;

@@ -70,6 +70,21 @@ TEST(FakeQuantize, EqualsQuantizeAndDequantizeForEveryFormat) {
   }
 }
 
+// Parts of a matrix begin on block edges, however long a row makes them.
+TEST(FakeQuantize, EqualsTheTwoCallsForBlocksAsLongAsTheMatrix) {
+  const Context context = make_context();
+  for (const char *name : {"e4m3fn/16xwhole/f32", "int8/4xwhole/f32", "e2m1fn/32xwhole/e4m3fn/f32",
+                           "e4m3fn/wholex16/f32", "int4/wholex128/f32"}) {
+    lpt_format format = LPT_FORMAT_NONE;
+    ASSERT_EQ(LPT_OK, lpt_format_from_name(name, &format)) << name;
+    for (const Shape shape : {Shape{300, 600}, Shape{100, 5000}, Shape{1000, 2000}, Shape{200, 3}}) {
+      SCOPED_TRACE(name);
+      const lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+      expect_equal_calls(context.get(), format, &options, shape, LPT_FORMAT_F32);
+    }
+  }
+}
+
 TEST(FakeQuantize, TakesAndGivesEveryWideFormat) {
   const Context context = make_context();
   for (const lpt_format wide : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
