@@ -10,7 +10,8 @@ bool is_operand(const MatrixView &view) {
   return has_element(element) && element_of(element).bits <= 8;
 }
 
-const char *refuses_f32(const GemmRequest &request) {
+// What the rows of instruction sets that were compiled refuse.
+[[maybe_unused]] const char *refuses_f32(const GemmRequest &request) {
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
@@ -49,7 +50,7 @@ const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t 
   return nullptr;
 }
 
-const char *refuses_bf16(const GemmRequest &request) {
+[[maybe_unused]] const char *refuses_bf16(const GemmRequest &request) {
   if (const char *reason = refuses_f32(request)) return reason;
   if (const char *reason = refuses_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   return refuses_operand(request.b, request.is_b_transposed, request.k);
@@ -60,7 +61,7 @@ bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
 }
 
-const char *refuses_int8(const GemmRequest &request) {
+[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "there are zero points";
