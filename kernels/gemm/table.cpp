@@ -31,6 +31,11 @@ int32_t significant_bits(lpt_format format) {
   return 32 - __builtin_clz(element.max_code);  // the negative end of a signed one is a power of two
 }
 
+bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
+  return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
+}
+
 // Why an operand is not exact in bf16, which has 8 significant bits.
 const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   const Format &format = view.format;
@@ -41,8 +46,7 @@ const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t 
     if (element.levels != nullptr) return "levels of a list are not exact in bf16";
     if (element.min_exponent - element.mantissa_bits < -126) return "the smallest elements are not normal in bf16";
   }
-  const int32_t extent = is_k_adjacent ? format.block_columns : format.block_rows;
-  if (!format.has_block_scale() || extent == LPT_WHOLE || k <= extent) return nullptr;
+  if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;
   if (format.block_scale == LPT_FORMAT_F32) return "f32 scales along k are not exact in bf16";
   if (significant_bits(format.element) + significant_bits(format.block_scale) > 8) {
     return "elements times their scales along k are not exact in bf16";
@@ -54,11 +58,6 @@ const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t 
   if (const char *reason = refuses_f32(request)) return reason;
   if (const char *reason = refuses_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   return refuses_operand(request.b, request.is_b_transposed, request.k);
-}
-
-bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
-  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
-  return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
 }
 
 [[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {

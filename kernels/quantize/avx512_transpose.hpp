@@ -54,7 +54,7 @@ inline void turn(ByteTile &tile, int64_t lines, int64_t numbers) {
 struct Lines {
   const char *from;
   int64_t stride;  // bytes from line to line
-  int64_t lines, numbers;
+  int64_t numbers;
   int64_t prefetch;  // distance in bytes of what is read some time later
 };
 
@@ -258,8 +258,8 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const Lin
   const int64_t bits = cast.rows.element.bits;
   const int64_t line_bytes = source.column_stride * bytes_of(kSource);
   // Large matrices are walked in bands of lines: the next one is asked for while this one is cast.
-  const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource), line_bytes, target.columns,
-                    part.rows, line_cast.is_streamed ? target.columns * line_bytes : kTileNumbers * bytes_of(kSource)};
+  const Lines in = {static_cast<const char *>(source.data) + part.row * bytes_of(kSource), line_bytes, part.rows,
+                    line_cast.is_streamed ? target.columns * line_bytes : kTileNumbers * bytes_of(kSource)};
   const int64_t scale_stride = target.block_scale_stride * cast.scale_bytes;
   for (int64_t first = part.first; first < part.last; first += kTileLines) {
     const int64_t last = least(first + kTileLines, part.last);
