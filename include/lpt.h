@@ -1183,7 +1183,8 @@ typedef struct lpt_gemm_options {
 LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size);
 
 /**
- * @brief Multiplies two matrices of any formats, c = alpha · a · b + beta · c + bias, adding up in f32.
+ * @brief Multiplies two matrices of any formats, c = alpha · a · b + beta · c + bias, adding up in f32, or in int32 where
+ *        a kernel multiplies int8 by int8: exactly.
  *
  * Shapes    a is m × k, b is k × n (or stored transposed, see the options), c is m × n. Any m, n, k, zero included.
  * Formats   a, b: any but uint8; c: f32, bf16, f16, or f64. With f64 in any place all is computed in f64.
