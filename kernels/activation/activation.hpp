@@ -1,6 +1,6 @@
-// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax. Views are f32, bf16, f16 or f64; with f64
-// in any place a row computes in f64, else in f32. Forward and backward stand side by side. A NaN is written as the
-// positive quiet one, since machines differ in which they make.
+// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, and what a product goes through on its way
+// to c. Views are f32, bf16, f16 or f64; with f64 in any place a row computes in f64, else in f32. Forward and backward
+// stand side by side. A NaN is written as the positive quiet one, since machines differ in which they make.
 #pragma once
 
 #include <span>
@@ -60,11 +60,26 @@ struct SoftmaxBackwardRequest {
   double scale;
 };
 
+// out(i, j) = activation(x(i, j)) + residual(i, j): the sum in f32, rounded once to out's f32, bf16 or f16, to nearest even
+// and beyond the largest number to infinity. Exact, by the functions of src/formats/functions.hpp. With
+// LPT_ACTIVATION_SWIGLU x has 2 · columns: (g · sigmoid(g)) · up with g = x(i, j), up = x(i, j + columns), so
+// that such a request may be cut by rows alone. out may be x itself, in f32 with x's stride, but for SWIGLU. residual may
+// be out.
+struct FinishRequest {
+  const float *x;
+  int64_t x_stride;       // in elements, from row to row
+  int64_t rows, columns;  // of out
+  lpt_activation activation;
+  MatrixView residual;  // f32, bf16 or f16; data NULL: none
+  MatrixView out;
+};
+
 std::span<const Row<SwigluForwardRequest>> swiglu_forward_kernels();
 std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels();
 std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels();
 std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
 std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels();
 std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels();
+std::span<const Row<FinishRequest>> finish_kernels();
 
 }  // namespace lpt

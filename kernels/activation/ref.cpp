@@ -212,7 +212,35 @@ void softmax_backward(const SoftmaxBackwardRequest &request) {
   }
 }
 
+// ---- the way of a product to c
+
+float activate(lpt_activation activation, const float *x, int64_t columns) {
+  switch (activation) {
+    case LPT_ACTIVATION_GELU:
+      return gelu_f32(*x);
+    case LPT_ACTIVATION_GELU_TANH:
+      return gelu_tanh_f32(*x);
+    case LPT_ACTIVATION_SILU:
+      return silu_f32(*x);
+    case LPT_ACTIVATION_SWIGLU:
+      return silu_f32(*x) * x[columns];
+    default:
+      return *x;
+  }
+}
+
 }  // namespace
+
+void finish_any_ref(const FinishRequest &request) {
+  for (int64_t row = 0; row < request.rows; ++row) {
+    const float *x = request.x + row * request.x_stride;
+    for (int64_t column = 0; column < request.columns; ++column) {
+      float value = activate(request.activation, x + column, request.columns);
+      if (request.residual.data != nullptr) value += load<float>(request.residual, row, column);
+      store<float>(request.out, row, column, value);
+    }
+  }
+}
 
 void swiglu_forward_any_ref(const SwigluForwardRequest &request) {
   const bool is_f64 = is_double(request.gate) || is_double(request.up) || is_double(request.output);

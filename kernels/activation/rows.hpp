@@ -11,6 +11,7 @@ void rmsnorm_forward_any_ref(const RmsnormForwardRequest &request);
 void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request);
 void softmax_forward_any_ref(const SoftmaxForwardRequest &request);
 void softmax_backward_any_ref(const SoftmaxBackwardRequest &request);
+void finish_any_ref(const FinishRequest &request);
 
 void swiglu_forward_x86_avx2(const SwigluForwardRequest &request);
 void swiglu_backward_x86_avx2(const SwigluBackwardRequest &request);
@@ -18,6 +19,7 @@ void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request);
 void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request);
 void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request);
 void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request);
+void finish_x86_avx2(const FinishRequest &request);
 
 void swiglu_forward_x86_avx512(const SwigluForwardRequest &request);
 void swiglu_backward_x86_avx512(const SwigluBackwardRequest &request);
@@ -25,5 +27,6 @@ void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request);
 void rmsnorm_backward_x86_avx512(const RmsnormBackwardRequest &request);
 void softmax_forward_x86_avx512(const SoftmaxForwardRequest &request);
 void softmax_backward_x86_avx512(const SoftmaxBackwardRequest &request);
+void finish_x86_avx512(const FinishRequest &request);
 
 }  // namespace lpt

@@ -58,7 +58,26 @@ const char *refuses_softmax_backward_any(const SoftmaxBackwardRequest &request) 
   return refuses_any({&request.output, &request.output_gradient, &request.input_gradient});
 }
 
+// Without a residual its place names out, so that nothing is asked of it.
+const MatrixView &residual_or_out(const FinishRequest &request) {
+  return request.residual.data == nullptr ? request.out : request.residual;
+}
+
+const char *refuses_finish_any(const FinishRequest &request) {
+  if (request.activation < LPT_ACTIVATION_NONE || request.activation > LPT_ACTIVATION_SWIGLU) {
+    return "the activation is none of lpt_activation";
+  }
+  const MatrixView &residual = residual_or_out(request);
+  if (request.out.format.id == LPT_FORMAT_F64 || residual.format.id == LPT_FORMAT_F64) return "a format is f64";
+  return refuses_any({&request.out, &residual});
+}
+
 #if defined(LPT_HAVE_X86_AVX2)
+const char *refuses_finish_vectors(const FinishRequest &request) {
+  if (const char *reason = refuses_finish_any(request); reason != nullptr) return reason;
+  return refuses_vectors({&request.out, &residual_or_out(request)});
+}
+
 const char *refuses_swiglu_forward_vectors(const SwigluForwardRequest &request) {
   return refuses_vectors({&request.gate, &request.up, &request.output});
 }
@@ -217,6 +236,19 @@ std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels() {
      .needs = 0,
      .refuses = refuses_softmax_backward_any,
      .run = softmax_backward_any_ref},
+  };
+  return rows;
+}
+
+std::span<const Row<FinishRequest>> finish_kernels() {
+  static constexpr Row<FinishRequest> rows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {.name = "finish_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_finish_vectors, .run = finish_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "finish_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_finish_vectors, .run = finish_x86_avx2},
+#endif
+    {.name = "finish_any_ref", .needs = 0, .refuses = refuses_finish_any, .run = finish_any_ref},
   };
   return rows;
 }

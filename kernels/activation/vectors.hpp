@@ -58,9 +58,21 @@ template <typename Isa, bool kIsF32>
 
 // ---- functions: the operations of src/formats/functions.hpp
 
+template <typename Isa>
+[[gnu::always_inline]] inline typename Isa::Floats exp_polynomial(typename Isa::Floats r) {
+  using K = ExpConstants;
+  using Floats = typename Isa::Floats;
+  Floats p = Isa::fused(Isa::all(K::kC6), r, Isa::all(K::kC5));
+  p = Isa::fused(p, r, Isa::all(K::kC4));
+  p = Isa::fused(p, r, Isa::all(K::kC3));
+  p = Isa::fused(p, r, Isa::all(K::kC2));
+  p = Isa::fused(p, r, Isa::all(1.0f));
+  return Isa::fused(p, r, Isa::all(1.0f));
+}
+
 // The operand order of min and max keeps NaN.
 template <typename Isa>
-typename Isa::Floats exponential(typename Isa::Floats x) {
+[[gnu::always_inline]] inline typename Isa::Floats exponential(typename Isa::Floats x) {
   using K = ExpConstants;
   using Floats = typename Isa::Floats;
   x = Isa::max(Isa::all(K::kLowest), x);
@@ -69,13 +81,7 @@ typename Isa::Floats exponential(typename Isa::Floats x) {
   const Floats n = Isa::fused(x, Isa::all(K::kLog2E), bias) - bias;
   Floats r = Isa::fused(n, Isa::all(-K::kLn2High), x);
   r = Isa::fused(n, Isa::all(-K::kLn2Low), r);
-  Floats p = Isa::fused(Isa::all(K::kC6), r, Isa::all(K::kC5));
-  p = Isa::fused(p, r, Isa::all(K::kC4));
-  p = Isa::fused(p, r, Isa::all(K::kC3));
-  p = Isa::fused(p, r, Isa::all(K::kC2));
-  p = Isa::fused(p, r, Isa::all(1.0f));
-  p = Isa::fused(p, r, Isa::all(1.0f));
-  return Isa::times_power_of_two(p, n);
+  return Isa::times_power_of_two(exp_polynomial<Isa>(r), n);
 }
 
 template <typename Isa>
@@ -84,7 +90,7 @@ struct Logistic {
 };
 
 template <typename Isa>
-Logistic<Isa> logistic(typename Isa::Floats x) {
+[[gnu::always_inline]] inline Logistic<Isa> logistic(typename Isa::Floats x) {
   using Floats = typename Isa::Floats;
   const Floats one = Isa::all(1.0f);
   const Floats e = exponential<Isa>(Isa::with_sign(x));

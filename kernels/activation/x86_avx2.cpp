@@ -1,5 +1,6 @@
 // The layers without weights for AVX2 with FMA and F16C: any mix of f32, f16, bf16 with adjacent columns, eight columns
 // at a time.
+#include "kernels/activation/finish.hpp"
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
 #include "kernels/activation/swiglu.hpp"
@@ -60,6 +61,7 @@ struct Avx2 {
   static Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static Floats fused_off(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }  // c - a · b
   static Floats with_sign(Floats value) { return _mm256_or_ps(value, _mm256_set1_ps(-0.0f)); }
+  static Floats magnitude(Floats value) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), value); }
   static Floats flipped(Floats value, Floats signs) { return _mm256_xor_ps(value, signs); }
   static Floats if_negative(Floats value, Floats yes, Floats no) {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(value, _mm256_setzero_ps(), _CMP_LT_OQ));
@@ -75,8 +77,8 @@ struct Avx2 {
     return _mm256_blendv_ps(value, nan, _mm256_cmp_ps(value, value, _CMP_UNORD_Q));
   }
   static Floats finite_magnitude(Floats value) {
-    const Floats magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), value);
-    return _mm256_and_ps(magnitude, _mm256_cmp_ps(magnitude, _mm256_set1_ps(__builtin_inff()), _CMP_LT_OQ));
+    const Floats size = magnitude(value);
+    return _mm256_and_ps(size, _mm256_cmp_ps(size, _mm256_set1_ps(__builtin_inff()), _CMP_LT_OQ));
   }
 
   static Floats power_of_two(__m256i n) {
@@ -127,5 +129,6 @@ void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request) { rmsnorm_fo
 void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request) { rmsnorm_backward_of<Avx2>(request); }
 void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request) { softmax_forward_of<Avx2>(request); }
 void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request) { softmax_backward_of<Avx2>(request); }
+void finish_x86_avx2(const FinishRequest &request) { finish_of<Avx2>(request); }
 
 }  // namespace lpt

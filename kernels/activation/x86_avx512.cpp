@@ -1,4 +1,5 @@
 // The layers without weights for AVX-512: any mix of f32, f16, bf16 with adjacent columns, sixteen columns at a time.
+#include "kernels/activation/finish.hpp"
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
 #include "kernels/activation/swiglu.hpp"
@@ -43,6 +44,7 @@ struct Avx512 {
   static Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
   static Floats fused_off(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }  // c - a · b
   static Floats with_sign(Floats value) { return _mm512_or_ps(value, _mm512_set1_ps(-0.0f)); }
+  static Floats magnitude(Floats value) { return _mm512_abs_ps(value); }
   static Floats flipped(Floats value, Floats signs) { return _mm512_xor_ps(value, signs); }
   static Floats if_negative(Floats value, Floats yes, Floats no) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(value, _mm512_setzero_ps(), _CMP_LT_OQ), no, yes);
@@ -54,9 +56,8 @@ struct Avx512 {
     return _mm512_mask_mov_ps(value, is_nan(value), _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000)));
   }
   static Floats finite_magnitude(Floats value) {
-    const Floats magnitude = _mm512_abs_ps(value);
-    const __mmask16 is_finite = _mm512_cmp_ps_mask(magnitude, _mm512_set1_ps(__builtin_inff()), _CMP_LT_OQ);
-    return _mm512_maskz_mov_ps(is_finite, magnitude);
+    const Floats size = magnitude(value);
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(size, _mm512_set1_ps(__builtin_inff()), _CMP_LT_OQ), size);
   }
 
   // Rounds once, as the two products of exp_f32 do.
@@ -87,5 +88,6 @@ void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request) { rmsnorm_
 void rmsnorm_backward_x86_avx512(const RmsnormBackwardRequest &request) { rmsnorm_backward_of<Avx512>(request); }
 void softmax_forward_x86_avx512(const SoftmaxForwardRequest &request) { softmax_forward_of<Avx512>(request); }
 void softmax_backward_x86_avx512(const SoftmaxBackwardRequest &request) { softmax_backward_of<Avx512>(request); }
+void finish_x86_avx512(const FinishRequest &request) { finish_of<Avx512>(request); }
 
 }  // namespace lpt

@@ -25,26 +25,35 @@ inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   return _mm_maskz_mov_epi8(first16(count), spread_nibbles(nibbles));
 }
 
+// A constant in all lanes. A hidden one is not kept in a register outside of the loop that wants it.
+template <bool kIsHidden>
+__m512i constant(int32_t value) {
+  if constexpr (kIsHidden) asm volatile("" : "+r"(value));
+  return _mm512_set1_epi32(value);
+}
+
 // 16 floats of 8 bits → f32. The upper bytes of an f32 are its bf16: one look-up each, and the sign over them.
-inline __m512 decode_bytes_f32(__m128i codes, const ByteTable &table) {
+template <bool kIsHidden = false>
+__m512 decode_bytes_f32(__m128i codes, const ByteTable &table) {
   const __m512i wide = _mm512_cvtepu8_epi32(codes);
   const __m512i index = _mm512_or_si512(_mm512_slli_epi32(wide, 24), _mm512_slli_epi32(wide, 16));
   const __m512i low = _mm512_maskz_permutex2var_epi8(0x4444444444444444, _mm512_load_si512(table.low), index,
                                                      _mm512_load_si512(table.low + 64));
   const __m512i high = _mm512_maskz_permutex2var_epi8(0x8888888888888888, _mm512_load_si512(table.high), index,
                                                       _mm512_load_si512(table.high + 64));
-  const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+  const __m512i sign = constant<kIsHidden>(INT32_MIN);
   const __m512i magnitude = _mm512_or_si512(low, high);
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitude, index, sign, 0xF8));  // magnitude | (index & sign)
 }
 
 // e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
-inline __m512 decode_e8m0fnu(__m128i codes) {
+template <bool kIsHidden = false>
+__m512 decode_e8m0fnu(__m128i codes) {
   const __m512i wide = _mm512_cvtepu8_epi32(codes);
   __m512i bits = _mm512_slli_epi32(wide, 23);
-  bits = _mm512_mask_mov_epi32(bits, _mm512_testn_epi32_mask(wide, wide), _mm512_set1_epi32(0x00400000));
-  const __mmask16 is_nan = _mm512_cmpeq_epi32_mask(wide, _mm512_set1_epi32(0xFF));
-  return _mm512_castsi512_ps(_mm512_mask_mov_epi32(bits, is_nan, _mm512_set1_epi32(0x7FC00000)));
+  bits = _mm512_mask_mov_epi32(bits, _mm512_testn_epi32_mask(wide, wide), constant<kIsHidden>(0x00400000));
+  const __mmask16 is_nan = _mm512_cmpeq_epi32_mask(wide, constant<kIsHidden>(0xFF));
+  return _mm512_castsi512_ps(_mm512_mask_mov_epi32(bits, is_nan, constant<kIsHidden>(0x7FC00000)));
 }
 
 // The block scales of 16 adjacent elements, the first at a multiple of 16.

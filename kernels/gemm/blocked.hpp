@@ -267,6 +267,22 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
   return tile_of<Isa, Isa::kTileVectors>(rows);
 }
 
+// Some columns of b, and what their finished sums are multiplied by.
+template <typename Isa>
+void pack_columns(const GemmRequest &request, const Operand &b, int64_t column, int64_t columns, uint32_t *panels,
+                  float *factors) {
+  if constexpr (requires { Isa::expand_panels; }) {
+    if (request.b.layout == Layout::kPanels) {
+      const int64_t first = request.first_column + column;
+      Isa::expand_panels(request.b, first, columns, request.k, panels);
+      for (int64_t j = 0; j < columns; ++j) factors[j] = Isa::panel_lane_factor(request.b, first + j, request.k);
+      return;
+    }
+  }
+  pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, panels);
+  for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(b, column + j);
+}
+
 template <typename Isa>
 void multiply(const GemmRequest &request) {
   constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
@@ -288,8 +304,8 @@ void multiply(const GemmRequest &request) {
 
   for (int64_t column = 0; column < request.n; column += blocking.columns) {
     const int64_t columns = smaller(request.n - column, blocking.columns);
-    pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, b_panels);
-    for (int64_t j = 0; j < columns; ++j) column_factors[j] = lane_factor(b, column + j) * alpha;
+    pack_columns<Isa>(request, b, column, columns, b_panels, column_factors);
+    for (int64_t j = 0; j < columns; ++j) column_factors[j] *= alpha;
     for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
     if constexpr (Isa::kHasStarts) {
       for (int64_t j = 0; j < columns; j += kPanelColumns) Isa::set_starts(b_panels + j * steps, steps, starts + j);

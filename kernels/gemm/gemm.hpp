@@ -13,8 +13,9 @@ namespace lpt {
 // c(i, j) = alpha · sum over p of a(i, p) · b(p, j) + beta · c(i, j) + bias(j),   i < m, j < n, p < k.
 //
 // a and b may be any format, scales are applied exactly once. Either may be stored transposed: then the view is k × m, or
-// n × k. beta 0 does not read c. The sum over p is in one order for a given row and k, whatever part of c is asked for:
-// an operation may cut m and n among threads, at multiples of kGemmRowUnit and kGemmColumnUnit, and the bits stay.
+// n × k. b may lie in panels: then it is stored transposed. beta 0 does not read c. The sum over p is in one order for a
+// given row and k, whatever part of c is asked for: an operation may cut m and n among threads, at multiples of
+// kGemmRowUnit and kGemmColumnUnit (whole panels), and the bits stay.
 struct GemmRequest {
   MatrixView a;
   MatrixView b;
@@ -24,8 +25,11 @@ struct GemmRequest {
   int64_t m, n, k;                  // of this part
   int64_t first_row, first_column;  // where this part begins in c; a, b, c and bias are those of the whole product
   double alpha, beta;
-  const void *bias;    // NULL, or n numbers of the whole product: f32, or f64 with is_f64
-  bool is_f64;         // compute in f64: some view is f64
+  const void *bias;  // NULL, or n numbers of the whole product: f32, or f64 with is_f64
+  bool is_f64;       // compute in f64: some view is f64
+  bool is_portable;  // fused multiply-adds of f32 in the order of k, on every processor
+  lpt_arithmetic arithmetic;
+  int32_t arithmetic_bits;
   std::byte *scratch;  // aligned to 64 bytes
 };
 

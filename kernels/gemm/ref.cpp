@@ -1,125 +1,90 @@
-// The plain matrix product: any formats, any layout, one sum in the order of k. It decides what the others may differ from.
-#include <cmath>
-#include <cstring>
-
+// The plain matrix product: any formats, any layout, one sum in the order of k. It decides what the others may differ
+// from, and in the portable order every bit of them.
+#include "kernels/gemm/reference.hpp"
 #include "kernels/gemm/rows.hpp"
-#include "src/formats/element.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int64_t kColumns = 64;  // of b that are decoded at once
-
-int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
-
-// Reads number (row, column) of a matrix of scales or of plain elements as T, exactly.
-template <typename T>
-T number_at(lpt_format plain, const void *data, int64_t index) {
-  const auto *bytes = static_cast<const uint8_t *>(data);
-  if (plain == LPT_FORMAT_F64) {
-    double value;
-    std::memcpy(&value, bytes + 8 * index, sizeof value);
-    return static_cast<T>(value);
-  }
-  if (plain == LPT_FORMAT_F32) {
-    float value;
-    std::memcpy(&value, bytes + 4 * index, sizeof value);
-    return static_cast<T>(value);
-  }
-  const Element element = element_of(plain);
-  return static_cast<T>(decode(element, load_code(element, data, index)));
-}
-
-int64_t block_of(int64_t index, int32_t extent) { return extent == LPT_WHOLE ? 0 : index / extent; }
-
 // Element times (block scale times tensor scale): in f32 as dequantize does it, in f64 exactly.
-template <typename T>
-T value_at(const MatrixView &view, int64_t row, int64_t column) {
-  const Format &format = view.format;
-  T value = number_at<T>(format.element, view.data, row * view.row_stride + column * view.column_stride);
-  if (format.is_plain()) return value;
-  T scale = 1;
-  if (format.has_block_scale()) {
-    const int64_t block =
-        block_of(row, format.block_rows) * view.block_scale_stride + block_of(column, format.block_columns);
-    scale = number_at<T>(format.block_scale, view.block_scales, block);
-    if (format.has_zero_point()) value -= static_cast<T>(view.zero_points[block]);
+struct Whole {
+  template <typename T>
+  static T value(const Lanes &lanes, int64_t lane, int64_t p, int64_t) {
+    const T element = lanes.element<T>(lane, p);
+    if (lanes.view.format.is_plain()) return element;
+    return element * (lanes.block_scale<T>(lane, p) * lanes.tensor_scale<T>());
   }
-  if (format.has_tensor_scale()) scale *= static_cast<T>(*view.tensor_scale);
-  return value * scale;
-}
-
-// Rounds to odd, so that a second rounding to fewer bits gives what one rounding would.
-float narrow(double value) {
-  const float rounded = static_cast<float>(value);
-  if (static_cast<double>(rounded) == value || std::isnan(value) || std::isinf(rounded)) return rounded;
-  const uint32_t bits = float_bits(rounded);
-  if ((bits & 1) != 0) return rounded;
-  return bits_float(std::fabs(static_cast<double>(rounded)) < std::fabs(value) ? bits + 1 : bits - 1);
-}
-float narrow(float value) { return value; }
-
-template <typename T>
-void store(const MatrixView &c, int64_t index, T value) {
-  auto *bytes = static_cast<uint8_t *>(c.data);
-  if (c.format.element == LPT_FORMAT_F64) {
-    const double wide = static_cast<double>(value);
-    std::memcpy(bytes + 8 * index, &wide, sizeof wide);
-  } else if (c.format.element == LPT_FORMAT_F32) {
-    const float single = static_cast<float>(value);
-    std::memcpy(bytes + 4 * index, &single, sizeof single);
-  } else {
-    const auto half = static_cast<uint16_t>(
-        encode(element_of(c.format.element), narrow(value), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
-    std::memcpy(bytes + 2 * index, &half, sizeof half);
+  template <typename T>
+  static T add_product(T sum, T a, T b) {
+    return sum + a * b;
   }
-}
+  template <typename T>
+  static T scaled(const GemmRequest &request, int64_t, int64_t, T sum) {
+    return static_cast<T>(request.alpha) * sum;
+  }
+};
 
-// Rows of c one at a time, 64 columns of b decoded beside them.
-template <typename T>
+// The portable order: only scales that vary along k belong to the numbers; what a lane has in common comes to its sum.
+struct Portable {
+  template <typename T>
+  static T value(const Lanes &lanes, int64_t lane, int64_t p, int64_t k) {
+    const T element = lanes.element<T>(lane, p);
+    return lanes.is_scaled_along_k(k) ? element * lanes.block_scale<T>(lane, p) : element;
+  }
+  static float add_product(float sum, float a, float b) { return std::fmaf(a, b, sum); }
+  static float scaled(const GemmRequest &request, int64_t row, int64_t column, float sum) {
+    const float row_factor = rows_of_a(request).lane_factor(row, request.k);
+    const float column_factor =
+        columns_of_b(request).lane_factor(column, request.k) * static_cast<float>(request.alpha);
+    return sum * row_factor * column_factor;
+  }
+};
+
+// Rows of c one at a time, a block of columns of b decoded beside them.
+template <typename Order, typename T>
 void multiply(const GemmRequest &request) {
   T *const a_row = reinterpret_cast<T *>(request.scratch);
   T *const b_block = a_row + request.k;
-  const T *const bias = static_cast<const T *>(request.bias);
-  const T alpha = static_cast<T>(request.alpha);
-  const T beta = static_cast<T>(request.beta);
-  for (int64_t column = 0; column < request.n; column += kColumns) {
-    const int64_t columns = at_most(request.n - column, kColumns);
-    const int64_t first_column = request.first_column + column;
-    for (int64_t p = 0; p < request.k; ++p) {
-      for (int64_t j = 0; j < columns; ++j) {
-        b_block[p * kColumns + j] = request.is_b_transposed ? value_at<T>(request.b, first_column + j, p)
-                                                            : value_at<T>(request.b, p, first_column + j);
-      }
-      for (int64_t j = columns; j < kColumns; ++j) b_block[p * kColumns + j] = 0;
+  const Lanes a = rows_of_a(request), b = columns_of_b(request);
+  const int64_t k = request.k;
+  const auto read_columns = [&](const ColumnBlock &block) {
+    for (int64_t p = 0; p < k; ++p) {
+      T *const line = b_block + p * kReferenceColumns;
+      for (int64_t j = 0; j < block.count; ++j) line[j] = Order::template value<T>(b, block.first + j, p, k);
+      for (int64_t j = block.count; j < kReferenceColumns; ++j) line[j] = 0;
     }
-    for (int64_t i = 0; i < request.m; ++i) {
-      const int64_t row = request.first_row + i;
-      for (int64_t p = 0; p < request.k; ++p) {
-        a_row[p] = request.is_a_transposed ? value_at<T>(request.a, p, row) : value_at<T>(request.a, row, p);
-      }
-      T sum[kColumns] = {};
-      for (int64_t p = 0; p < request.k; ++p) {
-        for (int64_t j = 0; j < kColumns; ++j) sum[j] += a_row[p] * b_block[p * kColumns + j];
-      }
-      for (int64_t j = 0; j < columns; ++j) {
-        const int64_t index = row * request.c.row_stride + (first_column + j) * request.c.column_stride;
-        T value = alpha * sum[j];
-        if (request.beta != 0) value += beta * number_at<T>(request.c.format.element, request.c.data, index);
-        if (bias != nullptr) value += bias[first_column + j];
-        store(request.c, index, value);
-      }
+  };
+  const auto read_row = [&](int64_t row) {
+    for (int64_t p = 0; p < k; ++p) a_row[p] = Order::template value<T>(a, row, p, k);
+  };
+  const auto sum_up = [&](int64_t row, const ColumnBlock &block) {
+    T sum[kReferenceColumns] = {};
+    for (int64_t p = 0; p < k; ++p) {
+      const T *const line = b_block + p * kReferenceColumns;
+      for (int64_t j = 0; j < kReferenceColumns; ++j) sum[j] = Order::add_product(sum[j], a_row[p], line[j]);
     }
-  }
+    for (int64_t j = 0; j < block.count; ++j) {
+      store_with_terms(request, row, block.first + j, Order::scaled(request, row, block.first + j, sum[j]));
+    }
+  };
+  for_each_block(request, read_columns, read_row, sum_up);
 }
 
 }  // namespace
 
-void gemm_any_ref(const GemmRequest &request) { request.is_f64 ? multiply<double>(request) : multiply<float>(request); }
+void gemm_any_ref(const GemmRequest &request) {
+  if (request.is_f64) {
+    multiply<Whole, double>(request);
+  } else if (request.is_portable) {
+    multiply<Portable, float>(request);
+  } else {
+    multiply<Whole, float>(request);
+  }
+}
 
 size_t gemm_scratch_ref(const GemmRequest &request) {
   const size_t bytes = request.is_f64 ? sizeof(double) : sizeof(float);
-  return static_cast<size_t>(request.k) * (1 + kColumns) * bytes;
+  return static_cast<size_t>(request.k) * (1 + kReferenceColumns) * bytes;
 }
 
 }  // namespace lpt

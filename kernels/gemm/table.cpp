@@ -1,4 +1,5 @@
 // The rows of the matrix product, fastest first, and what the fast ones refuse.
+#include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/rows.hpp"
 
 namespace lpt {
@@ -12,7 +13,9 @@ bool is_operand(const MatrixView &view) {
 
 // What the rows of instruction sets that were compiled refuse.
 [[maybe_unused]] const char *refuses_f32(const GemmRequest &request) {
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is computed by the reference row";
+  if (request.b.layout == Layout::kPanels) return "b is packed";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
   if (!is_operand(request.b)) return "b is neither f32, f16 or bf16 nor of at most 8 bits";
@@ -22,45 +25,69 @@ bool is_operand(const MatrixView &view) {
   return nullptr;
 }
 
-// Significant bits of an element; a product has at most the sum of its factors', and a power of two counts none. Zero
-// points add none: the difference of two codes is no longer than they are.
-int32_t significant_bits(lpt_format format) {
-  if (format == LPT_FORMAT_E8M0FNU) return 0;
-  const Element element = element_of(format);
-  if (!element.is_integer) return element.mantissa_bits + 1;
-  return 32 - __builtin_clz(element.max_code);  // the negative end of a signed one is a power of two
+// The same where a row reads panels too.
+[[maybe_unused]] const char *refuses_f32_panels(const GemmRequest &request) {
+  GemmRequest plain = request;
+  plain.b.layout = Layout::kRows;
+  return refuses_f32(plain);
 }
 
-bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
-  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
-  return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
-}
-
-// Why an operand is not exact in bf16, which has 8 significant bits.
-const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
-  const Format &format = view.format;
+// Why elements are not exact in bf16, which has 8 significant bits.
+const char *refuses_elements(const Format &format) {
   if (format.element == LPT_FORMAT_F32) return "f32 elements are not exact in bf16";
   if (format.element == LPT_FORMAT_F16) return "f16 elements are not exact in bf16";
-  if (format.element != LPT_FORMAT_BF16) {
-    const Element element = element_of(format.element);
-    if (element.levels != nullptr) return "levels of a list are not exact in bf16";
-    if (element.min_exponent - element.mantissa_bits < -126) return "the smallest elements are not normal in bf16";
-  }
+  if (format.element == LPT_FORMAT_BF16) return nullptr;
+  const Element element = element_of(format.element);
+  if (element.levels != nullptr) return "levels of a list are not exact in bf16";
+  return element.min_exponent - element.mantissa_bits < -126 ? "the smallest elements are not normal in bf16" : nullptr;
+}
+
+const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  const Format &format = view.format;
+  if (const char *reason = refuses_elements(format)) return reason;
   if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;
   if (format.block_scale == LPT_FORMAT_F32) return "f32 scales along k are not exact in bf16";
-  if (significant_bits(format.element) + significant_bits(format.block_scale) > 8) {
-    return "elements times their scales along k are not exact in bf16";
-  }
-  return nullptr;
+  return fits_bf16_scaled(format) ? nullptr : "elements times their scales along k are not exact in bf16";
+}
+
+// Sums of groups of k, which are scaled one by one, have two pairs of k at least.
+const char *refuses_grouped(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  if (const char *reason = refuses_elements(view.format)) return reason;
+  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
+  const bool is_short = is_scaled_along_k(view, is_k_adjacent, k) && extent < 4;
+  return is_short ? "blocks of scales are shorter than 4 along k" : nullptr;
 }
 
 [[maybe_unused]] const char *refuses_bf16(const GemmRequest &request) {
   if (const char *reason = refuses_f32(request)) return reason;
+  if (request.is_portable) return "bf16 dot products do not add up in the portable order";
   if (const char *reason = refuses_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   return refuses_operand(request.b, request.is_b_transposed, request.k);
 }
 
+// Packed bytes are floats with a sign, or integers.
+const char *refuses_panels(const Format &format) {
+  if (!has_element(format.element)) return nullptr;
+  const Element element = element_of(format.element);
+  const bool is_taken = element.bits != 8 || element.is_signed || format.has_zero_point();
+  return is_taken ? nullptr : "packed bytes of b have no sign";
+}
+
+[[maybe_unused]] const char *refuses_bf16_panels(const GemmRequest &request) {
+  GemmRequest plain = request;
+  if (request.b.layout == Layout::kPanels) {
+    if (const char *reason = refuses_panels(request.b.format)) return reason;
+    plain.b.layout = Layout::kRows;
+    plain.b.column_stride = 1;
+  }
+  if (const char *reason = refuses_f32(plain)) return reason;
+  if (request.is_portable) return "bf16 dot products do not add up in the portable order";
+  if (const char *reason = refuses_grouped(request.a, !request.is_a_transposed, request.k)) return reason;
+  return refuses_grouped(request.b, request.is_b_transposed, request.k);
+}
+
 [[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
+  if (request.is_portable) return "sums in int32 are not rounded in the portable order";
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "there are zero points";
@@ -70,11 +97,97 @@ const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t 
   return request.k < (1 << 17) ? nullptr : "sums of so many products may not fit int32";
 }
 
+// ---- the reference rows
+
+const char *refuses_ref(const GemmRequest &request) {
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  return request.b.layout == Layout::kPanels ? "b is packed" : nullptr;
+}
+
+const char *refuses_emulated(const GemmRequest &request, lpt_arithmetic arithmetic) {
+  if (request.arithmetic != arithmetic) return "its arithmetic is not asked for";
+  if (request.is_f64) return "f64 has the native arithmetic alone";
+  if (request.b.layout == Layout::kPanels) return "b is packed";
+  if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
+  return is_operand(request.b) ? nullptr : "b is neither f32, f16 or bf16 nor of at most 8 bits";
+}
+
+const char *refuses_l_mul(const GemmRequest &request) { return refuses_emulated(request, LPT_ARITHMETIC_L_MUL); }
+
+const char *refuses_piecewise_affine(const GemmRequest &request) {
+  return refuses_emulated(request, LPT_ARITHMETIC_PIECEWISE_AFFINE);
+}
+
+bool is_small_integer(lpt_format plain) {
+  return has_element(plain) && element_of(plain).is_integer && element_of(plain).bits <= 8;
+}
+
+// A float of at most 8 bits with a sign; its products with another have at most 10 significant bits.
+bool is_small_float(lpt_format plain) {
+  if (!has_element(plain)) return false;
+  const Element element = element_of(plain);
+  return element.bits <= 8 && element.is_signed && !element.is_integer && element.levels == nullptr &&
+         element.mantissa_bits <= 4;
+}
+
+// Zero and seven powers of two.
+bool is_e3m0(lpt_format plain) {
+  if (!is_small_float(plain)) return false;
+  const Element element = element_of(plain);
+  return element.bits == 4 && element.mantissa_bits == 0 && element.max_code == 7;
+}
+
+const char *refuses_shift(const GemmRequest &request) {
+  if (const char *reason = refuses_emulated(request, LPT_ARITHMETIC_SHIFT)) return reason;
+  const lpt_format a = request.a.format.element, b = request.b.format.element;
+  const bool is_taken = (is_e3m0(a) && is_small_integer(b)) || (is_small_integer(a) && is_e3m0(b));
+  return is_taken ? nullptr : "operands are not one of e3m0 and one of integers of at most 8 bits";
+}
+
+const char *refuses_tensor_core(const GemmRequest &request) {
+  if (const char *reason = refuses_emulated(request, LPT_ARITHMETIC_TENSOR_CORE)) return reason;
+  if (!is_small_float(request.a.format.element)) return "a is no float of at most 8 bits";
+  return is_small_float(request.b.format.element) ? nullptr : "b is no float of at most 8 bits";
+}
+
+// Why an operand is no matrix of small integers, with groups of k that share a scale.
+const char *refuses_integers(const MatrixView &view, int64_t k) {
+  const Format &format = view.format;
+  if (!has_element(format.element)) return "elements are not integers";
+  const Element element = element_of(format.element);
+  // Small floats are integers times a power of two: up to 12, 60 and 64.
+  const bool is_small_float = format.element == LPT_FORMAT_E2M1FN || format.element == LPT_FORMAT_E2M3FN ||
+                              format.element == LPT_FORMAT_E3M0;
+  const bool is_integer = element.is_integer && (element.bits == 2 || element.bits == 4 || element.bits == 8);
+  if (!is_integer && !is_small_float) return "elements are not integers of 2, 4 or 8 bits";
+  if (!element.is_signed && !(format.has_zero_point() && element.bits == 4)) return "integers are unsigned bytes";
+  return is_scaled_along_k(view, true, k) && format.block_columns < 8 ? "groups are of fewer than 8" : nullptr;
+}
+
+[[maybe_unused]] const char *refuses_groups(const GemmRequest &request) {
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.is_portable) return "sums in int32 are not rounded in the portable order";
+  if (request.is_f64) return "f64 is computed by the reference row";
+  if (request.k == 0) return "without k there is nothing to multiply";
+  if (request.a.format.has_zero_point()) return "a has zero points";
+  if (const char *reason = refuses_integers(request.a, request.k)) return reason;
+  if (const char *reason = refuses_integers(request.b, request.k)) return reason;
+  if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
+  if (request.a.column_stride != 1) return "columns of a are not adjacent";
+  if (request.b.column_stride != 1) return "columns of b are not adjacent";
+  return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
+}
+
 }  // namespace
 
 std::span<const GemmRow> gemm_kernels() {
   static constexpr GemmRow rows[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
+    {{.name = "gemm_groups_x86_avx512_vnni",
+      .needs = kCpuAvx512 | kCpuAvx512Vnni,
+      .refuses = refuses_groups,
+      .run = gemm_groups_x86_avx512_vnni},
+     gemm_scratch_groups_x86_avx512_vnni},
     {{.name = "gemm_int8_x86_avx512_vnni",
       .needs = kCpuAvx512 | kCpuAvx512Vnni,
       .refuses = refuses_int8,
@@ -87,16 +200,30 @@ std::span<const GemmRow> gemm_kernels() {
       .refuses = refuses_bf16,
       .run = gemm_any_x86_avx512_bf16},
      gemm_scratch_x86_avx512_bf16},
+    {{.name = "gemm_panels_x86_avx512_bf16",
+      .needs = kCpuAvx512 | kCpuAvx512Bf16,
+      .refuses = refuses_bf16_panels,
+      .run = gemm_panels_x86_avx512_bf16},
+     gemm_scratch_panels_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
-    {{.name = "gemm_any_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_f32, .run = gemm_any_x86_avx512},
+    {{.name = "gemm_any_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_f32_panels, .run = gemm_any_x86_avx512},
      gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32, .run = gemm_any_x86_avx2},
      gemm_scratch_x86_avx2},
 #endif
-    {{.name = "gemm_any_ref", .needs = 0, .refuses = nullptr, .run = gemm_any_ref}, gemm_scratch_ref},
+    {{.name = "gemm_l_mul_ref", .needs = 0, .refuses = refuses_l_mul, .run = gemm_l_mul_ref}, gemm_scratch_l_mul_ref},
+    {{.name = "gemm_piecewise_affine_ref",
+      .needs = 0,
+      .refuses = refuses_piecewise_affine,
+      .run = gemm_piecewise_affine_ref},
+     gemm_scratch_piecewise_affine_ref},
+    {{.name = "gemm_shift_ref", .needs = 0, .refuses = refuses_shift, .run = gemm_shift_ref}, gemm_scratch_shift_ref},
+    {{.name = "gemm_tensor_core_ref", .needs = 0, .refuses = refuses_tensor_core, .run = gemm_tensor_core_ref},
+     gemm_scratch_tensor_core_ref},
+    {{.name = "gemm_any_ref", .needs = 0, .refuses = refuses_ref, .run = gemm_any_ref}, gemm_scratch_ref},
   };
   return rows;
 }

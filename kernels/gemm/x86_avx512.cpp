@@ -1,5 +1,6 @@
 // Matrix product in f32: operands are decoded to f32, sums are fused multiply-adds.
 #include "kernels/gemm/avx512.hpp"
+#include "kernels/gemm/avx512_f32_panels.hpp"
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
 
@@ -10,6 +11,13 @@ struct F32 : Avx512 {
   static constexpr int64_t kPerDword = 1;
 
   static void weave(Dwords (&)[1]) {}
+
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+    lpt::expand_panels(view, first, lanes, k, to);
+  }
+  static float panel_lane_factor(const MatrixView &view, int64_t lane, int64_t k) {
+    return lpt::panel_lane_factor(view, lane, k);
+  }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);

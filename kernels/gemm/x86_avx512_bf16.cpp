@@ -1,94 +1,16 @@
-// Matrix product by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
-//
-// vdpbf16ps takes subnormals as zero, and gives zero for them. 8- and 4-bit floats and int8 decode to normal numbers; what is
-// lost is bf16's own subnormals, products of elements and e8m0fnu scales below 2^-126, and sums below 2^-126.
-#include "kernels/gemm/avx512.hpp"
-#include "kernels/gemm/blocked.hpp"
+// Matrix products by bf16 dot products: every operand that bf16 holds exactly, sums in f32.
+#include "kernels/gemm/avx512_bf16_elements.hpp"
+#include "kernels/gemm/avx512_bf16_panels.hpp"
 #include "kernels/gemm/rows.hpp"
 
 namespace lpt {
-namespace {
-
-inline __mmask32 first32(int64_t count) {
-  return count >= 32 ? static_cast<__mmask32>(0xFFFFFFFF) : static_cast<__mmask32>((1u << count) - 1);
-}
-
-// The upper halves of 32 numbers: exact for what fits bf16.
-inline __m512i cut_to_bf16(__m512 low, __m512 high) {
-  alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
-                                                    33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-  return _mm512_permutex2var_epi16(_mm512_castps_si512(low), _mm512_load_si512(kOdd), _mm512_castps_si512(high));
-}
-
-// 32 floats of 8 bits → bf16: both bytes of a word look up the same code, and the sign goes over them.
-inline __m512i decode_bytes_bf16(__m256i codes, const ByteTable &table) {
-  const __m512i wide = _mm512_cvtepu8_epi16(codes);
-  const __m512i index = _mm512_or_si512(wide, _mm512_slli_epi16(wide, 8));
-  const __m512i low = _mm512_permutex2var_epi8(_mm512_load_si512(table.low), index, _mm512_load_si512(table.low + 64));
-  const __m512i high =
-      _mm512_permutex2var_epi8(_mm512_load_si512(table.high), index, _mm512_load_si512(table.high + 64));
-  const __m512i magnitude = _mm512_mask_blend_epi8(0xAAAAAAAAAAAAAAAA, low, high);
-  return _mm512_ternarylogic_epi32(magnitude, index, _mm512_set1_epi16(INT16_MIN), 0xF8);  // magnitude | (index & sign)
-}
-
-struct Bf16 : Avx512 {
-  static constexpr int64_t kPerDword = 2;
-
-  static Floats add_product(Floats sum, Dwords row, Dwords columns) {
-    return _mm512_dpbf16_ps(sum, (__m512bh)row, (__m512bh)columns);
-  }
-
-  static void weave(Dwords (&rows)[2]) {
-    alignas(64) static constexpr uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                                                      8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-    alignas(64) static constexpr uint16_t kHigh[32] = {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
-                                                       24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63};
-    const Dwords low = _mm512_permutex2var_epi16(rows[0], _mm512_load_si512(kLow), rows[1]);
-    rows[1] = _mm512_permutex2var_epi16(rows[0], _mm512_load_si512(kHigh), rows[1]);
-    rows[0] = low;
-  }
-
-  // 32 adjacent elements, zero past `count`.
-  template <Decoder kDecoder>
-  static Dwords decode(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-    const int64_t index = row * operand.row_stride + column;
-    const __mmask32 mask = first32(count);
-    __m512i value;
-    if constexpr (kDecoder == Decoder::kBf16) {
-      value = _mm512_maskz_loadu_epi16(mask, operand.data + 2 * index);
-    } else if constexpr (kDecoder == Decoder::kInt8) {
-      const __m512i words = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(mask, operand.data + index));
-      const __m512i low = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(words));
-      const __m512i high = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1));
-      value = cut_to_bf16(_mm512_cvtepi32_ps(low), _mm512_cvtepi32_ps(high));
-    } else if constexpr (kDecoder == Decoder::kTable) {
-      float values[32];
-      read_values(operand, row, column, count, values);
-      value = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
-    } else if constexpr (kDecoder == Decoder::kFourBits) {
-      const __m128i low = unpack_nibbles(operand.data + index / 2, count);
-      const __m128i high = count > 16 ? unpack_nibbles(operand.data + index / 2 + 8, count - 16) : _mm_setzero_si128();
-      value = decode_bytes_bf16(_mm256_set_m128i(high, low), *operand.table);
-    } else {
-      value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
-    }
-    if (operand.is_scaled_along_k) {  // exact: the table refuses scales that are not
-      const __m512 low = widen_bf16(_mm512_castsi512_si256(value));
-      const __m512 high = widen_bf16(_mm512_extracti64x4_epi64(value, 1));
-      const __m512 low_scales = load_scales(operand, row, column, count);
-      const bool is_one_scale = operand.column_shift >= 5 || count <= 16;
-      const __m512 high_scales = is_one_scale ? low_scales : load_scales(operand, row, column + 16, count - 16);
-      value =
-          _mm512_maskz_mov_epi16(mask, cut_to_bf16(_mm512_mul_ps(low, low_scales), _mm512_mul_ps(high, high_scales)));
-    }
-    return value;
-  }
-};
-
-}  // namespace
 
 void gemm_any_x86_avx512_bf16(const GemmRequest &request) { multiply<Bf16>(request); }
 
 size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request) { return blocking_of<Bf16>(request).total_bytes; }
+
+void gemm_panels_x86_avx512_bf16(const GemmRequest &request) { multiply_panels(request); }
+
+size_t gemm_scratch_panels_x86_avx512_bf16(const GemmRequest &request) { return panel_blocking(request).total_bytes; }
 
 }  // namespace lpt

@@ -1,9 +1,11 @@
-// Products of int8 by int8 dot products: exact sums in int32.
+// Products of integers by int8 dot products, exact sums in int32: of whole rows of int8 in any layout here, of small
+// integers with scales for groups of k in avx512_vnni_groups.hpp.
 //
-// vpdpbusd multiplies unsigned by signed bytes. Numbers of a are taken as a + 128, which is their bytes with the top bit
-// flipped, and each sum starts at -128 · (the sum of its column of b). Sums wrap on the way; what is left fits, since
-// 2^14 · k is below 2^31.
+// vpdpbusd multiplies unsigned by signed bytes. Here numbers of a are taken as a + 128, which is their bytes with the
+// top bit flipped, and each sum starts at -128 · (the sum of its column of b). Sums wrap on the way; what is left fits,
+// since 2^14 · k is below 2^31.
 #include "kernels/gemm/avx512.hpp"
+#include "kernels/gemm/avx512_vnni_groups.hpp"
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
 
@@ -67,5 +69,11 @@ struct Int8 : Avx512 {
 void gemm_int8_x86_avx512_vnni(const GemmRequest &request) { multiply<Int8>(request); }
 
 size_t gemm_scratch_int8_x86_avx512_vnni(const GemmRequest &request) { return blocking_of<Int8>(request).total_bytes; }
+
+void gemm_groups_x86_avx512_vnni(const GemmRequest &request) { multiply_groups(request); }
+
+size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) {
+  return group_blocking_of(request).total_bytes;
+}
 
 }  // namespace lpt

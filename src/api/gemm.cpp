@@ -1,8 +1,27 @@
 #include "src/ops/gemm.hpp"
 
 #include "src/api/guard.hpp"
+#include "src/ops/gemm_plan.hpp"
 
 using namespace lpt;
+
+namespace {
+
+// The options with the defaults of what the caller does not know, those of the cast among them too.
+struct KnownGemmOptions {
+  lpt_gemm_options gemm = LPT_GEMM_OPTIONS_INIT;
+  lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;
+
+  Status read(const lpt_gemm_options *options) {
+    LPT_TRY(read_options(options, "options", gemm));
+    if (gemm.quantize == nullptr) return {};
+    LPT_TRY(read_options(gemm.quantize, "quantize", quantize));
+    gemm.quantize = &quantize;
+    return {};
+  }
+};
+
+}  // namespace
 
 void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_GEMM_OPTIONS_INIT);
@@ -11,8 +30,59 @@ void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size) {
 lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options *options,
                     lpt_tensor *c) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_gemm_options known = LPT_GEMM_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
-    return gemm(self, a, b, known, c);
+    KnownGemmOptions known;
+    LPT_TRY(known.read(options));
+    return gemm(self, a, b, known.gemm, c);
   });
 }
+
+lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, const int64_t *group_ends,
+                            int64_t group_count, const lpt_gemm_options *options, lpt_tensor *c) {
+  return guard(context, [&](Context &self) -> Status {
+    KnownGemmOptions known;
+    LPT_TRY(known.read(options));
+    return gemm_grouped(self, a, b, group_ends, group_count, known.gemm, c);
+  });
+}
+
+void lpt_gemm_plan_values_init(lpt_gemm_plan_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_GEMM_PLAN_VALUES_INIT);
+}
+
+void lpt_gemm_operands_init(lpt_gemm_operands *operands, size_t struct_size) {
+  write_defaults(operands, struct_size, LPT_GEMM_OPERANDS_INIT);
+}
+
+lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
+                                const lpt_gemm_options *options, const lpt_tensor *c, lpt_gemm_plan **out_plan) {
+  return guard(context, [&](Context &self) -> Status {
+    KnownGemmOptions known;
+    LPT_TRY(known.read(options));
+    LPT_TRY(check_out(out_plan, "out_plan"));
+    return create_plan(self, a, b, known.gemm, c, out_plan);
+  });
+}
+
+lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, const lpt_tensor *a, const lpt_tensor *b,
+                             const lpt_gemm_operands *operands, lpt_tensor *c) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(plan, HandleKind::kGemmPlan, "plan"));
+    lpt_gemm_operands known = LPT_GEMM_OPERANDS_INIT;
+    lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;
+    LPT_TRY(read_options(operands, "operands", known));
+    if (known.quantize != nullptr) {
+      LPT_TRY(read_options(known.quantize, "quantize", quantize));
+      known.quantize = &quantize;
+    }
+    return run_plan(self, *plan, a, b, known, c);
+  });
+}
+
+lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(plan, HandleKind::kGemmPlan, "plan"));
+    return write_values(plan_values(*plan), "out_values", out_values);
+  });
+}
+
+void lpt_gemm_plan_destroy(lpt_gemm_plan *plan) { destroy(plan, HandleKind::kGemmPlan); }

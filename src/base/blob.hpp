@@ -10,7 +10,7 @@
 namespace lpt {
 
 // What a blob holds. Values are written to files: never renumber.
-enum class BlobKind : uint32_t { kScaler = 1, kLinear = 2, kOptimizerParameter = 3 };
+enum class BlobKind : uint32_t { kScaler = 1, kLinear = 2, kOptimizerParameter = 3, kWeights = 4 };
 
 // Magic, version, kind, header bytes, payload bytes, checksum of the payload.
 constexpr size_t kBlobHeaderBytes = 32;

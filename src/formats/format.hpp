@@ -11,7 +11,8 @@
 
 namespace lpt {
 
-// A format taken apart. Extents of a block are powers of two, or LPT_WHOLE.
+// A format taken apart. Extents of a block are powers of two, or LPT_WHOLE. Kernels ask it too: what is always inlined
+// leaves no weak function in their objects.
 struct Format {
   lpt_format id = LPT_FORMAT_NONE;
   lpt_format element = LPT_FORMAT_NONE;
@@ -21,9 +22,9 @@ struct Format {
   int32_t block_columns = 0;
   lpt_format zero_point = LPT_FORMAT_NONE;  // one per block, beside its scale
 
-  bool has_zero_point() const { return zero_point != LPT_FORMAT_NONE; }
-  bool has_block_scale() const { return block_scale != LPT_FORMAT_NONE; }
-  bool has_tensor_scale() const { return tensor_scale != LPT_FORMAT_NONE; }
+  [[gnu::always_inline]] bool has_zero_point() const { return zero_point != LPT_FORMAT_NONE; }
+  [[gnu::always_inline]] bool has_block_scale() const { return block_scale != LPT_FORMAT_NONE; }
+  [[gnu::always_inline]] bool has_tensor_scale() const { return tensor_scale != LPT_FORMAT_NONE; }
   bool is_plain() const { return !has_block_scale() && !has_tensor_scale(); }
 };
 

@@ -1,9 +1,10 @@
-// exp and the logistic function in f32: one sequence of IEEE operations, so that scalar, SIMD and CUDA agree bit for
-// bit.
+// exp, the logistic function and GELU in f32: one sequence of IEEE operations, so that scalar, SIMD and CUDA agree bit
+// for bit.
 //
 // Every fused multiply-add is written out; nothing else may be contracted. A NaN gives a NaN, whose sign and payload
 // are the machine's own. Largest errors over all 2^32 arguments, in units of the last place: exp 0.90, its subnormal
-// results 0.86, sigmoid 2.8, silu 3.6 (above -87; below, where sigmoid has few bits left, silu is smaller than 2^-118).
+// results 0.86, sigmoid 2.8, silu 3.6 (above -87; below, where sigmoid has few bits left, silu is smaller than 2^-118),
+// gelu 6.3, gelu by tanh 3.5, both down to their last subnormal result.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,40 @@ LPT_HOST_DEVICE static inline float fused_multiply_add(float a, float b, float c
 #endif
 }
 
+// Minus zero gives zero.
+LPT_HOST_DEVICE static inline float magnitude_of(float x) {
+#if defined(__CUDA_ARCH__)
+  return fabsf(x);
+#else
+  return __builtin_fabsf(x);
+#endif
+}
+
 // 2^n for n in [-126, 127].
 LPT_HOST_DEVICE static inline float power_of_two(int32_t n) {
   const uint32_t bits = static_cast<uint32_t>(n + 127) << 23;
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+// value · 2^n for an integer n in [-252, 254]. Two steps, since 2^n may be no f32. The first product is exact unless
+// value is far from one: only the second one rounds, or overflows.
+LPT_HOST_DEVICE static inline float times_power_of_two(float value, float n) {
+  const int32_t exponent = static_cast<int32_t>(n);
+  const int32_t half = exponent >> 1;
+  return value * power_of_two(half) * power_of_two(exponent - half);
+}
+
+// p(r).
+LPT_HOST_DEVICE static inline float exp_polynomial(float r) {
+  using K = ExpConstants;
+  float p = fused_multiply_add(K::kC6, r, K::kC5);
+  p = fused_multiply_add(p, r, K::kC4);
+  p = fused_multiply_add(p, r, K::kC3);
+  p = fused_multiply_add(p, r, K::kC2);
+  p = fused_multiply_add(p, r, 1.0f);
+  return fused_multiply_add(p, r, 1.0f);
 }
 
 LPT_HOST_DEVICE static inline float exp_f32(float x) {
@@ -56,16 +85,7 @@ LPT_HOST_DEVICE static inline float exp_f32(float x) {
   const float n = biased - K::kRoundBias;
   float r = fused_multiply_add(n, -K::kLn2High, x);
   r = fused_multiply_add(n, -K::kLn2Low, r);
-  float p = fused_multiply_add(K::kC6, r, K::kC5);
-  p = fused_multiply_add(p, r, K::kC4);
-  p = fused_multiply_add(p, r, K::kC3);
-  p = fused_multiply_add(p, r, K::kC2);
-  p = fused_multiply_add(p, r, 1.0f);
-  p = fused_multiply_add(p, r, 1.0f);
-  // Two steps, since 2^n may be no f32. The first product is exact: only the second one rounds, or overflows.
-  const int32_t exponent = static_cast<int32_t>(n);
-  const int32_t half = exponent >> 1;
-  return p * power_of_two(half) * power_of_two(exponent - half);
+  return times_power_of_two(exp_polynomial(r), n);
 }
 
 // sigmoid(x) = 1 / (1 + exp(-x)) and its complement sigmoid(-x) = 1 - sigmoid(x), neither with cancellation.
@@ -89,6 +109,92 @@ LPT_HOST_DEVICE static inline float silu_f32(float x) { return x * sigmoid_f32(x
 LPT_HOST_DEVICE static inline float silu_derivative_f32(float x) {
   const Sigmoid sigmoid = sigmoid_f32(x);
   return sigmoid.value * fused_multiply_add(x, sigmoid.complement, 1.0f);
+}
+
+// exp(-(high + low)) = fraction · 2^power for high in [0, 120], low a few units of high's last place: the exponent of a
+// tail needs more bits than one f32 has. The power is left to the caller, so that a subnormal result is rounded once.
+struct ScaledExp {
+  float fraction;
+  float power;
+};
+
+LPT_HOST_DEVICE static inline ScaledExp exp_of_minus(float high, float low) {
+  using K = ExpConstants;
+  const float n = fused_multiply_add(high, -K::kLog2E, K::kRoundBias) - K::kRoundBias;
+  float r = fused_multiply_add(n, -K::kLn2High, -high);
+  r = fused_multiply_add(n, -K::kLn2Low, r);
+  return {exp_polynomial(r - low), n};
+}
+
+// Both kinds of GELU are x · s(x) with s(-x) = 1 - s(x). With the tail t = |x| · s(-|x|), which is a product and so keeps
+// its relative accuracy, that is -t for negative x, and x - t for others. -0 gives -0, minus infinity too.
+
+// Q(a) = erfc(a / sqrt(2)) / 2 = exp(-a² / 2) · N(a) / D(a) for a in [0, 14.5]: relative error 2^-26.6. All coefficients
+// are positive: nothing cancels.
+struct GeluConstants {
+  static constexpr float kHighest = 14.5f;  // beyond, a · Q(a) is below 2^-150
+  static constexpr float kN0 = 0.5f;
+  static constexpr float kN1 = 0x1.c0d06p-2f;
+  static constexpr float kN2 = 0x1.7743f4p-3f;
+  static constexpr float kN3 = 0x1.4cde06p-5f;
+  static constexpr float kN4 = 0x1.0dc42ep-8f;
+  static constexpr float kD1 = 0x1.acaa6p+0f;
+  static constexpr float kD2 = 0x1.33d73cp+0f;
+  static constexpr float kD3 = 0x1.e0bcdep-2f;
+  static constexpr float kD4 = 0x1.a136b4p-4f;
+  static constexpr float kD5 = 0x1.521918p-7f;
+};
+
+// gelu(x) = x · (1 + erf(x / sqrt(2))) / 2.
+LPT_HOST_DEVICE static inline float gelu_f32(float x) {
+  using K = GeluConstants;
+  if (x != x) return x;
+  const float magnitude = magnitude_of(x);
+  const float a = K::kHighest < magnitude ? K::kHighest : magnitude;
+  const float half = 0.5f * a;
+  const float square = half * a;
+  const ScaledExp e = exp_of_minus(square, fused_multiply_add(half, a, -square));
+  float numerator = fused_multiply_add(K::kN4, a, K::kN3);
+  numerator = fused_multiply_add(numerator, a, K::kN2);
+  numerator = fused_multiply_add(numerator, a, K::kN1);
+  numerator = fused_multiply_add(numerator, a, K::kN0);
+  float denominator = fused_multiply_add(K::kD5, a, K::kD4);
+  denominator = fused_multiply_add(denominator, a, K::kD3);
+  denominator = fused_multiply_add(denominator, a, K::kD2);
+  denominator = fused_multiply_add(denominator, a, K::kD1);
+  denominator = fused_multiply_add(denominator, a, 1.0f);
+  const float tail = times_power_of_two(e.fraction * (a * numerator / denominator), e.power);
+  return (x < 0.0f ? -0.0f : x) - tail;
+}
+
+// z(a) = a · g(a²),  g(s) = linear + cubic · s: twice the argument of tanh, as (1 + tanh(z / 2)) / 2 = 1 / (1 + exp(-z)).
+// Each constant is the sum of two f32.
+struct GeluTanhConstants {
+  static constexpr float kHighest = 11.0f;         // beyond, a · exp(-z(a)) is below 2^-150
+  static constexpr float kLinear = 0x1.98846p+0f;  // 2 · sqrt(2 / pi). 20 bits: g - linear is exact
+  static constexpr float kLinearLow = -0x1.985794p-21f;
+  static constexpr float kCubic = 0x1.2444f2p-4f;  // 0.044715 times that
+  static constexpr float kCubicLow = 0x1.49b16ap-29f;
+};
+
+// gelu_tanh(x) = x · (1 + tanh(sqrt(2 / pi) · (x + 0.044715 · x³))) / 2.
+LPT_HOST_DEVICE static inline float gelu_tanh_f32(float x) {
+  using K = GeluTanhConstants;
+  if (x != x) return x;
+  const float magnitude = magnitude_of(x);
+  const float a = K::kHighest < magnitude ? K::kHighest : magnitude;
+  // What each step rounds off is carried along: z reaches 100, and an error of z is a relative one of exp(-z).
+  const float s = a * a;
+  const float s_low = fused_multiply_add(a, a, -s);
+  const float g = fused_multiply_add(K::kCubic, s, K::kLinear);
+  float g_low = fused_multiply_add(K::kCubic, s, K::kLinear - g);
+  g_low = fused_multiply_add(K::kCubicLow, s, g_low + K::kLinearLow);
+  g_low = fused_multiply_add(K::kCubic, s_low, g_low);
+  const float z = a * g;
+  const ScaledExp e = exp_of_minus(z, fused_multiply_add(a, g_low, fused_multiply_add(a, g, -z)));
+  const float whole = 1.0f + times_power_of_two(e.fraction, e.power);
+  const float tail = times_power_of_two(e.fraction * (a / whole), e.power);
+  return (x < 0.0f ? -0.0f : x) - tail;
 }
 
 }  // namespace lpt

@@ -8,6 +8,9 @@
 
 namespace lpt {
 
+// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone.
+enum class Layout : uint8_t { kRows, kPanels };
+
 // Rows and columns of a plain element, with its scales beside it where the format has them.
 // Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes. Smaller ones are packed
 // (packing_of): code r · row_stride + c, the first of a byte lowest; their row strides are whole packs.
@@ -22,6 +25,7 @@ struct MatrixView {
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;  // placed as the block scales, in elements
+  Layout layout = Layout::kRows;
 };
 
 }  // namespace lpt

@@ -1,202 +1,161 @@
 #include "src/ops/gemm.hpp"
 
-#include <cassert>
-#include <cmath>
-#include <functional>
-
-#include "kernels/gemm/gemm.hpp"
+#include "src/ops/gemm_arithmetic.hpp"
+#include "src/ops/gemm_checks.hpp"
+#include "src/ops/gemm_finish.hpp"
+#include "src/ops/gemm_outliers.hpp"
 
 namespace lpt {
 namespace {
 
-// An operand as rows and columns; columns that are adjacent instead of rows make it a transposed one.
-Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
-                     MatrixView &out_view) {
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+Status check_live(const Tensor *tensor, const char *name) {
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  return tensor->kind == HandleKind::kTensor ? Status() : invalid("%s is not a live tensor", name);
+}
+
+Status read_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, Product &product) {
+  if (options.bias == nullptr) return {};
+  const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  void *bias = nullptr;
+  LPT_TRY(check_vector(options.bias, "bias", format, n, !is_check_only(options.flags), &bias));
+  LPT_TRY(check_apart(c, "c", vector_view(format, bias, n), "bias"));
+  product.bias = bias;
+  return {};
+}
+
+bool do_axes_fold(const Tensor &tensor) {
   MatrixView view;
-  LPT_TRY(matrix_of(*tensor, name, view));
-  if (view.column_stride != 1 && view.row_stride == 1 && view.format.is_plain()) {
-    out_view = view;
-    out_view.rows = view.columns;
-    out_view.columns = view.rows;
-    out_view.row_stride = view.column_stride;
-    out_view.column_stride = 1;
-    is_transposed = !is_transposed;
-    if (needs_data && view.data == nullptr) return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
+  return tensor.rank <= 2 || matrix_of(tensor, "", view).code() == LPT_OK;
+}
+
+// One matrix by one matrix. With `out_decision` it only tells what would be done.
+Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
+                    Product product, Tensor *c, Decision *out_decision) {
+  const bool is_check = is_check_only(options.flags);
+  product.is_a_transposed = options.is_a_transposed != 0;
+  product.is_b_transposed = options.is_b_transposed != 0;
+  LPT_TRY(check_operand(a, "a", !is_check, product.is_a_transposed, product.a));
+  LPT_TRY(check_second_operand(b, !is_check, 0, product.is_b_transposed, product.b));
+  ProductShape shape;
+  LPT_TRY(check_inner_sizes(product, shape));
+  Finish finish;
+  const bool has_outliers = options.outlier_threshold > 0;
+  LPT_TRY(begin_finish(context, options, c, shape.m, shape.n, has_outliers, finish));
+  LPT_TRY(check_apart(finish.c_view, "c", product.a, "a"));
+  LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
+  product.c = finish.is_direct ? finish.c_view : finish.target;
+  LPT_TRY(read_bias(options, shape.n, finish.c_view, product));
+  LPT_TRY(check_arithmetic(options, product.a, product.b));
+  if (out_decision != nullptr) {
+    LPT_TRY(decide_product(context, product, *out_decision));
+    if (finish.target.data == nullptr && !finish.is_direct) {
+      out_decision->workspace_bytes += static_cast<size_t>(shape.m * shape.n) * sizeof(float);
+    }
+    return end_finish(context, finish, true);
+  }
+  if (has_outliers) {
+    LPT_TRY(multiply_with_outliers(context, product, static_cast<float>(options.outlier_threshold), is_check));
   } else {
-    LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+    LPT_TRY(multiply_matrices(context, product, is_check));
   }
-  if (view.format.element == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
-  return {};
+  return end_finish(context, finish, is_check);
 }
 
-// Some rows and columns of the result.
-struct Area {
-  int64_t row, column, rows, columns;
-};
+// The matrices of a tensor, or the one of all.
+Status operand_at(const Tensor *tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
+                  MatrixView &out_view) {
+  if (tensor->layout == Layout::kPanels)
+    return check_second_operand(tensor, needs_data, index, is_transposed, out_view);
+  if (tensor->rank <= 2) return check_operand(tensor, name, needs_data, is_transposed, out_view);
+  Tensor matrix;
+  LPT_TRY(matrix_at(*tensor, name, index, matrix));
+  return check_operand(&matrix, name, needs_data, is_transposed, out_view);
+}
 
-// An area cut into a grid of parts.
-struct Grid {
-  int64_t rows, columns;  // parts
-  int64_t row_length, column_length;
+Status check_count(const Tensor *tensor, const char *name, int64_t count) {
+  if (tensor->rank <= 2 || matrix_count(*tensor) == count) return {};
+  return invalid("%s is %s, %lld matrices: expected %lld, as c", name, tensor_text(*tensor).c_str(),
+                 number(matrix_count(*tensor)), number(count));
+}
 
-  int64_t count() const { return rows * columns; }
-};
-
-// Cuts an area into `wanted` parts or fewer, each as square as the units allow, since a part packs its share of a and b
-// anew.
-Grid make_grid(const Area &area, int64_t wanted) {
-  const int64_t row_units = (area.rows + kGemmRowUnit - 1) / kGemmRowUnit;
-  const int64_t column_units = (area.columns + kGemmColumnUnit - 1) / kGemmColumnUnit;
-  Grid grid{};
-  double best_cost = INFINITY;
-  for (int64_t rows = 1; rows <= wanted; ++rows) {
-    const int64_t columns = wanted / rows;
-    const int64_t row_length = (row_units + rows - 1) / rows * kGemmRowUnit;
-    const int64_t column_length = (column_units + columns - 1) / columns * kGemmColumnUnit;
-    // The longest part decides: its multiply-adds, and what it packs, worth some 32 of them an element.
-    const double cost = static_cast<double>(row_length) * static_cast<double>(column_length) +
-                        32.0 * static_cast<double>(row_length + column_length);
-    if (cost >= best_cost) continue;
-    best_cost = cost;
-    grid = {(area.rows + row_length - 1) / row_length, (area.columns + column_length - 1) / column_length, row_length,
-            column_length};
+// The products of a batch: matrices of a, or one, by matrices of b, or one, each to a matrix of c.
+Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
+                      const Product &common, Tensor *c) {
+  const bool is_check = is_check_only(options.flags);
+  if (options.outlier_threshold > 0) {
+    return unsupported("outlier_threshold is %g: a batch takes 0", options.outlier_threshold);
   }
-  return grid;
-}
-
-// The part at a place of the grid that an area is cut into. The last ones of a row or a column may be smaller, or
-// nothing where the grid is that of a larger area.
-Area cut(const Area &area, const Grid &grid, int64_t index) {
-  const int64_t row = index / grid.columns * grid.row_length;
-  const int64_t column = index % grid.columns * grid.column_length;
-  return {area.row + row, area.column + column, std::min(grid.row_length, area.rows - row),
-          std::min(grid.column_length, area.columns - column)};
-}
-
-GemmRequest cut(const GemmRequest &whole, const Area &area) {
-  GemmRequest part = whole;
-  part.first_row = area.row;
-  part.first_column = area.column;
-  part.m = area.rows;
-  part.n = area.columns;
-  return part;
-}
-
-// How many threads are worth their waking.
-int64_t threads_for(const Context &context, const Area &area, int64_t k) {
-  constexpr double kLeastWork = 1 << 18;  // multiply-adds
-  const double work = static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k);
-  return static_cast<int64_t>(std::clamp(work / kLeastWork, 1.0, static_cast<double>(width_of(context))));
-}
-
-// In how many steps a product runs: one, if nobody wants to know how far it has come. A step packs its share of a and b
-// anew, so it has many elements.
-int64_t steps_for(const Context &context, const Area &area) {
-  constexpr int64_t kReportedElements = 1 << 19;
-  constexpr int64_t kMostReports = 100;
-  if (context.progress == nullptr) return 1;
-  return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
-}
-
-// Multiplies step by step, each of them shared among the threads. The first step is the largest, and so is its first
-// part: all are cut alike and get scratch of its size.
-Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole) {
-  const Area all{0, 0, whole.m, whole.n};
-  const Grid steps = make_grid(all, steps_for(context, all));
-  const Area first = cut(all, steps, 0);
-  const Grid parts = make_grid(first, threads_for(context, first, whole.k));
-  const size_t wanted = row.scratch_bytes(cut(whole, cut(first, parts, 0)));
-  const size_t scratch_bytes = (wanted + kAlignment - 1) / kAlignment * kAlignment;
-  std::byte *scratch = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
-  int64_t done = 0;
-  for (int64_t s = 0; s < steps.count(); ++s) {
-    const Area step = cut(all, steps, s);
-    const auto run_part = [&](int64_t i) {
-      const Area area = cut(step, parts, i);
-      if (area.rows <= 0 || area.columns <= 0) return;
-      GemmRequest part = cut(whole, area);
-      assert(row.scratch_bytes(part) <= scratch_bytes);
-      part.scratch = scratch + static_cast<size_t>(i) * scratch_bytes;
-      row.run(part);
-    };
-    parallel_for(context, parts.count(), std::cref(run_part));  // by reference: nothing is allocated
-    done += step.rows * step.columns;
-    if (context.progress == nullptr) continue;
-    const int64_t work = all.rows * all.columns;
-    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  const int64_t count = matrix_count(*c);
+  LPT_TRY(check_count(a, "a", count));
+  LPT_TRY(check_count(b, "b", count));
+  const bool is_gated = options.activation == LPT_ACTIVATION_SWIGLU;
+  const int64_t m = c->extents[c->rank - 2];
+  const int64_t n = c->extents[c->rank - 1] * (is_gated ? 2 : 1);
+  Finish finish;
+  const bool is_plain = options.activation == LPT_ACTIVATION_NONE && options.residual == nullptr;
+  const bool is_direct = is_plain && is_wide_float(c->format.id);
+  if (!is_direct) LPT_TRY(begin_finish(context, options, c, count * m, n, false, finish));
+  std::vector<Product> products(static_cast<size_t>(count), common);
+  for (int64_t i = 0; i < count; ++i) {
+    Product &product = products[static_cast<size_t>(i)];
+    product.is_a_transposed = options.is_a_transposed != 0;
+    product.is_b_transposed = options.is_b_transposed != 0;
+    LPT_TRY(operand_at(a, "a", i, !is_check, product.is_a_transposed, product.a));
+    LPT_TRY(operand_at(b, "b", i, !is_check, product.is_b_transposed, product.b));
+    ProductShape shape;
+    LPT_TRY(check_inner_sizes(product, shape));
+    Tensor matrix;
+    if (is_direct) LPT_TRY(matrix_at(*c, "c", i, matrix));
+    if (is_direct) LPT_TRY(check_wide_matrix(&matrix, "c", !is_check, product.c));
+    if (!is_direct) product.c = cut_rows(finish.target, i * m, m);
+    LPT_TRY(check_shape(product.c, "c", shape.m, shape.n, "the product of a and b"));
+    LPT_TRY(check_apart(product.c, "c", product.a, "a"));
+    LPT_TRY(check_apart(product.c, "c", product.b, "b"));
+    LPT_TRY(read_bias(options, shape.n, product.c, product));
+    LPT_TRY(check_arithmetic(options, product.a, product.b));
   }
-  return {};
+  LPT_TRY(multiply_many(context, products, is_check));
+  return is_direct ? Status() : end_finish(context, finish, is_check);
 }
 
 }  // namespace
 
-bool is_f64_product(const Product &product) {
-  return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
-         product.c.format.id == LPT_FORMAT_F64;
-}
-
-Status multiply_matrices(Context &context, const Product &product, bool is_check_only) {
-  GemmRequest whole{};
-  whole.a = product.a;
-  whole.b = product.b;
-  whole.c = product.c;
-  whole.is_a_transposed = product.is_a_transposed;
-  whole.is_b_transposed = product.is_b_transposed;
-  whole.m = product.c.rows;
-  whole.n = product.c.columns;
-  whole.k = product.is_a_transposed ? product.a.rows : product.a.columns;
-  whole.alpha = product.alpha;
-  whole.beta = product.beta;
-  whole.bias = product.bias;
-  whole.is_f64 = is_f64_product(product);
-  const GemmRow *row = nullptr;
-  LPT_TRY(choose(context, "gemm", gemm_kernels(), whole,
-                 {product.a.format.id, product.b.format.id, product.c.format.id}, &row));
-  if (is_check_only || whole.m == 0 || whole.n == 0) return {};
-  const double flops = 2.0 * static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);
-  const Measure measure(context, "gemm", row->name,
-                        view_bytes(product.a) + view_bytes(product.b) + view_bytes(product.c), flops);
-  return run_product(context, *row, whole);
-}
-
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c) {
-  const bool needs_data = !is_check_only(options.flags);
-  Product product;
-  LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
-  LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
-  product.is_a_transposed = options.is_a_transposed != 0;
-  product.is_b_transposed = options.is_b_transposed != 0;
-  LPT_TRY(check_operand(a, "a", needs_data, product.is_a_transposed, product.a));
-  LPT_TRY(check_operand(b, "b", needs_data, product.is_b_transposed, product.b));
-  LPT_TRY(check_wide_matrix(c, "c", needs_data, product.c));
-  if (!std::isfinite(options.alpha)) return invalid("alpha is %g: expected a finite number", options.alpha);
-  if (!std::isfinite(options.beta)) return invalid("beta is %g: expected a finite number", options.beta);
-  product.alpha = options.alpha;
-  product.beta = options.beta;
-  const int64_t m = product.is_a_transposed ? product.a.columns : product.a.rows;
-  const int64_t k = product.is_a_transposed ? product.a.rows : product.a.columns;
-  const int64_t b_k = product.is_b_transposed ? product.b.columns : product.b.rows;
-  const int64_t n = product.is_b_transposed ? product.b.rows : product.b.columns;
-  if (k != b_k) {
-    return invalid("inner sizes differ: a is %s%s, b is %s%s", tensor_text(*a).c_str(),
-                   options.is_a_transposed != 0 ? " transposed" : "", tensor_text(*b).c_str(),
-                   options.is_b_transposed != 0 ? " transposed" : "");
+  Product common;
+  LPT_TRY(check_gemm_options(options, common));
+  LPT_TRY(check_live(a, "a"));
+  LPT_TRY(check_live(b, "b"));
+  LPT_TRY(check_live(c, "c"));
+  // Leading axes of a alone are rows, if they fold into such.
+  const bool is_batch = c->rank > 2 && (b->rank > 2 || (a->rank > 2 && options.is_a_transposed != 0) ||
+                                        !do_axes_fold(*a) || !do_axes_fold(*c));
+  return is_batch ? multiply_batch(context, a, b, options, common, c)
+                  : multiply_one(context, a, b, options, common, c, nullptr);
+}
+
+Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
+                    const GemmRow *row, Tensor *c) {
+  Product common;
+  LPT_TRY(check_gemm_options(options, common));
+  common.row = row;
+  return multiply_one(context, a, b, options, common, c, nullptr);
+}
+
+Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
+                   Decision &out_decision) {
+  Product common;
+  LPT_TRY(check_gemm_options(options, common));
+  LPT_TRY(check_live(a, "a"));
+  LPT_TRY(check_live(b, "b"));
+  LPT_TRY(check_live(c, "c"));
+  if (a->rank > 2 || b->rank > 2 || c->rank > 2) return unsupported("a plan is for matrices: a batch has no plan");
+  if (options.outlier_threshold > 0) {
+    return unsupported("outlier_threshold is %g: a plan takes 0", options.outlier_threshold);
   }
-  LPT_TRY(check_shape(product.c, "c", m, n, "the product of a and b"));
-  LPT_TRY(check_apart(product.c, "c", product.a, "a"));
-  LPT_TRY(check_apart(product.c, "c", product.b, "b"));
-  if (options.bias != nullptr) {
-    const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-    void *bias = nullptr;
-    LPT_TRY(check_vector(options.bias, "bias", format, n, needs_data, &bias));
-    LPT_TRY(check_apart(product.c, "c", vector_view(format, bias, n), "bias"));
-    product.bias = bias;
-  }
-  return multiply_matrices(context, product, !needs_data);
+  // Nothing is written: only checks run.
+  return multiply_one(context, a, b, options, common, const_cast<Tensor *>(c), &out_decision);
 }
 
 }  // namespace lpt

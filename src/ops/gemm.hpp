@@ -1,23 +1,21 @@
-// Matrix products.
+// lpt_gemm() and lpt_gemm_grouped(): tensors and options become products, and what is done to their results.
 #pragma once
 
-#include "src/ops/operation.hpp"
+#include "src/ops/gemm_run.hpp"
+#include "src/ops/tensor.hpp"
 
 namespace lpt {
 
-// One product inside an operation; views are checked. a is m × k and b is k × n, or stored transposed.
-struct Product {
-  MatrixView a, b, c;
-  bool is_a_transposed = false;
-  bool is_b_transposed = false;
-  double alpha = 1.0;
-  double beta = 0.0;
-  const void *bias = nullptr;  // n numbers: f32, or f64 where a view is f64
-};
-
-bool is_f64_product(const Product &product);
-Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
-
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c);
+Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
+                    const lpt_gemm_options &options, Tensor *c);
+
+// A product whose row was picked before.
+Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
+                    const GemmRow *row, Tensor *c);
+
+// All checks of gemm(), and what it would do.
+Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
+                   Decision &out_decision);
 
 }  // namespace lpt

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "src/ops/operation.hpp"
+#include "src/ops/weights.hpp"
 
 namespace lpt {
 namespace {
@@ -233,6 +234,11 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     offset += begins[i] * tensor.strides[i];
     view->extents[i] = extents[i];
   }
+  if (tensor.layout == Layout::kPanels) {
+    LPT_TRY(cut_panels(tensor, begins, *view));
+    *out_tensor = view.release();
+    return {};
+  }
   if (offset % packing.elements != 0) {
     return invalid("begins[%d] is %lld: elements of %s share bytes, expected a multiple of %d", tensor.rank - 1,
                    static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str(),
@@ -274,6 +280,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
 }
 
 Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) {
+  if (tensor.layout == Layout::kPanels) return unsupported("tensor is packed weights: they have no parts");
   auto result = std::make_unique<Tensor>();
   lpt_format plain = LPT_FORMAT_NONE;
   if (part == LPT_PART_PAYLOAD) {
@@ -412,6 +419,7 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
 }
 
 size_t tensor_bytes(const Tensor &tensor) {
+  if (tensor.layout == Layout::kPanels) return panels_bytes(tensor);
   const Shape shape = shape_of(tensor);
   const Format &format = tensor.format;
   const int64_t payload = shape.rows * row_bytes(format.element, shape.columns);
@@ -422,6 +430,9 @@ size_t tensor_bytes(const Tensor &tensor) {
 }
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
+  if (tensor.layout == Layout::kPanels) {
+    return unsupported("%s is packed weights, %s: only products take such, as b", name, tensor_text(tensor).c_str());
+  }
   const Shape shape = shape_of(tensor);
   out_view = MatrixView{tensor.format,       tensor.data,
                         shape.rows,          shape.columns,

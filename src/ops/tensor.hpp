@@ -22,6 +22,7 @@ struct lpt_tensor {
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;
+  lpt::Layout layout = lpt::Layout::kRows;  // panels: strides count elements of whole panels
   std::array<std::shared_ptr<std::byte>, 4> storage;  // by lpt_part; empty where the caller's memory is borrowed
 };
 

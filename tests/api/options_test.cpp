@@ -40,6 +40,9 @@ void for_each_struct(Body body) {
   body("lpt_scaler_options", Defaults<lpt_scaler_options>{lpt_scaler_options_init, LPT_SCALER_OPTIONS_INIT});
   body("lpt_scaler_values", Defaults<lpt_scaler_values>{lpt_scaler_values_init, LPT_SCALER_VALUES_INIT});
   body("lpt_gemm_options", Defaults<lpt_gemm_options>{lpt_gemm_options_init, LPT_GEMM_OPTIONS_INIT});
+  body("lpt_gemm_plan_values", Defaults<lpt_gemm_plan_values>{lpt_gemm_plan_values_init, LPT_GEMM_PLAN_VALUES_INIT});
+  body("lpt_gemm_operands", Defaults<lpt_gemm_operands>{lpt_gemm_operands_init, LPT_GEMM_OPERANDS_INIT});
+  body("lpt_weights_options", Defaults<lpt_weights_options>{lpt_weights_options_init, LPT_WEIGHTS_OPTIONS_INIT});
   body("lpt_linear_shape", Defaults<lpt_linear_shape>{lpt_linear_shape_init, LPT_LINEAR_SHAPE_INIT});
   body("lpt_linear_options", Defaults<lpt_linear_options>{lpt_linear_options_init, LPT_LINEAR_OPTIONS_INIT});
   body("lpt_swiglu_options", Defaults<lpt_swiglu_options>{lpt_swiglu_options_init, LPT_SWIGLU_OPTIONS_INIT});
@@ -300,7 +303,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_scaler_values, amax, 8),
     OFFSET(lpt_scaler_values, running_amax, 12),
     OFFSET(lpt_scaler_values, update_count, 16),
-    SIZE(lpt_gemm_options, 48),
+    SIZE(lpt_gemm_options, 88),
     OFFSET(lpt_gemm_options, struct_size, 0),
     OFFSET(lpt_gemm_options, flags, 8),
     OFFSET(lpt_gemm_options, alpha, 16),
@@ -308,6 +311,31 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_gemm_options, is_a_transposed, 32),
     OFFSET(lpt_gemm_options, is_b_transposed, 36),
     OFFSET(lpt_gemm_options, bias, 40),
+    OFFSET(lpt_gemm_options, activation, 48),
+    OFFSET(lpt_gemm_options, arithmetic, 52),
+    OFFSET(lpt_gemm_options, residual, 56),
+    OFFSET(lpt_gemm_options, quantize, 64),
+    OFFSET(lpt_gemm_options, outlier_threshold, 72),
+    OFFSET(lpt_gemm_options, arithmetic_bits, 80),
+    OFFSET(lpt_gemm_options, reserved, 84),
+    SIZE(lpt_gemm_plan_values, 112),
+    OFFSET(lpt_gemm_plan_values, struct_size, 0),
+    OFFSET(lpt_gemm_plan_values, m, 8),
+    OFFSET(lpt_gemm_plan_values, n, 16),
+    OFFSET(lpt_gemm_plan_values, k, 24),
+    OFFSET(lpt_gemm_plan_values, workspace_bytes, 32),
+    OFFSET(lpt_gemm_plan_values, part_count, 40),
+    OFFSET(lpt_gemm_plan_values, row, 48),
+    SIZE(lpt_gemm_operands, 32),
+    OFFSET(lpt_gemm_operands, struct_size, 0),
+    OFFSET(lpt_gemm_operands, bias, 8),
+    OFFSET(lpt_gemm_operands, residual, 16),
+    OFFSET(lpt_gemm_operands, quantize, 24),
+    SIZE(lpt_weights_options, 32),
+    OFFSET(lpt_weights_options, struct_size, 0),
+    OFFSET(lpt_weights_options, flags, 8),
+    OFFSET(lpt_weights_options, output_order, 16),
+    OFFSET(lpt_weights_options, input_order, 24),
     SIZE(lpt_linear_shape, 24),
     OFFSET(lpt_linear_shape, struct_size, 0),
     OFFSET(lpt_linear_shape, input_columns, 8),
@@ -513,6 +541,17 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_SCALE_RULE_MEAN, 19),
     VALUE(LPT_SCALER_CURRENT, 0),
     VALUE(LPT_SCALER_DELAYED, 1),
+    VALUE(LPT_ACTIVATION_NONE, 0),
+    VALUE(LPT_ACTIVATION_GELU, 1),
+    VALUE(LPT_ACTIVATION_GELU_TANH, 2),
+    VALUE(LPT_ACTIVATION_SILU, 3),
+    VALUE(LPT_ACTIVATION_SWIGLU, 4),
+    VALUE(LPT_ARITHMETIC_NATIVE, 0),
+    VALUE(LPT_ARITHMETIC_L_MUL, 1),
+    VALUE(LPT_ARITHMETIC_PIECEWISE_AFFINE, 2),
+    VALUE(LPT_ARITHMETIC_SHIFT, 3),
+    VALUE(LPT_ARITHMETIC_TENSOR_CORE, 4),
+    VALUE(LPT_PORTABLE_ORDER, 4),
     VALUE(LPT_HISTORY_LARGEST, 0),
     VALUE(LPT_HISTORY_LATEST, 1),
     VALUE(LPT_ZERO_LOOKS, 0),

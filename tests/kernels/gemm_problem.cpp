@@ -33,7 +33,8 @@ double number_of(lpt_format element, uint32_t code) {
     return (code >> (exponent_bits + mantissa_bits)) & 1 ? -value : value;
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinity = std::numeric_limits<double>::infinity();
+  const bool is_negative = (code >> (element_bits(element) - 1) & 1) != 0;
+  const double infinity = std::copysign(std::numeric_limits<double>::infinity(), is_negative ? -1.0 : 1.0);
   switch (element) {
     case LPT_FORMAT_F32:
       return static_cast<double>(float_of_bits(code));
@@ -165,6 +166,25 @@ void fill(Random &random, Matrix &matrix) {
           static_cast<uint8_t>(random.below(int64_t{1} << element_bits(element)));
     }
   }
+}
+
+std::vector<size_t> native_rows() {
+  const auto imitates = [](const GemmRow &row) {
+    for (const lpt_arithmetic arithmetic : {LPT_ARITHMETIC_L_MUL, LPT_ARITHMETIC_PIECEWISE_AFFINE,
+                                            LPT_ARITHMETIC_SHIFT, LPT_ARITHMETIC_TENSOR_CORE}) {
+      for (const char *b_format : {"int4", "e4m3fn"}) {
+        Problem problem("e3m0", b_format, LPT_FORMAT_F32, false, true, 1, 1, 1);
+        problem.request.arithmetic = arithmetic;
+        if (takes(row, problem.request)) return true;
+      }
+    }
+    return false;
+  };
+  std::vector<size_t> places;
+  for (size_t place = 0; place < gemm_kernels().size(); ++place) {
+    if (!imitates(gemm_kernels()[place])) places.push_back(place);
+  }
+  return places;
 }
 
 void Gemm::check(Problem &problem, Random &random, int64_t samples) const {

@@ -100,6 +100,9 @@ struct Problem {
                           .bias = nullptr,
                           .is_f64 = a.format().element == LPT_FORMAT_F64 || b.format().element == LPT_FORMAT_F64 ||
                                     c_format == LPT_FORMAT_F64,
+                          .is_portable = false,
+                          .arithmetic = LPT_ARITHMETIC_NATIVE,
+                          .arithmetic_bits = 0,
                           .scratch = nullptr};
     name = std::string(a_format) + " x " + b_format + " -> " + format_name(c_format) +
            text(" %s%s m %lld n %lld k %lld padding %lld", is_a_transposed ? "t" : "n", is_b_transposed ? "t" : "n",
@@ -152,7 +155,10 @@ struct Problem {
   std::string name;
 };
 
-// Of each row of the table.
+// Places in the table of the rows that multiply and add as numbers do; the others imitate other machines.
+std::vector<size_t> native_rows();
+
+// Of each native row of the table.
 class Gemm : public testing::TestWithParam<size_t> {
  protected:
   const GemmRow &row() const { return gemm_kernels()[GetParam()]; }

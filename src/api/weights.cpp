@@ -1,0 +1,51 @@
+#include "src/ops/weights.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_weights_options_init(lpt_weights_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_WEIGHTS_OPTIONS_INIT);
+}
+
+lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options,
+                            lpt_tensor **out_packed) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_weights_options known = LPT_WEIGHTS_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(out_packed, "out_packed"));
+    return pack_weights(self, weights, known, out_packed);
+  });
+}
+
+lpt_status lpt_weights_unpack(lpt_context *context, const lpt_tensor *packed, lpt_tensor *weights) {
+  return guard(context, [&](Context &self) -> Status { return unpack_weights(self, packed, weights); });
+}
+
+lpt_status lpt_weights_state_size(lpt_context *context, const lpt_tensor *packed, size_t *out_size_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_packed(packed, "packed"));
+    LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
+    *out_size_bytes = weights_state_bytes(*packed);
+    return {};
+  });
+}
+
+lpt_status lpt_weights_state_save(lpt_context *context, const lpt_tensor *packed, void *buffer, size_t buffer_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_packed(packed, "packed"));
+    LPT_TRY(check_out(buffer, "buffer"));
+    return save_weights(*packed).save(buffer, buffer_bytes);
+  });
+}
+
+lpt_status lpt_weights_state_load(lpt_context *context, const void *buffer, size_t buffer_bytes,
+                                  lpt_tensor **out_packed) {
+  return guard(context, [&](Context &self) -> Status {
+    if (buffer == nullptr) return invalid("buffer is NULL: expected a saved state");
+    LPT_TRY(check_out(out_packed, "out_packed"));
+    BlobReader reader;
+    LPT_TRY(BlobReader::open(BlobKind::kWeights, buffer, buffer_bytes, reader));
+    return load_weights(self, reader, out_packed);
+  });
+}

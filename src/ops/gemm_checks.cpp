@@ -1,0 +1,119 @@
+#include "src/ops/gemm_checks.hpp"
+
+#include <cmath>
+
+#include "src/ops/gemm_arithmetic.hpp"
+#include "src/ops/weights.hpp"
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+}  // namespace
+
+Status check_gemm_options(const lpt_gemm_options &options, Product &out_product) {
+  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_PORTABLE_ORDER));
+  LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
+  LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
+  LPT_TRY(check_choice("activation", options.activation, LPT_ACTIVATION_SWIGLU));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  if (!std::isfinite(options.alpha)) return invalid("alpha is %g: expected a finite number", options.alpha);
+  if (!std::isfinite(options.beta)) return invalid("beta is %g: expected a finite number", options.beta);
+  if (!(options.outlier_threshold >= 0) || std::isinf(options.outlier_threshold)) {
+    return invalid("outlier_threshold is %g: expected 0, or a positive number", options.outlier_threshold);
+  }
+  out_product.alpha = options.alpha;
+  out_product.beta = options.beta;
+  out_product.is_portable = (options.flags & LPT_PORTABLE_ORDER) != 0;
+  out_product.arithmetic = options.arithmetic;
+  out_product.arithmetic_bits = options.arithmetic_bits;
+  return {};
+}
+
+Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
+                     MatrixView &out_view) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  MatrixView view;
+  LPT_TRY(matrix_of(*tensor, name, view));
+  if (view.column_stride != 1 && view.row_stride == 1 && view.format.is_plain()) {
+    out_view = view;
+    out_view.rows = view.columns;
+    out_view.columns = view.rows;
+    out_view.row_stride = view.column_stride;
+    out_view.column_stride = 1;
+    is_transposed = !is_transposed;
+    if (needs_data && view.data == nullptr) return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
+  } else {
+    LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+  }
+  if (view.format.element == LPT_FORMAT_UINT8 && view.format.is_plain()) {
+    return unsupported("%s is uint8: it holds bytes, not numbers", name);
+  }
+  return {};
+}
+
+Status check_second_operand(const Tensor *tensor, bool needs_data, int64_t expert, bool &is_transposed,
+                            MatrixView &out_view) {
+  const bool is_packed = tensor != nullptr && tensor->kind == HandleKind::kTensor && tensor->layout == Layout::kPanels;
+  if (!is_packed) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
+  if (!is_transposed) {
+    return invalid("b is packed weights, %s: expected is_b_transposed 1", tensor_text(*tensor).c_str());
+  }
+  out_view = panels_of(*tensor, expert);
+  return {};
+}
+
+Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
+  const MatrixView &a = product.a, &b = product.b;
+  out_shape.m = product.is_a_transposed ? a.columns : a.rows;
+  out_shape.k = product.is_a_transposed ? a.rows : a.columns;
+  out_shape.n = product.is_b_transposed ? b.rows : b.columns;
+  const int64_t b_k = product.is_b_transposed ? b.columns : b.rows;
+  if (out_shape.k == b_k) return {};
+  return invalid("inner sizes differ: a is %lld×%lld %s%s, b is %lld×%lld %s%s", number(a.rows), number(a.columns),
+                 format_name(a.format.id).c_str(), product.is_a_transposed ? " transposed" : "", number(b.rows),
+                 number(b.columns), format_name(b.format.id).c_str(), product.is_b_transposed ? " transposed" : "");
+}
+
+int64_t matrix_count(const Tensor &tensor) {
+  int64_t count = 1;
+  for (int32_t i = 0; i + 2 < tensor.rank; ++i) count *= tensor.extents[i];
+  return count;
+}
+
+Status matrix_at(const Tensor &tensor, const char *name, int64_t index, Tensor &out_matrix) {
+  const int32_t lead = tensor.rank - 2;
+  int64_t offset = 0;
+  int64_t rest = index;
+  for (int32_t i = lead - 1; i >= 0; --i) {
+    offset += rest % tensor.extents[i] * tensor.strides[i];
+    rest /= tensor.extents[i];
+  }
+  out_matrix = tensor;
+  out_matrix.rank = 2;
+  for (int32_t i = 0; i < 2; ++i) {
+    out_matrix.extents[i] = tensor.extents[lead + i];
+    out_matrix.strides[i] = tensor.strides[lead + i];
+  }
+  const Packing packing = packing_of(tensor.format.element);
+  if (tensor.data != nullptr) {
+    out_matrix.data = static_cast<std::byte *>(tensor.data) + offset / packing.elements * packing.bytes;
+  }
+  if (!tensor.format.has_block_scale() || tensor.format.block_rows == LPT_WHOLE) return {};
+  const int64_t rows = tensor.extents[lead];
+  if (rows % tensor.format.block_rows != 0) {
+    return unsupported("%s is %s: blocks of scales of %d rows span matrices", name, tensor_text(tensor).c_str(),
+                       tensor.format.block_rows);
+  }
+  const int64_t block = index * (rows / tensor.format.block_rows) * tensor.block_scale_stride;
+  if (tensor.block_scales != nullptr) {
+    out_matrix.block_scales =
+        static_cast<std::byte *>(tensor.block_scales) + block * (element_bits(tensor.format.block_scale) / 8);
+  }
+  if (tensor.zero_points != nullptr) out_matrix.zero_points = tensor.zero_points + block;
+  return {};
+}
+
+}  // namespace lpt

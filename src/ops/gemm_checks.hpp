@@ -1,0 +1,30 @@
+// What the calls for products check alike.
+#pragma once
+
+#include "src/ops/gemm_run.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+// Numbers of the options, and those that a product takes over.
+Status check_gemm_options(const lpt_gemm_options &options, Product &out_product);
+
+// An operand as rows and columns; columns that are adjacent instead of rows make it a transposed one.
+Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
+                     MatrixView &out_view);
+
+// The second one, which may be packed; `expert` of those of a packed tensor.
+Status check_second_operand(const Tensor *tensor, bool needs_data, int64_t expert, bool &is_transposed,
+                            MatrixView &out_view);
+
+// m, n and k of a product of checked views. An error says how the inner sizes differ.
+Status check_inner_sizes(const Product &product, ProductShape &out_shape);
+
+// The matrix at a place of the leading axes, which is `index` if they are counted through. Blocks of scales may not span
+// matrices.
+Status matrix_at(const Tensor &tensor, const char *name, int64_t index, Tensor &out_matrix);
+
+// Extents of the axes before the last two, multiplied.
+int64_t matrix_count(const Tensor &tensor);
+
+}  // namespace lpt

@@ -1,0 +1,148 @@
+#include "src/ops/gemm_finish.hpp"
+
+#include "kernels/activation/activation.hpp"
+#include "src/ops/cast.hpp"
+#include "src/ops/quantize.hpp"
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+Status take_f32(Context &context, int64_t rows, int64_t columns, bool is_check_only, MatrixView &out_view) {
+  std::byte *memory = nullptr;
+  if (!is_check_only) LPT_TRY(context.arena->take(static_cast<size_t>(rows * columns) * sizeof(float), &memory));
+  out_view = dense_view(LPT_FORMAT_F32, memory, rows, columns);
+  return {};
+}
+
+bool is_same_place(const MatrixView &a, const MatrixView &b) {
+  return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
+}
+
+Status check_residual(const lpt_gemm_options &options, bool needs_data, Finish &finish) {
+  if (options.residual == nullptr) return {};
+  LPT_TRY(check_wide_matrix(options.residual, "residual", needs_data, finish.residual));
+  LPT_TRY(check_shape(finish.residual, "residual", finish.c_view.rows, finish.c_view.columns, "c"));
+  if (finish.residual.format.id == LPT_FORMAT_F64) return unsupported("residual is f64: expected f32, bf16 or f16");
+  if (is_same_place(finish.residual, finish.c_view)) return {};
+  return check_apart(finish.c_view, "c", finish.residual, "residual");
+}
+
+Status run_finish(Context &context, const Finish &finish, const MatrixView &out, bool is_check_only) {
+  FinishRequest whole{};
+  whole.x = static_cast<const float *>(finish.target.data);
+  whole.x_stride = finish.target.row_stride;
+  whole.rows = out.rows;
+  whole.columns = out.columns;
+  whole.activation = finish.activation;
+  whole.residual = finish.residual;
+  whole.out = out;
+  const Row<FinishRequest> *row = nullptr;
+  LPT_TRY(choose(context, "gemm finish", finish_kernels(), whole, {out.format.id}, &row));
+  if (is_check_only) return {};
+  const Measure measure(context, "gemm finish", row->name, view_bytes(finish.target) + view_bytes(out));
+  parallel_parts(context, out.rows, finish.columns, [&](int64_t begin, int64_t count) {
+    FinishRequest part = whole;
+    part.x += begin * whole.x_stride;
+    part.rows = count;
+    part.out = cut_rows(out, begin, count);
+    if (whole.residual.data != nullptr) part.residual = cut_rows(whole.residual, begin, count);
+    row->run(part);
+  });
+  return {};
+}
+
+// A tensor around a view of plain rows.
+Tensor tensor_around(const MatrixView &view) {
+  Tensor tensor;
+  tensor.format = view.format;
+  tensor.rank = 2;
+  tensor.extents[0] = view.rows;
+  tensor.extents[1] = view.columns;
+  tensor.strides[0] = view.row_stride;
+  tensor.strides[1] = 1;
+  tensor.data = view.data;
+  return tensor;
+}
+
+Status encode(Context &context, const Finish &finish, const MatrixView &numbers, bool is_check_only) {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  if (finish.quantize != nullptr) options = *finish.quantize;
+  if (is_check_only) options.flags |= LPT_CHECK_ONLY;
+  const Tensor source = tensor_around(numbers);
+  return quantize(context, &source, options, finish.c, nullptr);
+}
+
+// What the cast would refuse is said before anything is multiplied; the explanation tells of the cast when it runs.
+Status check_encoding(Context &context, const Finish &finish) {
+  const size_t told = context.choices.size();
+  const Status status =
+      encode(context, finish, dense_view(LPT_FORMAT_F32, nullptr, finish.c_view.rows, finish.c_view.columns), true);
+  if (status.code() == LPT_OK) context.choices.resize(told);
+  return status;
+}
+
+}  // namespace
+
+Status begin_finish(Context &context, const lpt_gemm_options &options, Tensor *c, int64_t rows, int64_t columns,
+                    bool needs_f32, Finish &out_finish) {
+  const bool is_check = is_check_only(options.flags);
+  Finish finish{};
+  finish.c = c;
+  finish.columns = columns;
+  finish.activation = options.activation;
+  LPT_TRY(check_matrix(c, "c", !is_check, finish.c_view));
+  const bool is_gated = options.activation == LPT_ACTIVATION_SWIGLU;
+  if (is_gated && columns % 2 != 0) {
+    return invalid("the product has %lld columns: expected an even number for LPT_ACTIVATION_SWIGLU", number(columns));
+  }
+  LPT_TRY(check_shape(finish.c_view, "c", rows, is_gated ? columns / 2 : columns,
+                      is_gated ? "the gated product of a and b" : "the product of a and b"));
+  LPT_TRY(check_residual(options, !is_check, finish));
+  const bool is_wide = is_wide_float(finish.c_view.format.id);
+  if (!is_wide) {
+    finish.quantize = options.quantize;
+    LPT_TRY(check_encoding(context, finish));
+  }
+  if (is_wide && options.quantize != nullptr) {
+    return invalid("quantize is given and c is %s: expected a c that is encoded",
+                   format_name(finish.c_view.format.id).c_str());
+  }
+  if (options.beta != 0 && (is_gated || !is_wide)) {
+    return unsupported("beta is %g and c is %s: only c of f32, bf16, f16 or f64, without SwiGLU, is read", options.beta,
+                       tensor_text(*c).c_str());
+  }
+  finish.is_direct = is_wide && options.activation == LPT_ACTIVATION_NONE && options.residual == nullptr &&
+                     (!needs_f32 || finish.c_view.format.id == LPT_FORMAT_F32);
+  if (finish.is_direct) {
+    out_finish = finish;
+    return {};
+  }
+  if (finish.c_view.format.id == LPT_FORMAT_F64) return unsupported("c is f64: it takes no activation and no residual");
+  const bool is_in_place = finish.c_view.format.id == LPT_FORMAT_F32 && !is_gated && c->rank <= 2 &&
+                           !(finish.residual.data != nullptr && is_same_place(finish.residual, finish.c_view));
+  if (is_in_place) {
+    finish.target = finish.c_view;
+  } else {
+    LPT_TRY(take_f32(context, rows, columns, is_check, finish.target));
+    if (options.beta != 0) LPT_TRY(widen_matrix(context, finish.c_view, finish.target, is_check));
+  }
+  out_finish = finish;
+  return {};
+}
+
+Status end_finish(Context &context, const Finish &finish, bool is_check_only) {
+  if (finish.is_direct) return {};
+  const bool is_wide = is_wide_float(finish.c_view.format.id);
+  if (is_wide) return run_finish(context, finish, finish.c_view, is_check_only);
+  MatrixView numbers = finish.target;
+  const bool is_gated = finish.activation == LPT_ACTIVATION_SWIGLU;
+  if (is_gated) LPT_TRY(take_f32(context, finish.c_view.rows, finish.c_view.columns, is_check_only, numbers));
+  if (finish.activation != LPT_ACTIVATION_NONE || finish.residual.format.element != LPT_FORMAT_NONE) {
+    LPT_TRY(run_finish(context, finish, numbers, is_check_only));
+  }
+  return encode(context, finish, numbers, is_check_only);
+}
+
+}  // namespace lpt

@@ -1,0 +1,172 @@
+#include <algorithm>
+
+#include "src/ops/gemm.hpp"
+#include "src/ops/gemm_arithmetic.hpp"
+#include "src/ops/gemm_checks.hpp"
+#include "src/ops/gemm_finish.hpp"
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+struct Groups {
+  const int64_t *ends;
+  int64_t count;
+
+  int64_t begin(int64_t group) const { return group == 0 ? 0 : ends[group - 1]; }
+  int64_t rows(int64_t group) const { return ends[group] - begin(group); }
+  int64_t end() const { return begin(count); }
+};
+
+Status check_groups(const Groups &groups, int64_t rows) {
+  if (groups.count < 0) return invalid("group_count is %lld: expected at least 0", number(groups.count));
+  if (groups.count > 0 && groups.ends == nullptr) {
+    return invalid("group_ends is NULL: expected %lld numbers", number(groups.count));
+  }
+  for (int64_t g = 0; g < groups.count; ++g) {
+    if (groups.rows(g) < 0 || groups.ends[g] > rows) {
+      return invalid("group_ends[%lld] is %lld: expected %lld to %lld, the rows of a", number(g),
+                     number(groups.ends[g]), number(groups.begin(g)), number(rows));
+    }
+  }
+  return {};
+}
+
+Status check_live(const Tensor *tensor, const char *name, int32_t rank) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  if (tensor->rank == rank) return {};
+  return invalid("%s is %s: expected %d axes", name, tensor_text(*tensor).c_str(), rank);
+}
+
+// Groups begin anywhere, so no block of scales spans them.
+Status check_rows(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+  const Format &format = out_view.format;
+  if (format.has_block_scale() && format.block_rows != 1 && format.block_rows != LPT_WHOLE) {
+    return unsupported("%s is %s: blocks of scales span rows of groups", name, tensor_text(*tensor).c_str());
+  }
+  if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
+  return {};
+}
+
+Status check_group_count(const Tensor *tensor, const char *name, int64_t count) {
+  if (tensor->extents[0] == count) return {};
+  return invalid("%s is %s: expected %lld matrices, one for each group", name, tensor_text(*tensor).c_str(),
+                 number(count));
+}
+
+Status read_bias(const lpt_gemm_options &options, const Groups &groups, int64_t n, const MatrixView &c,
+                 std::vector<Product> &products) {
+  if (options.bias == nullptr || products.empty()) return {};
+  MatrixView bias;
+  LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), bias));
+  const bool is_shared = bias.rows == 1 && options.bias->rank == 1;
+  if (bias.columns != n || (!is_shared && bias.rows != groups.count)) {
+    return invalid("bias is %s: expected a vector of %lld, or %lld×%lld", tensor_text(*options.bias).c_str(), number(n),
+                   number(groups.count), number(n));
+  }
+  const bool is_f64 = is_f64_product(products.front());
+  if (bias.format.id != (is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32)) {
+    return invalid("bias is %s: expected %s", format_name(bias.format.id).c_str(), is_f64 ? "f64" : "f32");
+  }
+  LPT_TRY(check_apart(c, "c", bias, "bias"));
+  for (int64_t g = 0; g < groups.count; ++g) {
+    products[static_cast<size_t>(g)].bias = is_shared ? bias.data : cut_rows(bias, g, 1).data;
+  }
+  return {};
+}
+
+// Rows of groups by a matrix for each group.
+Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
+                     const lpt_gemm_options &options, const Product &common, Tensor *c) {
+  const bool is_check = is_check_only(options.flags);
+  LPT_TRY(check_live(b, "b", 3));
+  LPT_TRY(check_group_count(b, "b", groups.count));
+  MatrixView rows;
+  LPT_TRY(check_rows(a, "a", !is_check, rows));
+  LPT_TRY(check_groups(groups, rows.rows));
+  const int64_t n = b->extents[options.is_b_transposed != 0 ? 1 : 2];
+  Finish finish;
+  LPT_TRY(begin_finish(context, options, c, rows.rows, n, false, finish));
+  if (!finish.is_direct && groups.end() != rows.rows) {
+    return unsupported("group_ends[%lld] is %lld: c is written through a copy, and all %lld rows belong to groups then",
+                       number(groups.count - 1), number(groups.end()), number(rows.rows));
+  }
+  LPT_TRY(check_apart(finish.c_view, "c", rows, "a"));
+  const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
+  std::vector<Product> products(static_cast<size_t>(groups.count), common);
+  for (int64_t g = 0; g < groups.count; ++g) {
+    Product &product = products[static_cast<size_t>(g)];
+    product.is_b_transposed = options.is_b_transposed != 0;
+    product.a = cut_rows(rows, groups.begin(g), groups.rows(g));
+    product.c = cut_rows(target, groups.begin(g), groups.rows(g));
+    if (b->layout == Layout::kPanels) {
+      LPT_TRY(check_second_operand(b, !is_check, g, product.is_b_transposed, product.b));
+    } else {
+      Tensor matrix;
+      LPT_TRY(matrix_at(*b, "b", g, matrix));
+      LPT_TRY(check_second_operand(&matrix, !is_check, 0, product.is_b_transposed, product.b));
+    }
+    ProductShape shape;
+    LPT_TRY(check_inner_sizes(product, shape));
+    LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
+    LPT_TRY(check_arithmetic(options, product.a, product.b));
+  }
+  LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
+  LPT_TRY(multiply_many(context, products, is_check));
+  return end_finish(context, finish, is_check);
+}
+
+// The transposed rows of each group of a by those of b: sums along the rows.
+Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
+                             const lpt_gemm_options &options, const Product &common, Tensor *c) {
+  const bool is_check = is_check_only(options.flags);
+  if (options.is_b_transposed != 0) return invalid("is_b_transposed is 1: expected 0 where groups lie along k");
+  LPT_TRY(check_live(b, "b", 2));
+  LPT_TRY(check_live(c, "c", 3));
+  LPT_TRY(check_group_count(c, "c", groups.count));
+  MatrixView left, right;
+  LPT_TRY(check_rows(a, "a", !is_check, left));
+  LPT_TRY(check_rows(b, "b", !is_check, right));
+  LPT_TRY(check_groups(groups, left.rows));
+  if (left.rows != right.rows) {
+    return invalid("inner sizes differ: a is %s transposed, b is %s", tensor_text(*a).c_str(), tensor_text(*b).c_str());
+  }
+  const int64_t m = left.columns, n = right.columns;
+  Finish finish;
+  LPT_TRY(begin_finish(context, options, c, groups.count * m, n, false, finish));
+  LPT_TRY(check_apart(finish.c_view, "c", left, "a"));
+  LPT_TRY(check_apart(finish.c_view, "c", right, "b"));
+  const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
+  std::vector<Product> products(static_cast<size_t>(groups.count), common);
+  for (int64_t g = 0; g < groups.count; ++g) {
+    Product &product = products[static_cast<size_t>(g)];
+    product.is_a_transposed = true;
+    product.a = cut_rows(left, groups.begin(g), groups.rows(g));
+    product.b = cut_rows(right, groups.begin(g), groups.rows(g));
+    product.c = cut_rows(target, g * m, m);
+    LPT_TRY(check_arithmetic(options, product.a, product.b));
+  }
+  LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
+  LPT_TRY(multiply_many(context, products, is_check));
+  return end_finish(context, finish, is_check);
+}
+
+}  // namespace
+
+Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const int64_t *group_ends, int64_t group_count,
+                    const lpt_gemm_options &options, Tensor *c) {
+  Product common;
+  LPT_TRY(check_gemm_options(options, common));
+  if (options.outlier_threshold > 0) {
+    return unsupported("outlier_threshold is %g: groups take 0", options.outlier_threshold);
+  }
+  LPT_TRY(check_live(a, "a", 2));
+  const Groups groups{group_ends, group_count};
+  return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
+                                      : multiply_rows(context, a, b, groups, options, common, c);
+}
+
+}  // namespace lpt

@@ -1,0 +1,82 @@
+#include "src/ops/gemm_plan.hpp"
+
+#include <cstring>
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+OperandShape shape_of_operand(const Tensor &tensor) {
+  OperandShape shape{tensor.format.id, {1, 1}, 1, tensor.layout};
+  for (int32_t i = 0; i < tensor.rank; ++i) shape.extents[2 - tensor.rank + i] = tensor.extents[i];
+  if (tensor.rank > 0) shape.column_stride = tensor.strides[tensor.rank - 1];
+  return shape;
+}
+
+Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  if (tensor->rank > 2) return invalid("%s is %s: expected a matrix, as planned", name, tensor_text(*tensor).c_str());
+  const OperandShape shape = shape_of_operand(*tensor);
+  const bool is_alike = shape.format == planned.format && shape.extents[0] == planned.extents[0] &&
+                        shape.extents[1] == planned.extents[1] && shape.layout == planned.layout &&
+                        (shape.column_stride == 1) == (planned.column_stride == 1);
+  if (is_alike) return {};
+  return invalid("%s is %s%s, columns %lld apart: expected %lld×%lld %s%s, columns %lld apart, as planned", name,
+                 tensor_text(*tensor).c_str(), shape.layout == Layout::kPanels ? " packed" : "",
+                 number(shape.column_stride), number(planned.extents[0]), number(planned.extents[1]),
+                 format_name(planned.format).c_str(), planned.layout == Layout::kPanels ? " packed" : "",
+                 number(planned.column_stride));
+}
+
+}  // namespace
+
+Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
+                   GemmPlan **out_plan) {
+  if (options.bias != nullptr || options.residual != nullptr || options.quantize != nullptr) {
+    return invalid("%s is given: expected NULL, operands come with each call of the plan",
+                   options.bias != nullptr       ? "bias"
+                   : options.residual != nullptr ? "residual"
+                                                 : "quantize");
+  }
+  auto plan = std::make_unique<GemmPlan>();
+  plan->options = options;
+  plan->options.flags |= LPT_CHECK_ONLY;
+  LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->decision));
+  plan->options.flags = options.flags;
+  plan->a = shape_of_operand(*a);
+  plan->b = shape_of_operand(*b);
+  plan->c = shape_of_operand(*c);
+  *out_plan = plan.release();
+  return {};
+}
+
+Status run_plan(Context &context, const GemmPlan &plan, const Tensor *a, const Tensor *b,
+                const lpt_gemm_operands &operands, Tensor *c) {
+  LPT_TRY(check_as_planned(a, "a", plan.a));
+  LPT_TRY(check_as_planned(b, "b", plan.b));
+  LPT_TRY(check_as_planned(c, "c", plan.c));
+  const CpuFeatures missing = plan.decision.row->needs & ~context.features;
+  if (missing != 0) {
+    return invalid("the plan's kernel, %s, needs features that this context lacks", plan.decision.row->name);
+  }
+  lpt_gemm_options options = plan.options;
+  options.bias = operands.bias;
+  options.residual = operands.residual;
+  options.quantize = operands.quantize;
+  return gemm_planned(context, a, b, options, plan.decision.row, c);
+}
+
+lpt_gemm_plan_values plan_values(const GemmPlan &plan) {
+  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  values.m = plan.decision.shape.m;
+  values.n = plan.decision.shape.n;
+  values.k = plan.decision.shape.k;
+  values.workspace_bytes = plan.decision.workspace_bytes;
+  values.part_count = plan.decision.part_count;
+  std::strncpy(values.row, plan.decision.row->name, sizeof values.row - 1);
+  return values;
+}
+
+}  // namespace lpt

@@ -1,0 +1,296 @@
+#include "src/ops/gemm_run.hpp"
+
+#include <atomic>
+#include <cassert>
+#include <cmath>
+#include <functional>
+
+#include "src/ops/weights.hpp"
+
+namespace lpt {
+namespace {
+
+// Some rows and columns of the result.
+struct Area {
+  int64_t row, column, rows, columns;
+};
+
+// An area cut into a grid of parts.
+struct Grid {
+  int64_t rows, columns;  // parts
+  int64_t row_length, column_length;
+
+  int64_t count() const { return rows * columns; }
+};
+
+// Cuts an area into `wanted` parts or fewer, each as square as the units allow, since a part packs its share of a and b
+// anew.
+Grid make_grid(const Area &area, int64_t wanted) {
+  const int64_t row_units = (area.rows + kGemmRowUnit - 1) / kGemmRowUnit;
+  const int64_t column_units = (area.columns + kGemmColumnUnit - 1) / kGemmColumnUnit;
+  Grid grid{};
+  double best_cost = INFINITY;
+  for (int64_t rows = 1; rows <= wanted; ++rows) {
+    const int64_t columns = wanted / rows;
+    const int64_t row_length = (row_units + rows - 1) / rows * kGemmRowUnit;
+    const int64_t column_length = (column_units + columns - 1) / columns * kGemmColumnUnit;
+    // The longest part decides: its multiply-adds, and what it packs, worth some 32 of them an element.
+    const double cost = static_cast<double>(row_length) * static_cast<double>(column_length) +
+                        32.0 * static_cast<double>(row_length + column_length);
+    if (cost >= best_cost) continue;
+    best_cost = cost;
+    grid = {(area.rows + row_length - 1) / row_length, (area.columns + column_length - 1) / column_length, row_length,
+            column_length};
+  }
+  return grid;
+}
+
+// The part at a place of the grid that an area is cut into. The last ones of a row or a column may be smaller, or
+// nothing where the grid is that of a larger area.
+Area cut(const Area &area, const Grid &grid, int64_t index) {
+  const int64_t row = index / grid.columns * grid.row_length;
+  const int64_t column = index % grid.columns * grid.column_length;
+  return {area.row + row, area.column + column, std::min(grid.row_length, area.rows - row),
+          std::min(grid.column_length, area.columns - column)};
+}
+
+GemmRequest cut(const GemmRequest &whole, const Area &area) {
+  GemmRequest part = whole;
+  part.first_row = area.row;
+  part.first_column = area.column;
+  part.m = area.rows;
+  part.n = area.columns;
+  return part;
+}
+
+// How many threads are worth their waking.
+int64_t threads_for(const Context &context, const Area &area, int64_t k) {
+  constexpr double kLeastWork = 1 << 18;  // multiply-adds
+  const double work = static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k);
+  return static_cast<int64_t>(std::clamp(work / kLeastWork, 1.0, static_cast<double>(width_of(context))));
+}
+
+// In how many steps a product runs: one, if nobody wants to know how far it has come. A step packs its share of a and b
+// anew, so it has many elements.
+int64_t steps_for(const Context &context, const Area &area) {
+  constexpr int64_t kReportedElements = 1 << 19;
+  constexpr int64_t kMostReports = 100;
+  if (context.progress == nullptr) return 1;
+  return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
+}
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// How a product is cut: into steps, each of them shared among the threads. The first step is the largest, and so is its
+// first part: all are cut alike and get scratch of its size.
+struct Cutting {
+  Area all;
+  Grid steps, parts;
+  size_t scratch_bytes;  // of one part
+};
+
+Cutting cut_product(const Context &context, const GemmRow &row, const GemmRequest &whole) {
+  Cutting cutting{};
+  cutting.all = {0, 0, whole.m, whole.n};
+  cutting.steps = make_grid(cutting.all, steps_for(context, cutting.all));
+  const Area first = cut(cutting.all, cutting.steps, 0);
+  cutting.parts = make_grid(first, threads_for(context, first, whole.k));
+  cutting.scratch_bytes = aligned(row.scratch_bytes(cut(whole, cut(first, cutting.parts, 0))));
+  return cutting;
+}
+
+Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole) {
+  const Cutting cutting = cut_product(context, row, whole);
+  const auto &[all, steps, parts, scratch_bytes] = cutting;
+  std::byte *scratch = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
+  int64_t done = 0;
+  for (int64_t s = 0; s < steps.count(); ++s) {
+    const Area step = cut(all, steps, s);
+    const auto run_part = [&](int64_t i) {
+      const Area area = cut(step, parts, i);
+      if (area.rows <= 0 || area.columns <= 0) return;
+      GemmRequest part = cut(whole, area);
+      assert(row.scratch_bytes(part) <= scratch_bytes);
+      part.scratch = scratch + static_cast<size_t>(i) * scratch_bytes;
+      row.run(part);
+    };
+    parallel_for(context, parts.count(), std::cref(run_part));  // by reference: nothing is allocated
+    done += step.rows * step.columns;
+    if (context.progress == nullptr) continue;
+    const int64_t work = all.rows * all.columns;
+    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  }
+  return {};
+}
+
+GemmRequest request_of(const Product &product) {
+  GemmRequest request{};
+  request.a = product.a;
+  request.b = product.b;
+  request.c = product.c;
+  request.is_a_transposed = product.is_a_transposed;
+  request.is_b_transposed = product.is_b_transposed;
+  request.m = product.c.rows;
+  request.n = product.c.columns;
+  request.k = product.is_a_transposed ? product.a.rows : product.a.columns;
+  request.alpha = product.alpha;
+  request.beta = product.beta;
+  request.bias = product.bias;
+  request.is_f64 = is_f64_product(product);
+  request.is_portable = product.is_portable;
+  request.arithmetic = product.arithmetic;
+  request.arithmetic_bits = product.arithmetic_bits;
+  return request;
+}
+
+double flops_of(const GemmRequest &request) {
+  return 2.0 * static_cast<double>(request.m) * static_cast<double>(request.n) * static_cast<double>(request.k);
+}
+
+double bytes_of(const GemmRequest &request) {
+  return view_bytes(request.a) + view_bytes(request.b) + view_bytes(request.c);
+}
+
+bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
+
+// Whether a fast row reads these panels. Rows that need no instruction set read rows of numbers only.
+bool has_row_for_panels(const Context &context, const GemmRequest &request) {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (row.needs != 0 && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return true;
+  }
+  return false;
+}
+
+// Lays panels out as rows, which every row of the table reads.
+Status unpack(Context &context, bool is_check_only, GemmRequest &request) {
+  const MatrixView panels = request.b;
+  const size_t bytes = lay_out_unpacked(panels, nullptr, request.b);
+  if (is_check_only || is_empty(request)) return {};
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(bytes, &memory));
+  lay_out_unpacked(panels, memory, request.b);
+  unpack_panels(context, panels, request.b);
+  return {};
+}
+
+// The row of a request: the one that was picked before, or the first that takes it.
+Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request,
+                  const GemmRow **out_row) {
+  if (request.b.layout == Layout::kPanels && !has_row_for_panels(context, request)) {
+    LPT_TRY(unpack(context, is_check_only, request));
+  }
+  if (product.row != nullptr) {
+    explain_taken(context, "gemm", product.row->name);
+    *out_row = product.row;
+    return {};
+  }
+  return choose(context, "gemm", gemm_kernels(), request,
+                {request.a.format.id, request.b.format.id, request.c.format.id}, out_row);
+}
+
+// A part of one of many products.
+struct Piece {
+  const GemmRow *row;
+  GemmRequest request;
+};
+
+// Cuts a product so that no piece has more than `most_work` multiply-adds, as far as its rows and columns allow.
+void cut_into_pieces(const GemmRow *row, const GemmRequest &whole, double most_work, std::vector<Piece> &pieces) {
+  const Area all{0, 0, whole.m, whole.n};
+  const double work = flops_of(whole) / 2;
+  const auto wanted = static_cast<int64_t>(std::clamp(std::ceil(work / most_work), 1.0, 64.0));
+  const Grid grid = make_grid(all, wanted);
+  for (int64_t i = 0; i < grid.count(); ++i) {
+    const Area area = cut(all, grid, i);
+    if (area.rows > 0 && area.columns > 0) pieces.push_back({row, cut(whole, area)});
+  }
+}
+
+// Each of `count` threads takes the next piece when it has ended one. Where a piece runs does not change its bits.
+void run_pieces(Context &context, const std::vector<Piece> &pieces, size_t begin, size_t end, std::byte *scratch,
+                size_t scratch_bytes, int64_t threads) {
+  std::atomic<size_t> next{begin};
+  const auto work = [&](int64_t thread) {
+    for (size_t i = next++; i < end; i = next++) {
+      GemmRequest request = pieces[i].request;
+      request.scratch = scratch + static_cast<size_t>(thread) * scratch_bytes;
+      pieces[i].row->run(request);
+    }
+  };
+  parallel_for(context, threads, std::cref(work));
+}
+
+}  // namespace
+
+bool is_f64_product(const Product &product) {
+  return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
+         product.c.format.id == LPT_FORMAT_F64;
+}
+
+Status multiply_matrices(Context &context, const Product &product, bool is_check_only) {
+  GemmRequest whole = request_of(product);
+  const GemmRow *row = nullptr;
+  LPT_TRY(choose_row(context, product, is_check_only, whole, &row));
+  if (is_check_only || is_empty(whole)) return {};
+  const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
+  return run_product(context, *row, whole);
+}
+
+Status decide_product(Context &context, const Product &product, Decision &out_decision) {
+  GemmRequest whole = request_of(product);
+  const bool was_packed = whole.b.layout == Layout::kPanels;
+  LPT_TRY(choose_row(context, product, true, whole, &out_decision.row));
+  out_decision.shape = {whole.m, whole.n, whole.k};
+  out_decision.workspace_bytes = 0;
+  out_decision.part_count = 0;
+  if (is_empty(whole)) return {};
+  const Cutting cutting = cut_product(context, *out_decision.row, whole);
+  out_decision.part_count = cutting.parts.count();
+  out_decision.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  MatrixView rows;
+  if (was_packed && whole.b.layout == Layout::kRows) {
+    out_decision.workspace_bytes += lay_out_unpacked(product.b, nullptr, rows);
+  }
+  return {};
+}
+
+Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only) {
+  std::vector<Piece> wholes;
+  double work = 0, bytes = 0;
+  for (const Product &product : products) {
+    Piece whole{nullptr, request_of(product)};
+    LPT_TRY(choose_row(context, product, is_check_only, whole.request, &whole.row));
+    if (is_check_only || is_empty(whole.request)) continue;
+    work += flops_of(whole.request) / 2;
+    bytes += bytes_of(whole.request);
+    wholes.push_back(whole);
+  }
+  if (wholes.empty()) return {};
+  constexpr double kLeastWork = 1 << 18;  // multiply-adds that are worth a thread's waking
+  const int64_t width = width_of(context);
+  std::vector<Piece> pieces;
+  const double most_work = std::max(work / static_cast<double>(4 * width), kLeastWork);
+  for (const Piece &whole : wholes) cut_into_pieces(whole.row, whole.request, width == 1 ? work : most_work, pieces);
+  size_t scratch_bytes = 0;
+  for (const Piece &piece : pieces)
+    scratch_bytes = std::max(scratch_bytes, aligned(piece.row->scratch_bytes(piece.request)));
+  const int64_t threads = std::clamp<int64_t>(static_cast<int64_t>(work / kLeastWork), 1, width);
+  std::byte *scratch = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(threads) * scratch_bytes, &scratch));
+  const Measure measure(context, "gemm", wholes.front().row->name, bytes, 2 * work);
+  const size_t steps = context.progress == nullptr ? 1 : std::min<size_t>(pieces.size(), 100);
+  int64_t all = 0, done = 0;
+  for (const Piece &piece : pieces) all += piece.request.m * piece.request.n;
+  for (size_t step = 0, begin = 0; step < steps; ++step) {
+    const size_t end = pieces.size() * (step + 1) / steps;
+    run_pieces(context, pieces, begin, end, scratch, scratch_bytes, threads);
+    for (; begin < end; ++begin) done += pieces[begin].request.m * pieces[begin].request.n;
+    if (context.progress != nullptr && context.progress(context.progress_user, done, all) != 0) {
+      return cancelled(done, all);
+    }
+  }
+  return {};
+}
+
+}  // namespace lpt

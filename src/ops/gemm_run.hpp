@@ -1,0 +1,46 @@
+// Products of checked views: which kernel, how cut, with what scratch.
+#pragma once
+
+#include <vector>
+
+#include "kernels/gemm/gemm.hpp"
+#include "src/ops/operation.hpp"
+
+namespace lpt {
+
+struct ProductShape {
+  int64_t m, n, k;
+};
+
+// One product; views are checked. a is m × k and b is k × n, or stored transposed. b may lie in panels: then it is n × k.
+struct Product {
+  MatrixView a, b, c;
+  bool is_a_transposed = false;
+  bool is_b_transposed = false;
+  double alpha = 1.0;
+  double beta = 0.0;
+  const void *bias = nullptr;  // n numbers: f32, or f64 where a view is f64
+  bool is_portable = false;
+  lpt_arithmetic arithmetic = LPT_ARITHMETIC_NATIVE;
+  int32_t arithmetic_bits = 0;
+  const GemmRow *row = nullptr;  // picked before; NULL: the first that takes it
+};
+
+// What running a product takes and does.
+struct Decision {
+  ProductShape shape;
+  const GemmRow *row;
+  size_t workspace_bytes;
+  int64_t part_count;
+};
+
+bool is_f64_product(const Product &product);
+Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
+
+// Picks the row of a product whose tensors may be without data.
+Status decide_product(Context &context, const Product &product, Decision &out_decision);
+
+// Products that do not depend on each other, shared among the threads together. Formats are alike, shapes may differ.
+Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only);
+
+}  // namespace lpt

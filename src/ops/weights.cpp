@@ -1,0 +1,241 @@
+#include "src/ops/weights.hpp"
+
+#include "kernels/gemm/panels.hpp"
+#include "src/ops/operation.hpp"
+#include "src/ops/weights_panels.hpp"
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+int64_t k_of(const Tensor &packed) { return packed.extents[packed.rank - 1]; }
+
+// Panels from one expert to the next: views keep the strides of what they are cut from.
+int64_t panels_per_expert(const Tensor &packed) {
+  const int64_t lanes = packed.rank < 3 ? packed.extents[0] : packed.strides[0] / std::max<int64_t>(k_of(packed), 1);
+  return (lanes + kPanelLanes - 1) / kPanelLanes;
+}
+
+int64_t scale_bytes(const Format &format) { return element_bits(format.block_scale) / 8; }
+
+Status check_order(const char *name, const int32_t *order, int64_t count) {
+  if (order == nullptr) return {};
+  std::vector<bool> is_seen(static_cast<size_t>(count), false);
+  for (int64_t i = 0; i < count; ++i) {
+    if (order[i] < 0 || order[i] >= count) {
+      return invalid("%s[%lld] is %d: expected 0 to %lld", name, number(i), order[i], number(count - 1));
+    }
+    if (is_seen[static_cast<size_t>(order[i])]) {
+      return invalid("%s[%lld] is %d, as one before it: expected each number once", name, number(i), order[i]);
+    }
+    is_seen[static_cast<size_t>(order[i])] = true;
+  }
+  return {};
+}
+
+// An order of columns moves whole blocks, and may sort inside them.
+Status find_k_blocks(const Format &format, int64_t k, PanelOrder &order) {
+  if (order.columns == nullptr || !format.has_block_scale() || format.block_columns == LPT_WHOLE) return {};
+  const int64_t length = format.block_columns;
+  for (int64_t p = 0; p < k; ++p) {
+    const int64_t source = order.columns[p] / length;
+    if (p % length == 0) order.k_blocks.push_back(source);
+    if (source != order.k_blocks.back()) {
+      return invalid(
+          "input_order[%lld] is %d: it mixes columns of blocks %lld and %lld, which have scales of their own",
+          number(p), order.columns[p], number(order.k_blocks.back()), number(source));
+    }
+  }
+  return {};
+}
+
+void pack_rows(Context &context, const MatrixView &rows, const PanelOrder &order, const MatrixView &panels) {
+  const int64_t count = (rows.rows + kPanelLanes - 1) / kPanelLanes;
+  parallel_parts(context, count, kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
+    for (int64_t panel = begin; panel < begin + length; ++panel) pack_panel(rows, order, panel, panels);
+  });
+  if (rows.tensor_scale != nullptr) *panels.tensor_scale = *rows.tensor_scale;
+}
+
+// One matrix of a tensor of experts × n × k.
+MatrixView expert_of(const MatrixView &all, int64_t rows, int64_t expert) {
+  return all.rows == rows ? all : cut_rows(all, expert * rows, rows);
+}
+
+Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(weights, "weights", needs_data, out_view));
+  if (weights->rank != 2 && weights->rank != 3) {
+    return invalid("weights is %s: expected n × k, or experts × n × k", tensor_text(*weights).c_str());
+  }
+  const Format &format = weights->format;
+  if (format.element == LPT_FORMAT_F64 || format.id == LPT_FORMAT_UINT8) {
+    return unsupported("weights is %s: products with packed weights do not take it", format_name(format.id).c_str());
+  }
+  const int64_t n = weights->extents[weights->rank - 2];
+  const int32_t height = format.block_rows;
+  if (weights->rank == 3 && format.has_block_scale() && (height == LPT_WHOLE || n % height != 0)) {
+    return unsupported("weights is %s: blocks of scales span experts", tensor_text(*weights).c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+PanelSize panel_size(const Format &format, int64_t k) {
+  PanelSize size{panel_bytes(panel_kind(format.element), k), 0, 0};
+  const int64_t scales = panel_blocks(format, k) * kPanelLanes;
+  if (format.has_block_scale()) size.scales = scales * scale_bytes(format);
+  if (format.has_zero_point()) size.zero_points = scales;
+  return size;
+}
+
+int64_t panel_count(const Tensor &packed) {
+  return packed.rank == 3 ? packed.extents[0] * panels_per_expert(packed) : panels_per_expert(packed);
+}
+
+size_t panels_bytes(const Tensor &packed) {
+  const PanelSize size = panel_size(packed.format, k_of(packed));
+  const int64_t bytes = panel_count(packed) * (size.payload + size.scales + size.zero_points);
+  return static_cast<size_t>(bytes) + (packed.format.has_tensor_scale() ? sizeof(float) : 0);
+}
+
+Status create_packed(Context &context, const Format &format, int32_t rank, const int64_t *extents,
+                     Tensor **out_packed) {
+  auto packed = std::make_unique<Tensor>();
+  packed->format = format;
+  packed->layout = Layout::kPanels;
+  packed->rank = rank;
+  for (int32_t i = 0; i < rank; ++i) packed->extents[i] = extents[i];
+  const int64_t n = extents[rank - 2], k = extents[rank - 1];
+  packed->strides[rank - 1] = 1;
+  packed->strides[rank - 2] = k;
+  if (rank == 3) packed->strides[0] = round_up(n, kPanelLanes) * k;
+  const PanelSize size = panel_size(format, k);
+  const auto panels = static_cast<size_t>(panel_count(*packed));
+  const auto aligned = [&](int64_t bytes) {
+    return static_cast<size_t>(round_up(static_cast<int64_t>(panels) * bytes, static_cast<int64_t>(kAlignment)));
+  };
+  const size_t scales_at = aligned(size.payload);
+  const size_t zero_points_at = scales_at + aligned(size.scales);
+  const size_t tensor_scale_at = zero_points_at + aligned(size.zero_points);
+  std::shared_ptr<std::byte> memory;
+  LPT_TRY(allocate_bytes(context.allocator, tensor_scale_at + kAlignment, memory));
+  packed->data = memory.get();
+  if (format.has_block_scale()) packed->block_scales = memory.get() + scales_at;
+  if (format.has_zero_point()) packed->zero_points = reinterpret_cast<uint8_t *>(memory.get() + zero_points_at);
+  if (format.has_tensor_scale()) packed->tensor_scale = reinterpret_cast<float *>(memory.get() + tensor_scale_at);
+  packed->storage.fill(memory);
+  *out_packed = packed.release();
+  return {};
+}
+
+MatrixView panels_of(const Tensor &packed, int64_t expert) {
+  const int64_t k = k_of(packed);
+  const PanelSize size = panel_size(packed.format, k);
+  const int64_t first = expert * panels_per_expert(packed);
+  MatrixView view;
+  view.format = packed.format;
+  view.layout = Layout::kPanels;
+  view.rows = packed.extents[packed.rank - 2];
+  view.columns = k;
+  view.row_stride = k;
+  view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  if (packed.block_scales != nullptr) {
+    view.block_scales = static_cast<std::byte *>(packed.block_scales) + first * size.scales;
+    view.block_scale_stride = panel_blocks(packed.format, k);
+  }
+  if (packed.zero_points != nullptr) view.zero_points = packed.zero_points + first * size.zero_points;
+  view.tensor_scale = packed.tensor_scale;
+  return view;
+}
+
+Status cut_panels(const Tensor &packed, const int64_t *begins, Tensor &view) {
+  const int32_t k_axis = packed.rank - 1, n_axis = packed.rank - 2;
+  if (begins[k_axis] != 0 || view.extents[k_axis] != packed.extents[k_axis]) {
+    return invalid("axis %d of packed weights is cut: expected all of its %lld columns", k_axis, number(k_of(packed)));
+  }
+  if (begins[n_axis] % kPanelLanes != 0) {
+    return invalid("begins[%d] is %lld: packed weights are cut at multiples of %lld", n_axis, number(begins[n_axis]),
+                   number(kPanelLanes));
+  }
+  const int64_t expert = packed.rank == 3 ? begins[0] : 0;
+  const int64_t first = expert * panels_per_expert(packed) + begins[n_axis] / kPanelLanes;
+  const PanelSize size = panel_size(packed.format, k_of(packed));
+  view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  if (view.block_scales != nullptr) {
+    view.block_scales = static_cast<std::byte *>(packed.block_scales) + first * size.scales;
+  }
+  if (view.zero_points != nullptr) view.zero_points += first * size.zero_points;
+  return {};
+}
+
+Status check_packed(const Tensor *packed, const char *name) {
+  if (packed == nullptr) return invalid("%s is NULL: expected packed weights", name);
+  if (packed->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  if (packed->layout != Layout::kPanels) {
+    return invalid("%s is %s, not packed: expected a tensor of lpt_weights_pack()", name, tensor_text(*packed).c_str());
+  }
+  return {};
+}
+
+size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows) {
+  Format format = panels.format;
+  if (format.has_block_scale()) format.block_rows = 1;
+  const size_t bytes = lay_out_matrix(format, panels.rows, panels.columns, memory, out_rows);
+  out_rows.format = format;
+  return bytes;
+}
+
+void unpack_panels(Context &context, const MatrixView &panels, const MatrixView &rows) {
+  const int64_t count = (rows.rows + kPanelLanes - 1) / kPanelLanes;
+  parallel_parts(context, count, kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
+    for (int64_t panel = begin; panel < begin + length; ++panel) unpack_panel(panels, panel, rows);
+  });
+  if (panels.tensor_scale != nullptr) *rows.tensor_scale = *panels.tensor_scale;
+}
+
+Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, Tensor **out_packed) {
+  LPT_TRY(check_flags("flags", options.flags));
+  const bool needs_data = !is_check_only(options.flags);
+  MatrixView all;
+  LPT_TRY(check_weights(weights, needs_data, all));
+  const int64_t n = weights->extents[weights->rank - 2], k = all.columns;
+  LPT_TRY(check_order("output_order", options.output_order, n));
+  LPT_TRY(check_order("input_order", options.input_order, k));
+  PanelOrder order{options.output_order, options.input_order, {}};
+  LPT_TRY(find_k_blocks(weights->format, k, order));
+  if (!needs_data) {
+    *out_packed = nullptr;
+    return {};
+  }
+  Tensor *packed = nullptr;
+  LPT_TRY(create_packed(context, weights->format, weights->rank, weights->extents, &packed));
+  const int64_t experts = weights->rank == 3 ? weights->extents[0] : 1;
+  for (int64_t e = 0; e < experts; ++e) pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
+  *out_packed = packed;
+  return {};
+}
+
+Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights) {
+  LPT_TRY(check_packed(packed, "packed"));
+  MatrixView all;
+  LPT_TRY(check_weights(weights, true, all));
+  const bool is_alike = weights->rank == packed->rank && weights->format.id == packed->format.id &&
+                        std::equal(weights->extents, weights->extents + weights->rank, packed->extents);
+  if (!is_alike) {
+    return invalid("weights is %s: expected %s, as packed", tensor_text(*weights).c_str(),
+                   tensor_text(*packed).c_str());
+  }
+  if (packed->format.has_block_scale() && packed->format.block_rows != 1) {
+    return unsupported("packed is %s: its blocks span rows, and packing gave each row its own scales",
+                       format_name(packed->format.id).c_str());
+  }
+  const int64_t n = weights->extents[weights->rank - 2];
+  const int64_t experts = weights->rank == 3 ? weights->extents[0] : 1;
+  for (int64_t e = 0; e < experts; ++e) unpack_panels(context, panels_of(*packed, e), expert_of(all, n, e));
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,25 @@
+// One panel of packed weights, from rows of numbers and back.
+#pragma once
+
+#include <vector>
+
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// How rows and columns of the source stand in the panels.
+struct PanelOrder {
+  const int32_t *rows;            // NULL: as they are
+  const int32_t *columns;         // NULL: as they are
+  std::vector<int64_t> k_blocks;  // source block of each block along k; empty: as they are
+
+  int64_t row(int64_t lane) const { return rows == nullptr ? lane : rows[lane]; }
+  int64_t column(int64_t p) const { return columns == nullptr ? p : columns[p]; }
+  int64_t block(int64_t b) const { return k_blocks.empty() ? b : k_blocks[static_cast<size_t>(b)]; }
+};
+
+// Panel `panel` of all the panels in a view; those begin as zeros.
+void pack_panel(const MatrixView &rows, const PanelOrder &order, int64_t panel, const MatrixView &panels);
+void unpack_panel(const MatrixView &panels, int64_t panel, const MatrixView &rows);
+
+}  // namespace lpt

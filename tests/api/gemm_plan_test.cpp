@@ -1,0 +1,110 @@
+// Plans: the same bits as the call, decided once.
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct Plan {
+  lpt_gemm_plan *handle = nullptr;
+  ~Plan() { lpt_gemm_plan_destroy(handle); }
+};
+
+lpt_gemm_options transposed_b() {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  return options;
+}
+
+TEST(GemmPlan, GivesTheBitsOfTheCall) {
+  const int64_t m = 33, n = 70, k = 128;
+  for (const int32_t threads : {1, 2}) {
+    const Context context = make_context(threads);
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_MXFP4,
+                                    LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT4_1X128}) {
+      for (const bool is_packed : {false, true}) {
+        for (const lpt_format c_format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
+          SCOPED_TRACE(name_of(format) + (is_packed ? " packed " : " ") + name_of(c_format));
+          const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, m, k, draw_normal(801, m * k));
+          const Tensor rows = tensor_of(context.get(), format, n, k, draw_normal(802, n * k));
+          Tensor packed;
+          ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), rows.get(), nullptr, out(packed))));
+          const lpt_tensor *const b = is_packed ? packed.get() : rows.get();
+          const Tensor bias = make_tensor(context.get(), LPT_FORMAT_F32, {n});
+          static_cast<float *>(describe(context.get(), bias.get()).data)[3] = 2.5f;
+          const Tensor expected = make_tensor(context.get(), c_format, m, n),
+                       given = make_tensor(context.get(), c_format, m, n);
+          lpt_gemm_options options = transposed_b();
+          options.activation = LPT_ACTIVATION_SILU;
+          Plan plan;
+          ASSERT_TRUE(
+              ok(context.get(), lpt_gemm_plan_create(context.get(), a.get(), b, &options, given.get(), &plan.handle)));
+          lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+          operands.bias = bias.get();
+          ASSERT_TRUE(
+              ok(context.get(), lpt_gemm_plan_run(context.get(), plan.handle, a.get(), b, &operands, given.get())));
+          options.bias = bias.get();
+          ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b, &options, expected.get())));
+          const std::string explanation = lpt_context_explanation(context.get());
+          EXPECT_EQ(bytes_of(context.get(), expected.get()), bytes_of(context.get(), given.get()));
+          lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+          ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan.handle, &values)));
+          EXPECT_EQ(m, values.m);
+          EXPECT_EQ(n, values.n);
+          EXPECT_EQ(k, values.k);
+          EXPECT_GT(values.workspace_bytes, 0u);
+          EXPECT_GE(values.part_count, 1);
+          EXPECT_NE(std::string::npos, explanation.find(values.row)) << explanation;
+        }
+      }
+    }
+  }
+}
+
+TEST(GemmPlan, TakesTensorsWithoutData) {
+  const Context context = make_context();
+  const Tensor a = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 5, 8),
+               b = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 9, 8);
+  const Tensor c = wrap(context.get(), LPT_FORMAT_F32, nullptr, 5, 9);
+  const lpt_gemm_options options = transposed_b();
+  Plan plan;
+  ASSERT_TRUE(
+      ok(context.get(), lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &plan.handle)));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(context.get(), plan.handle, a.get(), b.get(), nullptr, c.get()));
+  expect_words({"a is 5×8 bf16", "without data"}, lpt_context_error(context.get()));
+}
+
+TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
+  const Context context = make_context();
+  const Tensor a = make_tensor(context.get(), LPT_FORMAT_BF16, 5, 8),
+               b = make_tensor(context.get(), LPT_FORMAT_BF16, 9, 8);
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 5, 9);
+  lpt_gemm_options options = transposed_b();
+  Plan plan;
+  ASSERT_TRUE(
+      ok(context.get(), lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &plan.handle)));
+  const auto refused = [&](const Tensor &left, const Tensor &right, const Tensor &result,
+                           std::vector<const char *> words) {
+    EXPECT_EQ(LPT_INVALID_ARGUMENT,
+              lpt_gemm_plan_run(context.get(), plan.handle, left.get(), right.get(), nullptr, result.get()));
+    expect_words(words, lpt_context_error(context.get()));
+  };
+  refused(make_tensor(context.get(), LPT_FORMAT_F32, 5, 8), b, c, {"a is 5×8 f32", "expected 5×8 bf16"});
+  refused(a, make_tensor(context.get(), LPT_FORMAT_BF16, 10, 8), c, {"b is 10×8", "expected 9×8"});
+  Tensor packed;
+  ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), b.get(), nullptr, out(packed))));
+  refused(a, packed, c, {"b is 9×8 bf16 packed"});
+  refused(a, b, make_tensor(context.get(), LPT_FORMAT_BF16, 5, 9), {"c is 5×9 bf16"});
+  options.bias = c.get();
+  lpt_gemm_plan *none = nullptr;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &none));
+  expect_words({"bias is given", "each call"}, lpt_context_error(context.get()));
+  const Context reference = make_context(1, LPT_ISA_REFERENCE);
+  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan.handle, &values)));
+  if (std::string(values.row) == "gemm_any_ref") return;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(reference.get(), plan.handle, a.get(), b.get(), nullptr, c.get()));
+  expect_words({values.row, "lacks"}, lpt_context_error(reference.get()));
+}
+
+}  // namespace
+}  // namespace lpt::test

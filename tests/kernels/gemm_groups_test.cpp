@@ -1,0 +1,495 @@
+// Products of small integers with scales for groups of k, by int8 dot products: b in panels and plain, against sums of
+// integers and of doubles that know nothing of panels.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/panels.hpp"
+#include "tests/kernels/gemm_problem.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr const char *kRowName = "gemm_groups_x86_avx512_vnni";
+
+const GemmRow *find_row() {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (row.name == std::string(kRowName)) return &row;
+  }
+  return nullptr;
+}
+
+// b of a problem in panels, code by code.
+struct Panels {
+  explicit Panels(const Problem &problem)
+      : codes(static_cast<size_t>(panel_count(problem.b) * panel_bytes(kind(problem.b), problem.b.columns()))),
+        scales(static_cast<size_t>(block_count(problem.b) * scale_bytes(problem.b))),
+        zero_points(static_cast<size_t>(block_count(problem.b))),
+        tensor_scale(problem.b.tensor_scale) {
+    const Matrix &b = problem.b;
+    view = problem.request.b;
+    view.layout = Layout::kPanels;
+    view.data = codes.data();
+    view.block_scales = scales.data();
+    view.zero_points = zero_points.data();
+    view.tensor_scale = view.format.has_tensor_scale() ? &tensor_scale : nullptr;
+    std::memset(codes.data(), 0, codes.bytes());
+    std::memset(scales.data(), 0, scales.bytes());
+    std::memset(zero_points.data(), 0, zero_points.bytes());
+    const int64_t bytes = panel_bytes(kind(b), b.columns());
+    for (int64_t lane = 0; lane < b.rows(); ++lane) {
+      const int64_t panel = lane / kPanelLanes;
+      for (int64_t p = 0; p < b.columns(); ++p) {
+        const PanelPlace place = panel_place(kind(b), lane % kPanelLanes, p);
+        codes.data()[panel * bytes + place.byte] |= static_cast<uint8_t>(b.code(lane, p) << place.shift);
+      }
+      if (!b.format().has_block_scale()) continue;
+      const int64_t blocks = panel_blocks(b.format(), b.columns());
+      for (int64_t block = 0; block < blocks; ++block) {
+        const int64_t row = lane / b.grid().block_rows,
+                      at = (panel * blocks + block) * kPanelLanes + lane % kPanelLanes;
+        const uint32_t code = b.scale_code(row, block);
+        std::memcpy(scales.data() + at * scale_bytes(b), &code, static_cast<size_t>(scale_bytes(b)));
+        zero_points.data()[at] = b.zero_point(row, block);
+      }
+    }
+  }
+
+  static PanelKind kind(const Matrix &b) { return panel_kind(b.format().element); }
+  static int64_t panel_count(const Matrix &b) { return (b.rows() + kPanelLanes - 1) / kPanelLanes; }
+  static int64_t scale_bytes(const Matrix &b) { return b.format().block_scale == LPT_FORMAT_F32 ? 4 : 1; }
+  static int64_t block_count(const Matrix &b) {
+    return b.format().has_block_scale() ? panel_count(b) * kPanelLanes * panel_blocks(b.format(), b.columns()) : 0;
+  }
+
+  Guarded codes, scales, zero_points;
+  float tensor_scale;
+  MatrixView view;
+};
+
+class GemmGroups : public testing::Test {
+ protected:
+  void SetUp() override {
+    row_ = find_row();
+    if (row_ == nullptr) GTEST_SKIP() << kRowName << " was not compiled";
+    if (!is_here(*row_)) GTEST_SKIP() << kRowName << " needs " << feature_names(missing_of(*row_));
+  }
+
+  void run(GemmRequest request) const {
+    ASSERT_EQ(row_->refuses(request), nullptr);
+    Guarded scratch(row_->scratch_bytes(request));
+    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
+    row_->run(request);
+    EXPECT_TRUE(scratch.is_intact()) << "writes past its scratch";
+  }
+
+  // c of a problem with b in panels; c with b plain has to have the same bits.
+  std::vector<float> product(Problem &problem) const {
+    run(problem.request);
+    const std::vector<float> plain = numbers(problem);
+    const Panels panels(problem);
+    GemmRequest request = problem.request;
+    request.b = panels.view;
+    std::memset(problem.c.data.data(), 0xFF, problem.c.data.bytes());
+    run(request);
+    EXPECT_TRUE(panels.codes.is_intact() && panels.scales.is_intact() && problem.c.is_intact()) << problem.name;
+    const std::vector<float> packed = numbers(problem);
+    EXPECT_EQ(std::memcmp(plain.data(), packed.data(), 4 * plain.size()), 0) << problem.name;
+    return packed;
+  }
+
+  static std::vector<float> numbers(const Problem &problem) {
+    std::vector<float> result;
+    for (int64_t i = 0; i < problem.request.m; ++i) {
+      for (int64_t j = 0; j < problem.request.n; ++j) result.push_back(problem.c.get(i, j));
+    }
+    return result;
+  }
+
+  const GemmRow *row_ = nullptr;
+};
+
+// Numbers of an element are integers times its inverse.
+float unit_of(lpt_format element) {
+  switch (element) {
+    case LPT_FORMAT_E2M1FN:
+      return 2;
+    case LPT_FORMAT_E3M0:
+      return 4;
+    case LPT_FORMAT_E2M3FN:
+      return 8;
+    case LPT_FORMAT_Q1_6:
+      return 64;
+    default:
+      return 1;
+  }
+}
+
+int64_t integer_at(const Matrix &matrix, int64_t row, int64_t column) {
+  const double fraction = static_cast<double>(unit_of(matrix.format().element));
+  const BlockGrid grid = matrix.grid();
+  const int64_t zero =
+      matrix.format().has_zero_point() ? matrix.zero_point(row / grid.block_rows, column / grid.block_columns) : 0;
+  return std::llround(fraction * element_at(matrix, row, column)) - zero;
+}
+
+// Block scale · tensor scale of a lane whose whole k lies in one block, and the power of two that integer_at() took.
+float factor_of(const Matrix &matrix, int64_t lane) {
+  float scale = 1;
+  if (matrix.format().has_block_scale()) {
+    scale = static_cast<float>(
+        number_of(matrix.format().block_scale, matrix.scale_code(lane / matrix.grid().block_rows, 0)));
+  }
+  if (matrix.format().has_tensor_scale()) scale *= matrix.tensor_scale;
+  return scale / unit_of(matrix.format().element);
+}
+
+const char *const kRowFormats[] = {"mxfp4",       "nvfp4",  "nvfp4_16x16",   "int8_1x32",     "int8_row",
+                                   "int8_tensor", "mxint8", "int4_1x32",     "int4_1x128",    "e2m1fn",
+                                   "int4",        "int2",   "int8/32x8/f32", "int2/1x16/f32", "e2m1fn/1x64/e4m3fn",
+                                   "mxfp6_e2m3",  "e3m0",   "e2m3fn"};
+const char *const kColumnFormats[] = {
+    "mxfp4",       "nvfp4",     "nvfp4_16x16",    "int8_1x32",          "int8_row",
+    "mxint8",      "int4_1x32", "int4_1x64",      "int4_1x128",         "uint4_1x32",
+    "uint4_1x128", "int4",      "ternary_tensor", "ternary/1x32/f32",   "int2",
+    "int8",        "e2m1fn",    "int8/1x8/f32",   "e2m1fn/1x64/e4m3fn", "int4/16x16/e8m0fnu",
+    "mxfp6_e2m3",  "e3m0",      "e2m3fn"};
+
+struct Pair {
+  const char *a, *b;
+};
+
+constexpr int64_t kEdges[] = {1, 2, 3, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257};
+
+void expect_near(const Problem &problem, const std::vector<float> &found) {
+  const GemmRequest &request = problem.request;
+  const std::vector<double> a = problem.a_lanes(), b = problem.b_lanes();
+  for (int64_t i = 0; i < request.m; ++i) {
+    for (int64_t j = 0; j < request.n; ++j) {
+      double sum = 0, total = 0;
+      for (int64_t p = 0; p < request.k; ++p) {
+        const double product = a[static_cast<size_t>(i * request.k + p)] * b[static_cast<size_t>(j * request.k + p)];
+        sum += product;
+        total += std::fabs(product);
+      }
+      const double bound = 4 * std::sqrt(static_cast<double>(request.k) + 1) * 0x1p-23 * total;
+      const double error = std::fabs(static_cast<double>(found[static_cast<size_t>(i * request.n + j)]) - sum);
+      ASSERT_LE(error, bound) << problem.name << " at " << i << ", " << j;
+    }
+  }
+}
+
+TEST_F(GemmGroups, AddsUpAllPairsOfFormats) {
+  Random random(1);
+  for (const char *a_format : kRowFormats) {
+    for (const char *b_format : kColumnFormats) {
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        Problem problem(a_format, b_format, LPT_FORMAT_F32, false, true, random.of(kEdges), random.of(kEdges),
+                        random.of(kEdges), random.below(3));
+        problem.draw(random);
+        expect_near(problem, product(problem));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GemmGroups, AddsUpAllShapes) {
+  Random random(2);
+  const Pair pairs[] = {{"mxfp4", "mxfp4"},          {"nvfp4", "nvfp4"},         {"int8_row", "int4_1x32"},
+                        {"int8_1x32", "uint4_1x64"}, {"int8_1x32", "int8_1x32"}, {"int8_row", "int8_row"}};
+  for (const int64_t m : kEdges) {
+    for (const int64_t n : kEdges) {
+      const Pair pair = random.of(pairs);
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, m, n, random.of(kEdges));
+      problem.draw(random);
+      expect_near(problem, product(problem));
+      if (HasFailure()) return;
+    }
+    for (const int64_t k : kEdges) {
+      const Pair pair = random.of(pairs);
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, m, random.of(kEdges), k);
+      problem.draw(random);
+      expect_near(problem, product(problem));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(GemmGroups, CutsAnyNumberOfRowsToTiles) {
+  Random random(10);
+  const Pair pairs[] = {{"mxfp4", "mxfp4"},   {"nvfp4", "nvfp4"},        {"int8_row", "uint4_1x32"},
+                        {"int8", "int8"},     {"int8_1x32", "e2m3fn"},   {"int8", "e2m3fn"},
+                        {"int8_row", "int4"}, {"int8_row", "int4_1x32"}, {"mxint8", "int8_1x32"}};
+  for (const Pair &pair : pairs) {
+    for (int64_t m = 1; m <= 25; ++m) {
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, m, 33, 70);
+      problem.draw(random);
+      expect_near(problem, product(problem));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(GemmGroups, IsOneRoundingAndTheScalesInOneGroup) {
+  Random random(3);
+  for (const char *a_format : kRowFormats) {
+    for (const char *b_format : kColumnFormats) {
+      const int64_t k = 1 + random.below(8);
+      Problem problem(a_format, b_format, LPT_FORMAT_F32, false, true, 1 + random.below(40), 1 + random.below(70), k);
+      problem.draw(random);
+      const std::vector<float> found = product(problem);
+      for (int64_t i = 0; i < problem.request.m; ++i) {
+        for (int64_t j = 0; j < problem.request.n; ++j) {
+          int64_t sum = 0;
+          for (int64_t p = 0; p < k; ++p) sum += integer_at(problem.a, i, p) * integer_at(problem.b, j, p);
+          const float expected = static_cast<float>(sum) * factor_of(problem.a, i) * factor_of(problem.b, j);
+          ASSERT_EQ(found[static_cast<size_t>(i * problem.request.n + j)], expected)
+              << problem.name << " at " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+// Every code of a by every code of b, each pair alone and in two groups.
+TEST_F(GemmGroups, MultipliesAllPairsOfCodes) {
+  const Pair pairs[] = {{"e2m1fn", "e2m1fn"}, {"int8", "int8"},        {"int8", "int4"},      {"int8", "e2m1fn"},
+                        {"int4", "int4"},     {"e2m1fn", "int8"},      {"int2", "int2"},      {"q1_6", "q1_6"},
+                        {"mxfp4", "mxfp4"},   {"int8_1x32", "mxint8"}, {"int4", "int4_1x32"}, {"e2m3fn", "e2m3fn"},
+                        {"e3m0", "int4"}};
+  for (const Pair &pair : pairs) {
+    for (const int64_t place : {0, 1, 2, 3, 33}) {
+      const int64_t a_codes =
+          int64_t{1} << element_bits(Problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, 1, 1, 1).a.format().element);
+      const int64_t b_codes =
+          int64_t{1} << element_bits(Problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, 1, 1, 1).b.format().element);
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, a_codes, b_codes, place + 1);
+      Random random(4);
+      problem.draw(random);
+      for (int64_t p = 0; p <= place; ++p) {
+        for (int64_t i = 0; i < a_codes; ++i) problem.a.set_code(i, p, p == place ? static_cast<uint32_t>(i) : 0);
+        for (int64_t j = 0; j < b_codes; ++j) problem.b.set_code(j, p, p == place ? static_cast<uint32_t>(j) : 1);
+      }
+      const std::vector<float> found = product(problem);
+      for (int64_t i = 0; i < a_codes; ++i) {
+        for (int64_t j = 0; j < b_codes; ++j) {
+          const double expected = problem.a_at(i, place) * problem.b_at(place, j);
+          const auto value = static_cast<double>(found[static_cast<size_t>(i * b_codes + j)]);
+          ASSERT_LE(std::fabs(value - expected), 0x1p-22 * std::fabs(expected)) << problem.name << " " << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
+// Powers of two: nothing rounds, so the sum over all groups is exact.
+TEST_F(GemmGroups, IsExactWithScalesThatArePowersOfTwo) {
+  Random random(5);
+  for (const int64_t k : {33, 257, 1000}) {
+    Problem problem("mxfp4", "mxfp4", LPT_FORMAT_F32, false, true, 37, 70, k);
+    problem.draw(random);
+    for (Matrix *matrix : {&problem.a, &problem.b}) {
+      for (int64_t row = 0; row < matrix->rows(); ++row) {
+        for (int64_t block = 0; block < matrix->grid().columns; ++block) {
+          set_scale(*matrix, row, block, 126 + static_cast<uint32_t>(random.below(4)));
+        }
+      }
+    }
+    const std::vector<float> found = product(problem);
+    const std::vector<double> a = problem.a_lanes(), b = problem.b_lanes();
+    for (int64_t i = 0; i < 37; ++i) {
+      for (int64_t j = 0; j < 70; ++j) {
+        double sum = 0;
+        for (int64_t p = 0; p < k; ++p) sum += a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(j * k + p)];
+        ASSERT_EQ(static_cast<double>(found[static_cast<size_t>(i * 70 + j)]), sum) << problem.name;
+      }
+    }
+  }
+}
+
+// All pairs of e8m0 codes but NaN, each in the second of two groups; the first is of zeros. A row alone, and all rows
+// at once.
+TEST_F(GemmGroups, MultipliesAllPairsOfPowersOfTwo) {
+  const auto check_rows = [&](int first, int count) {
+    Problem problem("mxfp4", "mxfp4", LPT_FORMAT_F32, false, true, count, 256, 40);
+    const auto set = [](Matrix &matrix, int64_t lane, int code) {
+      for (int64_t p = 0; p < 40; ++p) matrix.set_code(lane, p, p == 39 ? 2 : 0);
+      set_scale(matrix, lane, 0, 127);
+      set_scale(matrix, lane, 1, static_cast<uint32_t>(code));
+    };
+    const auto b_code = [](int lane) { return std::min(lane, 254); };
+    for (int lane = 0; lane < count; ++lane) set(problem.a, lane, first + lane);
+    for (int lane = 0; lane < 256; ++lane) set(problem.b, lane, b_code(lane));
+    const std::vector<float> found = product(problem);
+    for (int i = 0; i < count; ++i) {
+      for (int j = 0; j < 256; ++j) {
+        const int exponent = first + i + b_code(j) - 254;
+        const double expected = std::ldexp(1.0, exponent);
+        const auto value = static_cast<double>(found[static_cast<size_t>(256 * i + j)]);
+        if (exponent >= 126) {
+          ASSERT_TRUE(value == expected || std::isinf(value)) << first + i << ", " << j << ": " << value;
+        } else if (exponent >= -124) {
+          ASSERT_EQ(value, expected) << first + i << ", " << j;
+        } else {
+          ASSERT_LE(std::fabs(value - expected), 0x1p-126) << first + i << ", " << j;
+        }
+      }
+    }
+  };
+  check_rows(0, 255);
+  for (int row = 0; row < 255; ++row) check_rows(row, 1);
+}
+
+TEST_F(GemmGroups, TakesEveryZeroPoint) {
+  Random random(6);
+  for (const char *b_format : {"uint4_1x32", "uint4_1x128", "uint4/row/f32/uint8"}) {
+    Problem problem("int8_row", b_format, LPT_FORMAT_F32, false, true, 19, 256, 300);
+    problem.draw(random);
+    for (int64_t row = 0; row < 256; ++row) {
+      for (int64_t block = 0; block < problem.b.grid().columns; ++block) {
+        problem.b.zero_points.data()[row * problem.b.scale_stride() + block] = static_cast<uint8_t>(row + 85 * block);
+      }
+    }
+    expect_near(problem, product(problem));
+  }
+}
+
+TEST_F(GemmGroups, SpoilsWhatANanScaleMeets) {
+  Random random(7);
+  const Pair pairs[] = {{"mxfp4", "mxfp4"}, {"nvfp4", "nvfp4"}, {"int8_1x32", "mxfp4"}, {"nvfp4", "int4_1x32"}};
+  for (const Pair &pair : pairs) {
+    for (const int64_t k : {20, 100}) {
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, 40, 70, k);
+      problem.draw(random);
+      const auto spoil = [](Matrix &matrix, int64_t lane) {
+        const lpt_format scale = matrix.format().block_scale;
+        const uint32_t nan = scale == LPT_FORMAT_E8M0FNU ? 0xFF : scale == LPT_FORMAT_E4M3FN ? 0x7F : 0x7FC00000;
+        set_scale(matrix, lane, matrix.grid().columns - 1, nan);
+        for (int64_t p = 0; p < matrix.columns(); ++p) matrix.set_code(lane, p, 0);
+      };
+      spoil(problem.a, 5);
+      spoil(problem.a, 39);
+      spoil(problem.b, 0);
+      spoil(problem.b, 64);
+      const std::vector<float> found = product(problem);
+      for (int64_t i = 0; i < 40; ++i) {
+        for (int64_t j = 0; j < 70; ++j) {
+          const bool is_spoilt = i == 5 || i == 39 || j == 0 || j == 64;
+          ASSERT_EQ(std::isnan(found[static_cast<size_t>(i * 70 + j)]), is_spoilt)
+              << problem.name << " at " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GemmGroups, DoesNotDependOnHowCIsCut) {
+  Random random(8);
+  const Pair pairs[] = {{"mxfp4", "mxfp4"}, {"nvfp4", "nvfp4"}, {"int8_row", "uint4_1x32"}, {"int8_1x32", "int8_row"}};
+  for (const Pair &pair : pairs) {
+    Problem whole(pair.a, pair.b, LPT_FORMAT_F32, false, true, 200, 300, 333);
+    whole.draw(random);
+    whole.add_terms(1.25, 0, true);
+    if (pair.a == std::string("mxfp4")) set_scale(whole.a, 70, 3, 2);  // one block's scales are not moderate
+    run(whole.request);
+    const std::vector<float> expected = numbers(whole);
+    const Panels panels(whole);
+    GemmRequest part = whole.request;
+    part.b = panels.view;
+    for (const int64_t rows : {64, 128}) {
+      std::memset(whole.c.data.data(), 0xFF, whole.c.data.bytes());
+      for (part.first_row = 0; part.first_row < 200; part.first_row += rows) {
+        part.m = std::min<int64_t>(rows, 200 - part.first_row);
+        for (part.first_column = 0; part.first_column < 300; part.first_column += 64) {
+          part.n = std::min<int64_t>(64, 300 - part.first_column);
+          run(part);
+        }
+      }
+      EXPECT_EQ(numbers(whole), expected) << whole.name;
+    }
+  }
+}
+
+TEST_F(GemmGroups, AppliesAlphaBetaAndBias) {
+  Random random(9);
+  for (const lpt_format c_format : kOutputs) {
+    Problem problem("mxfp4", "nvfp4", c_format, false, true, 23, 45, 100, 3);
+    problem.draw(random);
+    problem.add_terms(-1.5, 0.75, true);
+    const std::vector<float> before = numbers(problem);
+    run(problem.request);
+    for (int64_t i = 0; i < 23; ++i) {
+      for (int64_t j = 0; j < 45; ++j) {
+        double sum = 0, total = 0;
+        for (int64_t p = 0; p < 100; ++p) {
+          const double term = problem.a_at(i, p) * problem.b_at(p, j);
+          sum += term;
+          total += 1.5 * std::fabs(term);
+        }
+        const double old = 0.75 * static_cast<double>(before[static_cast<size_t>(i * 45 + j)]);
+        const double bias = problem.wide_bias[static_cast<size_t>(j)];
+        const double expected = -1.5 * sum + old + bias;
+        const double bound = 40 * 0x1p-23 * (total + std::fabs(old) + std::fabs(bias));
+        const double step = c_format == LPT_FORMAT_F32 ? 0 : c_format == LPT_FORMAT_BF16 ? 0x1p-8 : 0x1p-11;
+        ASSERT_LE(std::fabs(static_cast<double>(problem.c.get(i, j)) - expected), bound + step * std::fabs(expected))
+            << problem.name << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+// The largest sums of one group, and small ones of large terms; longer ones are cut to groups that fit.
+TEST_F(GemmGroups, HoldsTheLargestSums) {
+  const int64_t ends[] = {-128, 127, -128, 1, 0};
+  const auto a_at = [&](int64_t i, int64_t p, int64_t k) { return i < 3 ? ends[i] : p <= k / 2 ? 127 : -127; };
+  for (const int64_t k : {1000, 131071, 140000}) {
+    Problem problem("int8", "int8", LPT_FORMAT_F32, false, true, 4, 35, k);
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t i = 0; i < 4; ++i) problem.a.set_code(i, p, static_cast<uint8_t>(a_at(i, p, k)));
+      for (int64_t j = 0; j < 35; ++j) problem.b.set_code(j, p, static_cast<uint8_t>(ends[j % 5]));
+    }
+    const std::vector<float> found = product(problem);
+    for (int64_t i = 0; i < 4; ++i) {
+      for (int64_t j = 0; j < 35; ++j) {
+        int64_t sum = 0, total = 0;
+        for (int64_t p = 0; p < k; ++p) {
+          sum += a_at(i, p, k) * ends[j % 5];
+          total += std::abs(a_at(i, p, k) * ends[j % 5]);
+        }
+        const auto value = static_cast<double>(found[static_cast<size_t>(i * 35 + j)]);
+        const double error = std::fabs(value - static_cast<double>(sum));
+        if (k < 1 << 17) {
+          ASSERT_EQ(value, static_cast<double>(static_cast<float>(sum))) << k << " at " << i << ", " << j;
+        } else {
+          ASSERT_LE(error, 0x1p-22 * static_cast<double>(total)) << k << " at " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GemmGroups, RefusesWhatItCannotDo) {
+  const auto refusal = [&](const char *a, const char *b, bool is_a_transposed, bool is_b_transposed, int64_t k) {
+    const Problem problem(a, b, LPT_FORMAT_F32, is_a_transposed, is_b_transposed, 3, 5, k);
+    const char *reason = row_->refuses(problem.request);
+    return std::string(reason == nullptr ? "" : reason);
+  };
+  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, true, 64), "");
+  EXPECT_EQ(refusal("mxfp4", "mxfp4", true, true, 64), "k is not adjacent in both operands");
+  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, false, 64), "k is not adjacent in both operands");
+  EXPECT_EQ(refusal("mxfp4", "mxfp4", false, true, 0), "without k there is nothing to multiply");
+  EXPECT_EQ(refusal("mxfp8_e4m3", "mxfp4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+  EXPECT_EQ(refusal("int8", "bf16", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+  EXPECT_EQ(refusal("int8", "f32", false, true, 64), "elements are not integers");
+  EXPECT_EQ(refusal("uint4_1x32", "int8", false, true, 64), "a has zero points");
+  EXPECT_EQ(refusal("int8", "uint8/1x16/f32/uint8", false, true, 64), "integers are unsigned bytes");
+  EXPECT_EQ(refusal("int8/1x4/f32", "int8", false, true, 64), "groups are of fewer than 8");
+  EXPECT_EQ(refusal("int8", "nf4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
+}
+
+}  // namespace
+}  // namespace lpt::test

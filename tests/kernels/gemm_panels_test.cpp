@@ -1,0 +1,435 @@
+// Products by bf16 dot products with b in panels, and with plain b whose scales vary along k, against sums in double that
+// know nothing of panels.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/panels.hpp"
+#include "tests/kernels/gemm_problem.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr const char *kRowName = "gemm_panels_x86_avx512_bf16";
+constexpr int64_t kEdges[] = {1, 2, 3, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257};
+
+const char *const kRowFormats[] = {"bf16",       "e4m3fn_tensor", "e5m2_row",     "e4m3fn_1x128", "mxfp8_e4m3",
+                                   "mxfp4",      "nvfp4",         "int8_row",     "int8_1x32",    "int4_1x32",
+                                   "uint4_1x32", "mxint8",        "e3m2fn",       "e4m3fnuz",     "e4m3fn/1x16/f32",
+                                   "e4m3",       "e5m2_1x128",    "int8/1x8/f32", "e2m1fn"};
+const char *const kColumnFormats[] = {"bf16",           "e4m3fn_tensor",
+                                      "e4m3_tensor",    "e5m2_row",
+                                      "e3m4",           "e4m3fnuz_tensor",
+                                      "e5m2fnuz",       "e4m3b11fnuz",
+                                      "mxfp6_e3m2",     "mxfp6_e2m3",
+                                      "mxfp8_e4m3",     "mxfp8_e5m2",
+                                      "e4m3fn_1x128",   "e4m3fn_128x128",
+                                      "int8_row",       "int8_1x32",
+                                      "mxint8",         "q1_6",
+                                      "int4",           "int4_1x32",
+                                      "int4_1x64",      "int4_1x128",
+                                      "uint4_1x32",     "uint4_1x64",
+                                      "uint4_1x128",    "uint4/row/f32/uint8",
+                                      "int2",           "int2/1x16/f32",
+                                      "ternary_tensor", "ternary/1x32/f32",
+                                      "e3m0_tensor",    "mxfp4",
+                                      "nvfp4",          "nvfp4_16x16",
+                                      "e2m1fn",         "uint8/1x16/f32/uint8",
+                                      "e4m3fn/1x4/f32", "e2m3fn/1x8/e8m0fnu"};
+
+// b of a problem in panels, code by code.
+struct Panels {
+  explicit Panels(const Problem &problem)
+      : codes(static_cast<size_t>(panel_count(problem.b) * panel_bytes(kind(problem.b), problem.b.columns()))),
+        scales(static_cast<size_t>(block_count(problem.b) * scale_bytes(problem.b))),
+        zero_points(static_cast<size_t>(block_count(problem.b))),
+        tensor_scale(problem.b.tensor_scale) {
+    const Matrix &b = problem.b;
+    view = problem.request.b;
+    view.layout = Layout::kPanels;
+    view.data = codes.data();
+    view.block_scales = scales.data();
+    view.zero_points = zero_points.data();
+    view.tensor_scale = view.format.has_tensor_scale() ? &tensor_scale : nullptr;
+    for (Guarded *bytes : {&codes, &scales, &zero_points}) std::memset(bytes->data(), 0, bytes->bytes());
+    for (int64_t lane = 0; lane < b.rows(); ++lane) {
+      for (int64_t p = 0; p < b.columns(); ++p) set_code(b, lane, p);
+      if (b.format().has_block_scale()) set_scales(b, lane);
+    }
+  }
+
+  void set_code(const Matrix &b, int64_t lane, int64_t p) {
+    const PanelPlace place = panel_place(kind(b), lane % kPanelLanes, p);
+    uint8_t *const to = codes.data() + lane / kPanelLanes * panel_bytes(kind(b), b.columns()) + place.byte;
+    to[0] = static_cast<uint8_t>(to[0] | b.code(lane, p) << place.shift);
+    if (kind(b) == PanelKind::kHalves) to[1] = static_cast<uint8_t>(b.code(lane, p) >> 8);
+  }
+
+  void set_scales(const Matrix &b, int64_t lane) {
+    const int64_t blocks = panel_blocks(b.format(), b.columns());
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t row = lane / b.grid().block_rows;
+      const int64_t at = (lane / kPanelLanes * blocks + block) * kPanelLanes + lane % kPanelLanes;
+      const uint32_t code = b.scale_code(row, block);
+      std::memcpy(scales.data() + at * scale_bytes(b), &code, static_cast<size_t>(scale_bytes(b)));
+      zero_points.data()[at] = b.zero_point(row, block);
+    }
+  }
+
+  bool is_intact() const { return codes.is_intact() && scales.is_intact() && zero_points.is_intact(); }
+
+  static PanelKind kind(const Matrix &b) { return panel_kind(b.format().element); }
+  static int64_t panel_count(const Matrix &b) { return (b.rows() + kPanelLanes - 1) / kPanelLanes; }
+  static int64_t scale_bytes(const Matrix &b) { return b.format().block_scale == LPT_FORMAT_F32 ? 4 : 1; }
+  static int64_t block_count(const Matrix &b) {
+    return b.format().has_block_scale() ? panel_count(b) * kPanelLanes * panel_blocks(b.format(), b.columns()) : 0;
+  }
+
+  Guarded codes, scales, zero_points;
+  float tensor_scale;
+  MatrixView view;
+};
+
+const GemmRow *find_row() {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (row.name == std::string(kRowName)) return &row;
+  }
+  return nullptr;
+}
+
+class GemmPanels : public testing::Test {
+ protected:
+  void SetUp() override {
+    row_ = find_row();
+    if (row_ == nullptr) GTEST_SKIP() << kRowName << " was not compiled";
+    if (!is_here(*row_)) GTEST_SKIP() << kRowName << " needs " << feature_names(missing_of(*row_));
+  }
+
+  void run(GemmRequest request) const {
+    ASSERT_STREQ(row_->refuses(request), nullptr);
+    Guarded scratch(row_->scratch_bytes(request));
+    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
+    row_->run(request);
+    EXPECT_TRUE(scratch.is_intact()) << "writes past its scratch";
+  }
+
+  static std::vector<double> numbers(const Problem &problem) {
+    std::vector<double> result;
+    for (int64_t i = 0; i < problem.request.m; ++i) {
+      for (int64_t j = 0; j < problem.request.n; ++j) result.push_back(element_at(problem.c, i, j));
+    }
+    return result;
+  }
+
+  // c with b in panels.
+  std::vector<double> packed(Problem &problem) const {
+    const Panels panels(problem);
+    GemmRequest request = problem.request;
+    request.b = panels.view;
+    run(request);
+    EXPECT_TRUE(panels.is_intact() && problem.c.is_intact()) << problem.name;
+    return numbers(problem);
+  }
+
+  std::vector<double> plain(Problem &problem) const {
+    run(problem.request);
+    EXPECT_TRUE(problem.c.is_intact()) << problem.name;
+    return numbers(problem);
+  }
+
+  // Judges c with b in panels, and with plain b.
+  void check(Problem &problem) const {
+    const std::vector<double> before = numbers(problem);
+    const std::vector<uint8_t> c(problem.c.data.data(), problem.c.data.data() + problem.c.data.bytes());
+    expect_near(problem, before, packed(problem), "packed");
+    std::memcpy(problem.c.data.data(), c.data(), c.size());
+    expect_near(problem, before, plain(problem), "plain");
+  }
+
+  static void expect_near(const Problem &problem, const std::vector<double> &before, const std::vector<double> &found,
+                          const char *what) {
+    const GemmRequest &request = problem.request;
+    const std::vector<double> a = problem.a_lanes(), b = problem.b_lanes();
+    const lpt_format c_format = problem.c.format().element;
+    const double c_eps = c_format == LPT_FORMAT_F32 ? 0x1p-24 : c_format == LPT_FORMAT_BF16 ? 0x1p-8 : 0x1p-11;
+    const double c_tiny = c_format == LPT_FORMAT_F16 ? 0x1p-25 : 1e-37;  // half a step of subnormals
+    for (int64_t i = 0; i < request.m; ++i) {
+      for (int64_t j = 0; j < request.n; ++j) {
+        double sum = 0, total = 0;
+        for (int64_t p = 0; p < request.k; ++p) {
+          const double product = a[static_cast<size_t>(i * request.k + p)] * b[static_cast<size_t>(j * request.k + p)];
+          sum += product;
+          total += std::fabs(product);
+        }
+        const auto at = static_cast<size_t>(i * request.n + j);
+        const double old = request.beta == 0 ? 0 : request.beta * before[at];
+        const double bias = request.bias == nullptr ? 0 : problem.wide_bias[static_cast<size_t>(j)];
+        const double expected = request.alpha * sum + old + bias;
+        total = std::fabs(request.alpha) * total + std::fabs(old) + std::fabs(bias);
+        const double bound = 4 * std::sqrt(static_cast<double>(request.k) + 1) * 0x1p-23 * total;
+        if (std::isinf(found[at]) && c_format == LPT_FORMAT_F16 && std::fabs(expected) + bound >= 65520) continue;
+        ASSERT_LE(std::fabs(found[at] - expected), bound + c_eps * (std::fabs(expected) + bound) + c_tiny)
+            << what << " " << problem.name << " at " << i << ", " << j << ": " << found[at] << " for " << expected;
+      }
+    }
+  }
+
+  const GemmRow *row_ = nullptr;
+};
+
+TEST_F(GemmPanels, MultipliesAllPairsOfFormats) {
+  Random random(1);
+  for (const char *a_format : kRowFormats) {
+    for (const char *b_format : kColumnFormats) {
+      for (int repetition = 0; repetition < 2; ++repetition) {
+        const int64_t n = random.of(kEdges), k = random.of(kEdges);
+        Problem problem(a_format, b_format, random.of(kOutputs), false, true, 1 + random.below(20), n, k,
+                        random.below(3));
+        problem.draw(random);
+        problem.add_terms(random.chance(0.5) ? 1 : -1.5, random.chance(0.7) ? 0 : 0.75, random.chance(0.3));
+        check(problem);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GemmPanels, MultipliesAllShapes) {
+  Random random(2);
+  struct Pair {
+    const char *a, *b;
+  };
+  const Pair pairs[] = {{"bf16", "e4m3fn_tensor"}, {"bf16", "int4_1x32"},           {"e4m3fn_1x128", "e4m3fn_128x128"},
+                        {"bf16", "uint4_1x64"},    {"e4m3fn/1x32/f32", "int8_row"}, {"e4m3fn_tensor", "int4"},
+                        {"bf16", "bf16"},          {"int8_row", "int8_1x32"}};
+  for (const int64_t m : kEdges) {
+    for (const int64_t n : kEdges) {
+      const Pair pair = random.of(pairs);
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, m, n, random.of(kEdges));
+      problem.draw(random);
+      check(problem);
+      if (HasFailure()) return;
+    }
+    for (const int64_t k : kEdges) {
+      const Pair pair = random.of(pairs);
+      Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, m, random.of(kEdges), k);
+      problem.draw(random);
+      check(problem);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Operands stored either way; blocks of rows and columns have groups of k both ways.
+TEST_F(GemmPanels, MultipliesAllLayouts) {
+  Random random(3);
+  for (const char *a_format : {"bf16", "e4m3fn_128x128", "int8/32x8/f32", "e5m2/16x16/f32"}) {
+    for (const char *b_format : {"e4m3fn_128x128", "int8/32x8/f32", "e5m2/16x16/f32", "int4/64x8/f32",
+                                 "uint4/16x16/f32/uint8", "nvfp4_16x16"}) {
+      for (int layout = 0; layout < 4; ++layout) {
+        Problem problem(a_format, b_format, LPT_FORMAT_F32, layout & 1, layout & 2, 1 + random.below(70),
+                        1 + random.below(150), 1 + random.below(300), random.below(3));
+        problem.draw(random);
+        layout & 2 ? check(problem) : expect_near(problem, numbers(problem), plain(problem), "plain");
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GemmPanels, MultipliesMoreThanIsPackedAtOnce) {
+  Random random(4);
+  for (const char *b_format : {"e4m3fn_tensor", "uint4_1x128"}) {
+    Problem problem("bf16", b_format, LPT_FORMAT_F32, false, true, 40, 150, 9000);
+    problem.draw(random);
+    check(problem);
+  }
+}
+
+// Every code, at each place of k that a line has, in both halves of a panel.
+TEST_F(GemmPanels, DecodesEveryCode) {
+  for (const char *format : {"e4m3fn",  "e4m3",   "e5m2",   "e3m4",      "e4m3fnuz",   "e5m2fnuz",    "e4m3b11fnuz",
+                             "e3m2fn",  "e2m3fn", "int8",   "q1_6",      "int4",       "uint4",       "int2",
+                             "ternary", "e3m0",   "e2m1fn", "int4_1x32", "mxfp6_e3m2", "int8/1x8/f32"}) {
+    for (const int64_t m : {1, 2, 3, 8}) {
+      for (const int64_t place : {0, 1, 2, 3, 37}) {
+        Problem problem("bf16", format, LPT_FORMAT_F32, false, true, m, 256, place + 1);
+        Random random(5);
+        problem.draw(random);
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t p = 0; p <= place; ++p) problem.a.set(i, p, p == place ? 1 : 0);
+        }
+        const uint32_t codes = 1u << element_bits(problem.b.format().element);
+        for (int64_t j = 0; j < 256; ++j) {
+          for (int64_t p = 0; p <= place; ++p)
+            problem.b.set_code(j, p, p == place ? static_cast<uint32_t>(j) % codes : 0);
+        }
+        const std::vector<double> found = packed(problem);
+        for (size_t at = 0; at < found.size(); ++at) {
+          const auto expected =
+              static_cast<double>(static_cast<float>(problem.b_at(place, static_cast<int64_t>(at % 256))));
+          const bool is_special = !std::isfinite(expected);  // the oracle's infinity has no sign
+          ASSERT_TRUE(is_special ? std::isnan(found[at]) == std::isnan(expected) && !std::isfinite(found[at])
+                                 : found[at] == expected)
+              << problem.name << " code " << at % 256 % codes << ": " << found[at] << " for " << expected;
+        }
+      }
+    }
+  }
+}
+
+// All zero points of a byte by all codes: differences are exact, however far the zero point lies.
+TEST_F(GemmPanels, TakesEveryZeroPoint) {
+  Random random(6);
+  for (const char *b_format : {"uint4_1x32", "uint4_1x128", "uint4/row/f32/uint8", "uint8/1x16/f32/uint8"}) {
+    for (const int64_t m : {1, 3, 19}) {
+      Problem problem("bf16", b_format, LPT_FORMAT_F32, false, true, m, 512, 300);
+      problem.draw(random);
+      for (int64_t row = 0; row < 512; ++row) {
+        for (int64_t block = 0; block < problem.b.grid().columns; ++block) {
+          problem.b.zero_points.data()[row * problem.b.scale_stride() + block] =
+              static_cast<uint8_t>(row < 256 ? row + 85 * block : row % 18);
+        }
+      }
+      check(problem);
+    }
+  }
+}
+
+// Codes equal to their zero points are zero, and so is c.
+TEST_F(GemmPanels, IsZeroWhereCodesAreZeroPoints) {
+  Random random(7);
+  Problem problem("bf16", "uint4_1x32", LPT_FORMAT_F32, false, true, 9, 40, 100);
+  problem.draw(random);
+  for (int64_t row = 0; row < 40; ++row) {
+    for (int64_t p = 0; p < 100; ++p) problem.b.set_code(row, p, problem.b.zero_point(row, p / 32));
+  }
+  for (const double value : packed(problem)) EXPECT_EQ(value, 0);
+  for (const double value : plain(problem)) EXPECT_EQ(value, 0);
+}
+
+// Small integers and scales that are powers of two: nothing rounds.
+TEST_F(GemmPanels, IsExactWhereNothingRounds) {
+  Random random(8);
+  for (const char *b_format : {"mxfp4", "mxint8", "mxfp6_e2m3", "int4/1x16/e8m0fnu", "e5m2"}) {
+    Problem problem("int8", b_format, LPT_FORMAT_F32, false, true, 21, 70, 301);
+    problem.draw(random);
+    for (int64_t i = 0; i < 21; ++i) {
+      for (int64_t p = 0; p < 301; ++p) problem.a.set_code(i, p, static_cast<uint8_t>(random.below(7) - 3));
+    }
+    const std::vector<double> found = packed(problem), a = problem.a_lanes(), b = problem.b_lanes();
+    for (size_t at = 0; at < found.size(); ++at) {
+      double sum = 0;
+      for (size_t p = 0; p < 301; ++p) sum += a[at / 70 * 301 + p] * b[at % 70 * 301 + p];
+      if (b_format != std::string("e5m2")) {
+        ASSERT_EQ(found[at], sum) << problem.name;
+      }
+    }
+  }
+}
+
+// Parts of c, down to single rows, have the bits of the whole; so have packed and plain b, and panels that are expanded.
+TEST_F(GemmPanels, DoesNotDependOnHowCIsCut) {
+  Random random(9);
+  const char *const pairs[][2] = {
+      {"bf16", "e4m3fn_tensor"}, {"e4m3fn_1x128", "int4_1x64"}, {"mxfp8_e4m3", "uint4_1x32"},
+      {"int8_row", "int8_1x32"}, {"bf16", "e4m3fnuz"},          {"bf16", "nvfp4"},
+      {"bf16", "bf16"},          {"e5m2_row", "int4"}};
+  for (const auto &pair : pairs) {
+    Problem whole(pair[0], pair[1], LPT_FORMAT_F32, false, true, 75, 300, 333);
+    whole.draw(random);
+    whole.add_terms(1.25, 0, true);
+    if (whole.b.format().has_zero_point()) whole.b.zero_points.data()[70 * whole.b.scale_stride() + 3] = 200;
+    const std::vector<double> expected = packed(whole);
+    EXPECT_EQ(plain(whole), expected) << whole.name;
+    const Panels panels(whole);
+    for (const bool is_packed : {true, false}) {
+      GemmRequest part = whole.request;
+      if (is_packed) part.b = panels.view;
+      for (const int64_t rows : {1, 2, 3, 4, 5, 8, 13, 64}) {
+        std::memset(whole.c.data.data(), 0xFF, whole.c.data.bytes());
+        for (part.first_row = 0; part.first_row < 75; part.first_row += rows) {
+          part.m = std::min<int64_t>(rows, 75 - part.first_row);
+          for (part.first_column = 0; part.first_column < 300; part.first_column += 64) {
+            part.n = std::min<int64_t>(64, 300 - part.first_column);
+            run(part);
+          }
+        }
+        ASSERT_EQ(numbers(whole), expected) << whole.name << " by " << rows << " rows";
+      }
+    }
+  }
+}
+
+TEST_F(GemmPanels, SpoilsWhatANanScaleMeets) {
+  Random random(10);
+  const char *const pairs[][2] = {{"mxfp8_e4m3", "mxfp4"}, {"bf16", "nvfp4"}, {"e4m3fn_1x128", "int4_1x32"}};
+  for (const auto &pair : pairs) {
+    Problem problem(pair[0], pair[1], LPT_FORMAT_F32, false, true, 40, 70, 150);
+    problem.draw(random);
+    const lpt_format scale = problem.b.format().block_scale;
+    const uint32_t nan = scale == LPT_FORMAT_E8M0FNU ? 0xFF : scale == LPT_FORMAT_E4M3FN ? 0x7F : 0x7FC00000;
+    for (const int64_t lane : {0, 64}) {
+      set_scale(problem.b, lane, 2, nan);
+      for (int64_t p = 0; p < (lane == 0 ? 0 : 150); ++p) problem.b.set_code(lane, p, 0);  // also by zeros
+    }
+    for (const std::vector<double> &found : {packed(problem), plain(problem)}) {
+      for (size_t at = 0; at < found.size(); ++at) {
+        ASSERT_EQ(std::isnan(found[at]), at % 70 == 0 || at % 70 == 64) << problem.name << " at " << at;
+      }
+    }
+  }
+}
+
+// Rows of c that lie anywhere, with gaps between them that stay.
+TEST_F(GemmPanels, WritesNothingBesideC) {
+  Random random(11);
+  for (const lpt_format c_format : kOutputs) {
+    for (const int64_t m : {1, 4, 13}) {
+      Problem problem("bf16", "int4_1x32", c_format, false, true, m, 45, 70, 5);
+      problem.draw(random);
+      Matrix moved(c_format, m, 45, 5, 2 * static_cast<size_t>(1 + random.below(31)));
+      std::memset(moved.data.data(), 0x77, moved.data.bytes());
+      problem.request.c = moved.view();
+      packed(problem);
+      EXPECT_TRUE(moved.is_intact());
+      const int64_t bytes = element_bits(c_format) / 8;
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t at = 45 * bytes; at < 50 * bytes; ++at) {
+          ASSERT_EQ(moved.data.data()[i * 50 * bytes + at], 0x77) << problem.name << " row " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GemmPanels, SaysWhatItRefuses) {
+  struct Expected {
+    const char *a, *b;
+    int64_t k;
+    const char *reason;
+  };
+  const Expected table[] = {{"bf16", "int4_1x128", 4096, nullptr},
+                            {"e4m3fn_1x128", "e4m3fn_128x128", 300, nullptr},
+                            {"bf16", "e4m3fn/1x2/f32", 2, nullptr},
+                            {"bf16", "e4m3fn/1x2/f32", 3, "blocks of scales are shorter than 4 along k"},
+                            {"f32", "int4_1x128", 4096, "f32 elements are not exact in bf16"},
+                            {"bf16", "f16_tensor", 64, "f16 elements are not exact in bf16"},
+                            {"bf16", "nf4_1x64", 64, "levels of a list are not exact in bf16"},
+                            {"f64", "e4m3fn", 64, "f64 is computed by the reference row"}};
+  for (const Expected &expected : table) {
+    Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 4, 4, expected.k);
+    for (const Layout layout : {Layout::kRows, Layout::kPanels}) {
+      problem.request.b.layout = layout;
+      EXPECT_STREQ(row_->refuses(problem.request), expected.reason) << problem.name;
+    }
+    problem.request.is_portable = true;
+    EXPECT_NE(row_->refuses(problem.request), nullptr) << problem.name;
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
