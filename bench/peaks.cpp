@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include <chrono>
-#include <vector>
+#include <cstdint>
 
 #include "kernels/common/intrinsics.hpp"
 
 namespace lpt::bench {
 namespace {
 
-constexpr int kRuns = 9;
-constexpr long kSteps = 400000;
+constexpr int kRuns = 5;
+constexpr long kSteps = 16000;
 
 // Smallest time of several runs.
 template <typename Run>
@@ -92,26 +92,64 @@ __attribute__((target("avx2,fma"))) void run_f32_avx2() {
 
 double gflops(void (*run)(), double flops_a_step) { return flops_a_step * kSteps / least_seconds(run) / 1e9; }
 
-double copy_bandwidth() {
-  constexpr size_t kBytes = size_t{128} << 20;
-  const std::vector<char> from(kBytes, 1);
-  std::vector<char> to(kBytes, 2);
-  return 2.0 * static_cast<double>(kBytes) / least_seconds([&] { memcpy(to.data(), from.data(), kBytes); }) / 1e9;
+// Four loads a turn, each to a sum of its own: nothing but memory holds them up.
+__attribute__((target("avx512f"))) void read_avx512(const char *data, size_t bytes) {
+  __m512i sum0 = _mm512_setzero_si512(), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  for (size_t i = 0; i + 256 <= bytes; i += 256) {
+    sum0 = _mm512_xor_si512(sum0, _mm512_loadu_si512(data + i));
+    sum1 = _mm512_xor_si512(sum1, _mm512_loadu_si512(data + i + 64));
+    sum2 = _mm512_xor_si512(sum2, _mm512_loadu_si512(data + i + 128));
+    sum3 = _mm512_xor_si512(sum3, _mm512_loadu_si512(data + i + 192));
+  }
+  sum0 = _mm512_xor_si512(_mm512_xor_si512(sum0, sum1), _mm512_xor_si512(sum2, sum3));
+  asm volatile("" : : "v"(sum0));
+}
+
+__attribute__((target("avx2"))) void read_avx2(const char *data, size_t bytes) {
+  const auto load = [data](size_t at) __attribute__((target("avx2"))) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(data + at));
+  };
+  __m256i sum0 = _mm256_setzero_si256(), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  for (size_t i = 0; i + 128 <= bytes; i += 128) {
+    sum0 = _mm256_xor_si256(sum0, load(i));
+    sum1 = _mm256_xor_si256(sum1, load(i + 32));
+    sum2 = _mm256_xor_si256(sum2, load(i + 64));
+    sum3 = _mm256_xor_si256(sum3, load(i + 96));
+  }
+  sum0 = _mm256_xor_si256(_mm256_xor_si256(sum0, sum1), _mm256_xor_si256(sum2, sum3));
+  asm volatile("" : : "x"(sum0));
+}
+
+void read_words(const char *data, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i + sizeof sum <= bytes; i += sizeof sum) {
+    uint64_t word;
+    memcpy(&word, data + i, sizeof word);
+    sum ^= word;
+  }
+  asm volatile("" : : "r"(sum));
 }
 
 }  // namespace
 
-Peaks measure_peaks() {
-  Peaks peaks;
-  if (__builtin_cpu_supports("avx512f")) {
-    peaks.f32_gflops = gflops(run_f32_avx512, kSums * 16 * 2);
-  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    peaks.f32_gflops = gflops(run_f32_avx2, kSumsAvx2 * 8 * 2);
+double dot_peak(Dot dot, bool has_avx512) {
+  if (has_avx512 && __builtin_cpu_supports("avx512f")) {
+    if (dot == Dot::kF32) return gflops(run_f32_avx512, kSums * 16 * 2);
+    if (dot == Dot::kBf16 && __builtin_cpu_supports("avx512bf16")) return gflops(run_bf16, kSums * 16 * 4);
+    if (dot == Dot::kInt8 && __builtin_cpu_supports("avx512vnni")) return gflops(run_int8, kSums * 16 * 8);
+    return 0;
   }
-  if (__builtin_cpu_supports("avx512bf16")) peaks.bf16_gflops = gflops(run_bf16, kSums * 16 * 4);
-  if (__builtin_cpu_supports("avx512vnni")) peaks.int8_gflops = gflops(run_int8, kSums * 16 * 8);
-  peaks.copy_gbs = copy_bandwidth();
-  return peaks;
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return dot == Dot::kF32 && has_avx2 ? gflops(run_f32_avx2, kSumsAvx2 * 8 * 2) : 0;
+}
+
+double read_seconds(const void *data, size_t bytes) {
+  void (*const read)(const char *, size_t) = __builtin_cpu_supports("avx512f") ? read_avx512
+                                             : __builtin_cpu_supports("avx2")  ? read_avx2
+                                                                               : read_words;
+  const double start = now();
+  read(static_cast<const char *>(data), bytes);
+  return now() - start;
 }
 
 void pin_thread() {

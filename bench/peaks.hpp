@@ -1,17 +1,19 @@
-// The limits of this machine, measured: what a kernel's speed is compared with.
+// The limits of this machine, measured: what a kernel's speed is compared with. All of one thread.
 #pragma once
+
+#include <cstddef>
 
 namespace lpt::bench {
 
-// One thread. 0: the processor has no such instruction.
-struct Peaks {
-  double f32_gflops = 0;   // fused multiply-add in the widest vectors there are
-  double bf16_gflops = 0;  // vdpbf16ps
-  double int8_gflops = 0;  // vpdpbusd
-  double copy_gbs = 0;     // memcpy beyond the caches, bytes read and written
-};
+// What multiplies: fused multiply-adds of f32, vdpbf16ps, vpdpbusd.
+enum class Dot { kF32, kBf16, kInt8 };
 
-Peaks measure_peaks();
+// GFLOP/s of one kind in the widest vectors there are: the best of some runs of a fraction of a millisecond. 0: the
+// processor has no such instruction. Without AVX-512 only f32 is there.
+double dot_peak(Dot dot, bool has_avx512 = true);
+
+// Seconds to read these bytes once, in order.
+double read_seconds(const void *data, size_t bytes);
 
 // Puts the calling thread on the last core that it may use.
 void pin_thread();

@@ -53,6 +53,40 @@ void declare_inspect(CLI::App &app) {
   command->callback([options] { tool::inspect(*options); });
 }
 
+std::vector<std::string> isa_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const tool::NamedIsa &isa : tool::kIsas) names.emplace_back(isa.name);
+  return names;
+}
+
+void declare_bench_gemm(CLI::App &app) {
+  auto *command = app.add_subcommand("gemm", "Products beside the limits of this machine");
+  auto options = std::make_shared<tool::BenchGemmOptions>();
+  command->add_option(
+      "--shape", options->shapes,
+      "usual, squares, llama, decode, layers, all, one of theirs, or MxKxN; may be given more than once");
+  command->add_option("--pair", options->pairs,
+                      "Formats of a and b, such as bf16:int4_1x128; may be given more than once");
+  command->add_option("--weights", options->weights, "How b lies")
+      ->check(CLI::IsMember({"plain", "packed", "both"}))
+      ->capture_default_str();
+  command->add_option("--isa", options->isa, "Highest instruction set to use")
+      ->check(CLI::IsMember(isa_names()))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "More than one: each product on one as well, and the ratio")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "For each product; at least five rounds")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  command->add_option("--from", options->from, "Measure nothing: draw what --json has written before");
+  command->add_option("--peers", options->peers, "Draw the peers of this file beside; may be given more than once");
+  command->add_option("--json", options->json, "Write the figures as JSON");
+  command->add_option("--picture", options->picture, "Write a picture as SVG");
+  command->add_flag("--quiet", options->is_quiet, "No progress");
+  command->callback([options] { tool::bench_gemm(*options); });
+}
+
 void declare_bench(CLI::App &app) {
   auto *command = app.add_subcommand("bench", "Tells how fast this machine is");
   command->require_subcommand(1);
@@ -63,6 +97,7 @@ void declare_bench(CLI::App &app) {
       ->capture_default_str();
   quantize->add_option("--picture", options->picture, "Write a picture as SVG");
   quantize->callback([options] { tool::bench_quantize(*options); });
+  declare_bench_gemm(*command);
 }
 
 void declare_doctor(CLI::App &app) {
@@ -74,10 +109,8 @@ void declare_verify(CLI::App &app, int &status) {
   auto *command = app.add_subcommand("verify", "Replays the conformance vectors through the library");
   auto options = std::make_shared<tool::VerifyOptions>();
   command->add_option("FOLDER", options->folder, "Where the vectors lie; those that were installed with this program");
-  std::vector<std::string> isas = {"auto"};
-  for (const tool::NamedIsa &isa : tool::kIsas) isas.emplace_back(isa.name);
   command->add_option("--isa", options->isa, "Highest instruction set to use")
-      ->check(CLI::IsMember(isas))
+      ->check(CLI::IsMember(isa_names()))
       ->capture_default_str();
   command->callback([options, &status] { status = tool::verify(*options) == 0 ? 0 : kWrong; });
 }

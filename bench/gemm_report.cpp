@@ -1,0 +1,158 @@
+#include "bench/gemm_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+#include "bench/peaks.hpp"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int kBarSigns = 10;  // of a share of 1
+
+__attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) {
+  char line[512];
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  return line;
+}
+
+std::string quoted(const std::string &plain) {
+  std::string result = "\"";
+  for (const char sign : plain) {
+    if (static_cast<unsigned char>(sign) < 0x20) {
+      result += text("\\u%04x", sign);
+    } else {
+      if (sign == '"' || sign == '\\') result += '\\';
+      result += sign;
+    }
+  }
+  return result + '"';
+}
+
+std::string quoted(const std::vector<std::string> &lines) {
+  std::string result = "[";
+  for (const std::string &line : lines) result += (result.size() > 1 ? ", " : "") + quoted(line);
+  return result + "]";
+}
+
+const char *truth(bool value) { return value ? "true" : "false"; }
+
+std::string bar_of_signs(double share) {
+  const int width = static_cast<int>(std::clamp(share, 0.0, 1.2) * kBarSigns + 0.5);
+  std::string bar;
+  for (int i = 0; i < kBarSigns * 6 / 5; ++i) bar += i < width ? "█" : " ";
+  return bar;
+}
+
+// Products in the time of the limit: what makes rates of one kind comparable whatever the clock did meanwhile.
+double steady_speed(const GemmRate &rate) {
+  return rate.limit == GemmLimit::kRead && rate.weight_bytes > 0 ? rate.share / rate.weight_bytes : rate.share;
+}
+
+// The fastest peer that multiplies as `rate` does; NULL: there is none.
+const GemmRate *best_peer_of(const GemmRate &rate, const std::vector<GemmRate> &rates) {
+  const GemmRate *best = nullptr;
+  for (const GemmRate &other : rates) {
+    if (!other.is_peer || other.kind != rate.kind || other.limit != rate.limit) continue;
+    if (best == nullptr || steady_speed(other) > steady_speed(*best)) best = &other;
+  }
+  return best;
+}
+
+std::string verdict(const GemmRate &rate, bool is_judged) {
+  if (rate.bar == 0) return "";
+  return text("  bar %.2f: %s", rate.bar, !is_judged ? "not judged" : rate.is_met() ? "met" : "not met");
+}
+
+std::string line_of(const GemmRate &rate, const std::vector<GemmRate> &rates, bool is_judged) {
+  std::string line = text("  %-24s %-7s %10.1f us %8.1f GFLOP/s", rate.name.c_str(), rate.is_packed ? "packed" : "",
+                          rate.seconds * 1e6, rate.gflops());
+  if (rate.limit == GemmLimit::kRead) line += text(" %6.1f GB/s", rate.weight_gigabytes());
+  line += text("  %5.2f %5.2f of %-8s %s", rate.share, rate.best_share, limit_name(rate.limit),
+               bar_of_signs(rate.share).c_str());
+  if (rate.scaling > 0) line += text("  %4.2f times one thread", rate.scaling);
+  line += verdict(rate, is_judged);
+  if (const GemmRate *const peer = rate.is_peer ? nullptr : best_peer_of(rate, rates)) {
+    line += text("  %.2f of %s%s", steady_speed(rate) / steady_speed(*peer), peer->name.c_str(),
+                 peer->is_packed ? " packed" : "");
+  }
+  return line + (rate.row.empty() ? "" : "  " + rate.row) + "\n";
+}
+
+std::string json_of(const GemmRate &rate) {
+  std::string line = text(
+      "{\"shape\": %s, \"m\": %lld, \"k\": %lld, \"n\": %lld, \"is_a_transposed\": %s, "
+      "\"is_b_transposed\": %s, ",
+      quoted(rate.shape.name).c_str(), static_cast<long long>(rate.shape.m), static_cast<long long>(rate.shape.k),
+      static_cast<long long>(rate.shape.n), truth(rate.shape.is_a_transposed), truth(rate.shape.is_b_transposed));
+  line += text("\"name\": %s, \"is_packed\": %s, \"is_peer\": %s, \"row\": %s, ", quoted(rate.name).c_str(),
+               truth(rate.is_packed), truth(rate.is_peer), quoted(rate.row).c_str());
+  line += text(
+      "\"kind\": \"%s\", \"limit\": \"%s\", \"limit_rate\": %.2f, \"weight_bytes\": %.0f, \"seconds\": %.4e, "
+      "\"median_seconds\": %.4e, \"gflops\": %.2f, ",
+      limit_name(rate.kind), limit_name(rate.limit), rate.limit_rate, rate.weight_bytes, rate.seconds,
+      rate.median_seconds, rate.gflops());
+  return line + text("\"share_of_peak\": %.4f, \"best_share_of_peak\": %.4f, \"scaling\": %.3f, \"bar\": %.2f}",
+                     rate.share, rate.best_share, rate.scaling, rate.bar);
+}
+
+}  // namespace
+
+std::string gemm_head(const GemmRateOptions &options) {
+  std::string head = text("%d thread%s, load average %.1f; %s\n", options.threads, options.threads == 1 ? "" : "s",
+                          load_average(), lpt_build_info());
+  head += "shares: the median of rounds, product by limit of the same round, and the best; ten signs are the limit\n";
+  if (options.threads > 1) head += text("limits are %d times those of one thread\n", options.threads);
+  for (const std::string &peer : options.missing_peers) head += "not here: " + peer + "\n";
+  return head;
+}
+
+std::string gemm_table(const std::vector<GemmRate> &rates, bool is_judged) {
+  if (rates.empty()) return "";
+  const GemmShape &shape = rates.front().shape;
+  std::string table = text("\n%s: m %lld, k %lld, n %lld, %s%s\n", shape.name.c_str(), static_cast<long long>(shape.m),
+                           static_cast<long long>(shape.k), static_cast<long long>(shape.n),
+                           shape.is_a_transposed ? "t" : "n", shape.is_b_transposed ? "t" : "n");
+  for (const GemmRate &rate : rates) table += line_of(rate, rates, is_judged);
+  return table;
+}
+
+std::string gemm_foot(const GemmReport &report) {
+  std::string foot = "\n";
+  for (const std::string &line : report.left_out) foot += "left out: " + line + "\n";
+  foot += text("limits of one thread: f32 %.1f GFLOP/s, bf16 dot %.1f GFLOP/s, int8 dot %.1f GOP/s (0: not needed)\n",
+               report.f32_gflops, report.bf16_gflops, report.int8_gops);
+  int bars = 0, met = 0;
+  for (const GemmRate &rate : report.rates) {
+    bars += rate.bar != 0;
+    met += rate.bar != 0 && rate.is_met();
+  }
+  if (!report.is_judged) {
+    return foot + text("nothing is judged: the load average was %.1f, above %.1f: other work runs here\n", report.load,
+                       load_limit(report.threads));
+  }
+  return foot + text("%d of %d bars met\n", met, bars);
+}
+
+std::string gemm_json(const GemmReport &report) {
+  std::string json = "{\"build\": " + quoted(report.build) + ",\n";
+  json += text(" \"threads\": %d, \"isa\": %s, \"load\": %.2f, \"is_judged\": %s,\n", report.threads,
+               quoted(report.isa).c_str(), report.load, truth(report.is_judged));
+  json += text(" \"peaks\": {\"f32_gflops\": %.1f, \"bf16_gflops\": %.1f, \"int8_gops\": %.1f},\n", report.f32_gflops,
+               report.bf16_gflops, report.int8_gops);
+  json += " \"missing_peers\": " + quoted(report.missing_peers) + ",\n";
+  json += " \"left_out\": " + quoted(report.left_out) + ",\n \"results\": [";
+  const char *separator = "\n";
+  for (const GemmRate &rate : report.rates) {
+    json += separator + json_of(rate);
+    separator = ",\n";
+  }
+  return json + "\n]}\n";
+}
+
+}  // namespace lpt::bench
