@@ -1,6 +1,5 @@
 #include "src/ops/gemm.hpp"
 
-#include "src/ops/gemm_arithmetic.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
 #include "src/ops/gemm_outliers.hpp"
@@ -47,7 +46,6 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
   product.c = finish.is_direct ? finish.c_view : finish.target;
   LPT_TRY(read_bias(options, shape.n, finish.c_view, product));
-  LPT_TRY(check_arithmetic(options, product.a, product.b));
   if (out_decision != nullptr) {
     LPT_TRY(decide_product(context, product, *out_decision));
     if (finish.target.data == nullptr && !finish.is_direct) {
@@ -114,7 +112,6 @@ Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const 
     LPT_TRY(check_apart(product.c, "c", product.a, "a"));
     LPT_TRY(check_apart(product.c, "c", product.b, "b"));
     LPT_TRY(read_bias(options, shape.n, product.c, product));
-    LPT_TRY(check_arithmetic(options, product.a, product.b));
   }
   LPT_TRY(multiply_many(context, products, is_check));
   return is_direct ? Status() : end_finish(context, finish, is_check);

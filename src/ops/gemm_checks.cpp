@@ -2,13 +2,34 @@
 
 #include <cmath>
 
-#include "src/ops/gemm_arithmetic.hpp"
 #include "src/ops/weights.hpp"
 
 namespace lpt {
 namespace {
 
 long long number(int64_t value) { return static_cast<long long>(value); }
+
+// Bits that an arithmetic may be given; none where `most` is 0.
+struct BitRange {
+  int32_t least, most;
+};
+
+BitRange bits_of(lpt_arithmetic arithmetic) {
+  if (arithmetic == LPT_ARITHMETIC_L_MUL) return {1, 23};
+  if (arithmetic == LPT_ARITHMETIC_TENSOR_CORE) return {10, 24};
+  return {0, 0};
+}
+
+// Which formats an arithmetic takes, its row says.
+Status check_arithmetic(const lpt_gemm_options &options) {
+  LPT_TRY(check_choice("arithmetic", options.arithmetic, LPT_ARITHMETIC_TENSOR_CORE));
+  const BitRange range = bits_of(options.arithmetic);
+  const int32_t bits = options.arithmetic_bits;
+  if (bits == 0 || (range.most != 0 && bits >= range.least && bits <= range.most)) return {};
+  if (range.most == 0) return invalid("arithmetic_bits is %d: arithmetic %d takes 0 alone", bits, options.arithmetic);
+  return invalid("arithmetic_bits is %d: expected 0, or %d to %d with arithmetic %d", bits, range.least, range.most,
+                 options.arithmetic);
+}
 
 }  // namespace
 
@@ -17,6 +38,7 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
   LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
   LPT_TRY(check_choice("activation", options.activation, LPT_ACTIVATION_SWIGLU));
+  LPT_TRY(check_arithmetic(options));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (!std::isfinite(options.alpha)) return invalid("alpha is %g: expected a finite number", options.alpha);
   if (!std::isfinite(options.beta)) return invalid("beta is %g: expected a finite number", options.beta);

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "src/ops/gemm.hpp"
-#include "src/ops/gemm_arithmetic.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
 
@@ -112,7 +111,6 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
     ProductShape shape;
     LPT_TRY(check_inner_sizes(product, shape));
     LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
-    LPT_TRY(check_arithmetic(options, product.a, product.b));
   }
   LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
   LPT_TRY(multiply_many(context, products, is_check));
@@ -147,7 +145,6 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
     product.a = cut_rows(left, groups.begin(g), groups.rows(g));
     product.b = cut_rows(right, groups.begin(g), groups.rows(g));
     product.c = cut_rows(target, g * m, m);
-    LPT_TRY(check_arithmetic(options, product.a, product.b));
   }
   LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
   LPT_TRY(multiply_many(context, products, is_check));

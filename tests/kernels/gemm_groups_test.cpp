@@ -7,84 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/panels.hpp"
-#include "tests/kernels/gemm_problem.hpp"
+#include "tests/kernels/gemm_panels.hpp"
 
 namespace lpt::test {
 namespace {
 
-constexpr const char *kRowName = "gemm_groups_x86_avx512_vnni";
-
-const GemmRow *find_row() {
-  for (const GemmRow &row : gemm_kernels()) {
-    if (row.name == std::string(kRowName)) return &row;
-  }
-  return nullptr;
-}
-
-// b of a problem in panels, code by code.
-struct Panels {
-  explicit Panels(const Problem &problem)
-      : codes(static_cast<size_t>(panel_count(problem.b) * panel_bytes(kind(problem.b), problem.b.columns()))),
-        scales(static_cast<size_t>(block_count(problem.b) * scale_bytes(problem.b))),
-        zero_points(static_cast<size_t>(block_count(problem.b))),
-        tensor_scale(problem.b.tensor_scale) {
-    const Matrix &b = problem.b;
-    view = problem.request.b;
-    view.layout = Layout::kPanels;
-    view.data = codes.data();
-    view.block_scales = scales.data();
-    view.zero_points = zero_points.data();
-    view.tensor_scale = view.format.has_tensor_scale() ? &tensor_scale : nullptr;
-    std::memset(codes.data(), 0, codes.bytes());
-    std::memset(scales.data(), 0, scales.bytes());
-    std::memset(zero_points.data(), 0, zero_points.bytes());
-    const int64_t bytes = panel_bytes(kind(b), b.columns());
-    for (int64_t lane = 0; lane < b.rows(); ++lane) {
-      const int64_t panel = lane / kPanelLanes;
-      for (int64_t p = 0; p < b.columns(); ++p) {
-        const PanelPlace place = panel_place(kind(b), lane % kPanelLanes, p);
-        codes.data()[panel * bytes + place.byte] |= static_cast<uint8_t>(b.code(lane, p) << place.shift);
-      }
-      if (!b.format().has_block_scale()) continue;
-      const int64_t blocks = panel_blocks(b.format(), b.columns());
-      for (int64_t block = 0; block < blocks; ++block) {
-        const int64_t row = lane / b.grid().block_rows,
-                      at = (panel * blocks + block) * kPanelLanes + lane % kPanelLanes;
-        const uint32_t code = b.scale_code(row, block);
-        std::memcpy(scales.data() + at * scale_bytes(b), &code, static_cast<size_t>(scale_bytes(b)));
-        zero_points.data()[at] = b.zero_point(row, block);
-      }
-    }
-  }
-
-  static PanelKind kind(const Matrix &b) { return panel_kind(b.format().element); }
-  static int64_t panel_count(const Matrix &b) { return (b.rows() + kPanelLanes - 1) / kPanelLanes; }
-  static int64_t scale_bytes(const Matrix &b) { return b.format().block_scale == LPT_FORMAT_F32 ? 4 : 1; }
-  static int64_t block_count(const Matrix &b) {
-    return b.format().has_block_scale() ? panel_count(b) * kPanelLanes * panel_blocks(b.format(), b.columns()) : 0;
-  }
-
-  Guarded codes, scales, zero_points;
-  float tensor_scale;
-  MatrixView view;
-};
-
-class GemmGroups : public testing::Test {
+class GemmGroups : public GemmRowTest {
  protected:
-  void SetUp() override {
-    row_ = find_row();
-    if (row_ == nullptr) GTEST_SKIP() << kRowName << " was not compiled";
-    if (!is_here(*row_)) GTEST_SKIP() << kRowName << " needs " << feature_names(missing_of(*row_));
-  }
-
-  void run(GemmRequest request) const {
-    ASSERT_EQ(row_->refuses(request), nullptr);
-    Guarded scratch(row_->scratch_bytes(request));
-    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-    row_->run(request);
-    EXPECT_TRUE(scratch.is_intact()) << "writes past its scratch";
-  }
+  GemmGroups() : GemmRowTest("gemm_groups_x86_avx512_vnni") {}
 
   // c of a problem with b in panels; c with b plain has to have the same bits.
   std::vector<float> product(Problem &problem) const {
@@ -95,7 +25,7 @@ class GemmGroups : public testing::Test {
     request.b = panels.view;
     std::memset(problem.c.data.data(), 0xFF, problem.c.data.bytes());
     run(request);
-    EXPECT_TRUE(panels.codes.is_intact() && panels.scales.is_intact() && problem.c.is_intact()) << problem.name;
+    EXPECT_TRUE(panels.is_intact() && problem.c.is_intact()) << problem.name;
     const std::vector<float> packed = numbers(problem);
     EXPECT_EQ(std::memcmp(plain.data(), packed.data(), 4 * plain.size()), 0) << problem.name;
     return packed;
@@ -108,8 +38,6 @@ class GemmGroups : public testing::Test {
     }
     return result;
   }
-
-  const GemmRow *row_ = nullptr;
 };
 
 // Numbers of an element are integers times its inverse.
