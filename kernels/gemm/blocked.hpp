@@ -269,18 +269,19 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
 
 // Some columns of b, and what their finished sums are multiplied by.
 template <typename Isa>
-void pack_columns(const GemmRequest &request, const Operand &b, int64_t column, int64_t columns, uint32_t *panels,
-                  float *factors) {
+void pack_columns(const GemmRequest &request, const Operand &b, int64_t column, int64_t columns, float alpha,
+                  uint32_t *panels, float *factors) {
   if constexpr (requires { Isa::expand_panels; }) {
     if (request.b.layout == Layout::kPanels) {
       const int64_t first = request.first_column + column;
       Isa::expand_panels(request.b, first, columns, request.k, panels);
-      for (int64_t j = 0; j < columns; ++j) factors[j] = Isa::panel_lane_factor(request.b, first + j, request.k);
+      for (int64_t j = 0; j < columns; ++j)
+        factors[j] = Isa::panel_lane_factor(request.b, first + j, request.k) * alpha;
       return;
     }
   }
   pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, panels);
-  for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(b, column + j);
+  for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(b, column + j) * alpha;
 }
 
 template <typename Isa>
@@ -304,8 +305,7 @@ void multiply(const GemmRequest &request) {
 
   for (int64_t column = 0; column < request.n; column += blocking.columns) {
     const int64_t columns = smaller(request.n - column, blocking.columns);
-    pack_columns<Isa>(request, b, column, columns, b_panels, column_factors);
-    for (int64_t j = 0; j < columns; ++j) column_factors[j] *= alpha;
+    pack_columns<Isa>(request, b, column, columns, alpha, b_panels, column_factors);
     for (int64_t j = columns; j < round_up(columns, kPanelColumns); ++j) column_factors[j] = 0;
     if constexpr (Isa::kHasStarts) {
       for (int64_t j = 0; j < columns; j += kPanelColumns) Isa::set_starts(b_panels + j * steps, steps, starts + j);

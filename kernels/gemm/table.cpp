@@ -11,11 +11,11 @@ bool is_operand(const MatrixView &view) {
   return has_element(element) && element_of(element).bits <= 8;
 }
 
-// What the rows of instruction sets that were compiled refuse.
-[[maybe_unused]] const char *refuses_f32(const GemmRequest &request) {
+// What the rows of instruction sets that were compiled refuse alike. Some read panels.
+[[maybe_unused]] const char *refuses_common(const GemmRequest &request, bool reads_panels) {
   if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is computed by the reference row";
-  if (request.b.layout == Layout::kPanels) return "b is packed";
+  if (request.b.layout == Layout::kPanels && !reads_panels) return "b is packed";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
   if (!is_operand(request.b)) return "b is neither f32, f16 or bf16 nor of at most 8 bits";
@@ -25,12 +25,8 @@ bool is_operand(const MatrixView &view) {
   return nullptr;
 }
 
-// The same where a row reads panels too.
-[[maybe_unused]] const char *refuses_f32_panels(const GemmRequest &request) {
-  GemmRequest plain = request;
-  plain.b.layout = Layout::kRows;
-  return refuses_f32(plain);
-}
+[[maybe_unused]] const char *refuses_f32(const GemmRequest &request) { return refuses_common(request, false); }
+[[maybe_unused]] const char *refuses_f32_panels(const GemmRequest &request) { return refuses_common(request, true); }
 
 // Why elements are not exact in bf16, which has 8 significant bits.
 const char *refuses_elements(const Format &format) {
@@ -74,13 +70,10 @@ const char *refuses_panels(const Format &format) {
 }
 
 [[maybe_unused]] const char *refuses_bf16_panels(const GemmRequest &request) {
-  GemmRequest plain = request;
+  if (const char *reason = refuses_common(request, true)) return reason;
   if (request.b.layout == Layout::kPanels) {
     if (const char *reason = refuses_panels(request.b.format)) return reason;
-    plain.b.layout = Layout::kRows;
-    plain.b.column_stride = 1;
   }
-  if (const char *reason = refuses_f32(plain)) return reason;
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
   if (const char *reason = refuses_grouped(request.a, !request.is_a_transposed, request.k)) return reason;
   return refuses_grouped(request.b, request.is_b_transposed, request.k);
@@ -156,8 +149,8 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
   if (!has_element(format.element)) return "elements are not integers";
   const Element element = element_of(format.element);
   // Small floats are integers times a power of two: up to 12, 60 and 64.
-  const bool is_small_float = format.element == LPT_FORMAT_E2M1FN || format.element == LPT_FORMAT_E2M3FN ||
-                              format.element == LPT_FORMAT_E3M0;
+  const bool is_small_float =
+      format.element == LPT_FORMAT_E2M1FN || format.element == LPT_FORMAT_E2M3FN || format.element == LPT_FORMAT_E3M0;
   const bool is_integer = element.is_integer && (element.bits == 2 || element.bits == 4 || element.bits == 8);
   if (!is_integer && !is_small_float) return "elements are not integers of 2, 4 or 8 bits";
   if (!element.is_signed && !(format.has_zero_point() && element.bits == 4)) return "integers are unsigned bytes";

@@ -57,20 +57,19 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
                      MatrixView &out_view) {
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
-  LPT_TRY(matrix_of(*tensor, name, view));
-  if (view.column_stride != 1 && view.row_stride == 1 && view.format.is_plain()) {
+  if (!has_adjacent_columns) LPT_TRY(matrix_of(*tensor, name, view));
+  if (!has_adjacent_columns && view.column_stride != 1 && view.row_stride == 1 && view.format.is_plain()) {
     out_view = view;
-    out_view.rows = view.columns;
-    out_view.columns = view.rows;
-    out_view.row_stride = view.column_stride;
-    out_view.column_stride = 1;
+    std::swap(out_view.rows, out_view.columns);
+    std::swap(out_view.row_stride, out_view.column_stride);
     is_transposed = !is_transposed;
     if (needs_data && view.data == nullptr) return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
   } else {
     LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
   }
-  if (view.format.element == LPT_FORMAT_UINT8 && view.format.is_plain()) {
+  if (out_view.format.element == LPT_FORMAT_UINT8 && out_view.format.is_plain()) {
     return unsupported("%s is uint8: it holds bytes, not numbers", name);
   }
   return {};
