@@ -1175,7 +1175,7 @@ typedef int32_t lpt_activation;
 enum lpt_arithmetic_values {
   LPT_ARITHMETIC_NATIVE = 0,           /**< The product of the numbers, added up as the kernel can do it best. */
   LPT_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas: arXiv 2410.00907. */
-  LPT_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) taken as 1 + x + y, or 2(x + y) from x + y = 1: Mogami. */
+  LPT_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) taken as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
   LPT_ARITHMETIC_SHIFT = 3,      /**< Shifts of integers by powers of two: one operand e3m0, the other integers. */
   LPT_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, moved to f32 after every 128 steps of k: FP8 on Hopper. */
 };
@@ -1196,18 +1196,18 @@ typedef struct lpt_gemm_options {
   const lpt_tensor *bias;    /**< Vector of n, f32 (or f64), added to every row; NULL: none. */
   lpt_activation activation; /**< Applied to alpha · a · b + beta · c + bias. */
   lpt_arithmetic arithmetic; /**< How elements are multiplied. */
-  const lpt_tensor
-      *residual; /**< Added after the activation: f32, bf16 or f16, of c's shape, or c itself; NULL: none. */
-  const lpt_quantize_options
-      *quantize;            /**< How c is encoded if its format is not f32, bf16, f16 or f64: rounding, scale
-                                             rule, scaler, statistics (with amax) as for lpt_quantize(). */
-  double outlier_threshold; /**< Columns of a with a number of this magnitude or more are multiplied in f32, beside the
-                                 others (LLM.int8, arXiv 2208.07339): a is f32, bf16 or f16 and is cast to int8 by rows,
-                                 without those columns. 0: a is multiplied as it is. */
-  int32_t
-      arithmetic_bits; /**< L_MUL: mantissa bits that operands are cut to, 1 to 23. TENSOR_CORE: bits of a sum, 10 to
-                                 24. 0: those of the operands' formats, and 14. Else 0. */
-  int32_t reserved;    /**< 0. */
+  /** Added after the activation: f32, bf16 or f16, of c's shape, or c itself; NULL: none. */
+  const lpt_tensor *residual;
+  /** How c is encoded if its format is not f32, bf16, f16 or f64: rounding, scale rule, scaler, statistics (with amax)
+      as for lpt_quantize(); NULL: the defaults. */
+  const lpt_quantize_options *quantize;
+  /** Columns of a with a number of this magnitude or more are multiplied in f32, beside the others (LLM.int8, arXiv
+      2208.07339): a is f32, bf16 or f16 and is cast to int8 by rows, without those columns. 0: a is multiplied as it is. */
+  double outlier_threshold;
+  /** L_MUL: mantissa bits that operands are cut to, 1 to 23. TENSOR_CORE: bits of a sum, 10 to 24. 0: what the operands'
+      formats have, and 14. With the others 0. */
+  int32_t arithmetic_bits;
+  int32_t reserved; /**< 0. */
 } lpt_gemm_options;
 
 /** @brief Defaults of lpt_gemm_options. */

@@ -71,6 +71,7 @@ void BlobWriter::f64(double value) {
 }
 
 void BlobWriter::bytes(const void *data, size_t count) {
+  if (count == 0) return;  // data may be NULL then
   const auto *first = static_cast<const uint8_t *>(data);
   data_.insert(data_.end(), first, first + count);
 }
@@ -113,6 +114,7 @@ Status BlobReader::open(BlobKind kind, const void *buffer, size_t buffer_bytes, 
 }
 
 void BlobReader::bytes(void *data, size_t count) {
+  if (count == 0) return;  // data may be NULL then
   if (count > left_) {
     is_ok_ = false;
     std::memset(data, 0, count);
