@@ -22,7 +22,8 @@ enum class HandleKind : uint32_t {
   kLinear = 0x4C505405,
   kOptimizer = 0x4C505406,
   kStatistics = 0x4C505407,
-  kGemmPlan = 0x4C505408
+  kGemmPlan = 0x4C505408,
+  kMonitor = 0x4C505409
 };
 
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
+#include "src/ops/stored.hpp"
 
 namespace lpt {
 namespace {
@@ -105,12 +106,13 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
   if (input_gradient == nullptr && weight_gradient == nullptr) {
     return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
   }
-  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
+  MatrixView stored_view;
+  LPT_TRY(check_stored_matrix(input, "input", needs_data, stored_view));
   LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
-  const int64_t rows = whole.input.rows;
-  const int64_t columns = whole.input.columns;
+  const int64_t rows = stored_view.rows;
+  const int64_t columns = stored_view.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
-  whole.is_f64 = is_double(whole.input) || is_double(whole.output_gradient);
+  whole.is_f64 = is_double(stored_view) || is_double(whole.output_gradient);
   if (input_gradient != nullptr) {
     LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
     LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
@@ -133,37 +135,47 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     const char *name;
   } outputs[] = {{whole.input_gradient, "input_gradient"}, {weight_gradient_view, "weight_gradient"}};
   for (const auto &[view, name] : outputs) {
-    LPT_TRY(check_apart(view, name, whole.input, "input"));
+    LPT_TRY(check_apart(view, name, stored_view, "input"));
     LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
     LPT_TRY(check_apart(view, name, vector_view(format, weight_data, columns), "weight"));
     LPT_TRY(check_apart(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
   }
   LPT_TRY(check_apart(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
+  const Blocks blocks = weight_gradient_blocks(rows);
+  const int64_t chunk = stored_chunk({&stored_view}, blocks.length);
+  Stored stored;
+  LPT_TRY(stored.prepare(context, stored_view, std::min(chunk, rows), !needs_data));
+  whole.input = stored.numbers();
   const Row<RmsnormBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "rmsnorm_backward", rmsnorm_backward_kernels(), whole,
-                 {whole.input.format.id, whole.output_gradient.format.id}, &row));
+                 {stored_view.format.id, whole.output_gradient.format.id}, &row));
   if (!needs_data) return {};
 
   const Measure measure(context, "rmsnorm_backward", row->name,
-                        view_bytes(whole.input) + view_bytes(whole.output_gradient) +
+                        view_bytes(stored_view) + view_bytes(whole.output_gradient) +
                             (input_gradient == nullptr ? 0.0 : view_bytes(whole.input_gradient)));
-  const Blocks blocks = weight_gradient_blocks(rows);
   std::vector<double> sums(weight_gradient == nullptr ? 0 : static_cast<size_t>(blocks.count * columns), 0.0);
-  const auto run_block = [&](int64_t i) {
+  const auto run_block = [&](int64_t start, int64_t i) {
     const int64_t begin = i * blocks.length;
     const int64_t count = std::min(blocks.length, rows - begin);
     RmsnormBackwardRequest part = whole;
-    part.input = cut_rows(whole.input, begin, count);
+    part.input = stored.rows(start, begin, count);
     part.output_gradient = cut_rows(whole.output_gradient, begin, count);
     if (input_gradient != nullptr) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
     part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
     part.weight_gradient_sum = weight_gradient == nullptr ? nullptr : sums.data() + i * columns;
     row->run(part);
   };
-  if (split(context, rows, columns).count > 1) {
-    parallel_for(context, blocks.count, run_block);
-  } else {
-    for (int64_t i = 0; i < blocks.count; ++i) run_block(i);
+  const int64_t step = (chunk + blocks.length - 1) / blocks.length;
+  const bool is_split = split(context, rows, columns).count > 1;
+  for (int64_t first = 0; first < blocks.count; first += step) {
+    const int64_t count = std::min(step, blocks.count - first);
+    const int64_t start = first * blocks.length;
+    if (is_split) {
+      parallel_for(context, count, [&](int64_t i) { run_block(start, first + i); });
+    } else {
+      for (int64_t i = 0; i < count; ++i) run_block(start, first + i);
+    }
   }
   if (weight_gradient != nullptr) {
     write_weight_gradient(sums, blocks, columns, whole.is_f64, options.is_accumulated != 0, weight_gradient_data);

@@ -5,6 +5,7 @@
 
 #include "kernels/activation/activation.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/ops/stored.hpp"
 
 namespace lpt {
 namespace {
@@ -89,21 +90,29 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   const bool needs_data = !is_check_only(options.flags);
   SwigluBackwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate));
-  LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
-  LPT_TRY(check_like_gate(output_gradient, "output_gradient", whole.gate, needs_data, whole.output_gradient));
-  LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", whole.gate, needs_data, whole.gate_gradient));
-  LPT_TRY(check_like_gate(up_gradient, "up_gradient", whole.gate, needs_data, whole.up_gradient));
+  MatrixView gate_view, up_view;
+  LPT_TRY(check_stored_matrix(gate, "gate", needs_data, gate_view));
+  LPT_TRY(check_stored_matrix(up, "up", needs_data, up_view));
+  LPT_TRY(check_shape(up_view, "up", gate_view.rows, gate_view.columns, "gate"));
+  LPT_TRY(check_like_gate(output_gradient, "output_gradient", gate_view, needs_data, whole.output_gradient));
+  LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", gate_view, needs_data, whole.gate_gradient));
+  LPT_TRY(check_like_gate(up_gradient, "up_gradient", gate_view, needs_data, whole.up_gradient));
   const struct {
     const MatrixView &view;
     const char *name;
   } outputs[] = {{whole.gate_gradient, "gate_gradient"}, {whole.up_gradient, "up_gradient"}};
   for (const auto &[view, name] : outputs) {
-    LPT_TRY(check_apart(view, name, whole.gate, "gate"));
-    LPT_TRY(check_apart(view, name, whole.up, "up"));
+    LPT_TRY(check_apart(view, name, gate_view, "gate"));
+    LPT_TRY(check_apart(view, name, up_view, "up"));
     LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
   }
   LPT_TRY(check_apart(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
+  const int64_t chunk = stored_chunk({&gate_view, &up_view}, 1);
+  Stored stored_gate, stored_up;
+  LPT_TRY(stored_gate.prepare(context, gate_view, chunk, !needs_data));
+  LPT_TRY(stored_up.prepare(context, up_view, chunk, !needs_data));
+  whole.gate = stored_gate.numbers();
+  whole.up = stored_up.numbers();
   const Row<SwigluBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "swiglu_backward", swiglu_backward_kernels(), whole,
                  {whole.gate.format.id, whole.up.format.id, whole.output_gradient.format.id,
@@ -112,17 +121,18 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   if (!needs_data) return {};
 
   const Measure measure(context, "swiglu_backward", row->name,
-                        view_bytes(whole.gate) + view_bytes(whole.up) + view_bytes(whole.output_gradient) +
+                        view_bytes(gate_view) + view_bytes(up_view) + view_bytes(whole.output_gradient) +
                             view_bytes(whole.gate_gradient) + view_bytes(whole.up_gradient));
-  const Parts parts = split(context, whole.gate.rows, whole.gate.columns);
-  parallel_for(context, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
-    const int64_t count = std::min(parts.length, whole.gate.rows - begin);
-    row->run(SwigluBackwardRequest{cut_rows(whole.gate, begin, count), cut_rows(whole.up, begin, count),
-                                   cut_rows(whole.output_gradient, begin, count),
-                                   cut_rows(whole.gate_gradient, begin, count),
-                                   cut_rows(whole.up_gradient, begin, count)});
-  });
+  for (int64_t start = 0; start < gate_view.rows; start += chunk) {
+    parallel_parts(
+        context, std::min(chunk, gate_view.rows - start), gate_view.columns, [&](int64_t offset, int64_t count) {
+          const int64_t begin = start + offset;
+          row->run(SwigluBackwardRequest{stored_gate.rows(start, begin, count), stored_up.rows(start, begin, count),
+                                         cut_rows(whole.output_gradient, begin, count),
+                                         cut_rows(whole.gate_gradient, begin, count),
+                                         cut_rows(whole.up_gradient, begin, count)});
+        });
+  }
   return {};
 }
 

@@ -1,0 +1,34 @@
+// The family of comparisons: sums over two arrays, for norms of gradients and of their noise.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lpt.h"
+#include "src/base/row.hpp"
+
+namespace lpt {
+
+// Sums over pairs whose two numbers are finite; the others are counted.
+struct PairSums {
+  double first_squares = 0.0;
+  double second_squares = 0.0;
+  double products = 0.0;
+  double squared_differences = 0.0;
+  int64_t nonfinite_count = 0;
+};
+
+// Exact: every row gives the same bits. Element i goes to lane i mod 8 of each sum, in f64, one rounding for each sign,
+// nothing contracted; then lane i + width is added to lane i for widths 4, 2, 1.
+struct PairSumsRequest {
+  int64_t count;
+  const void *first;
+  lpt_format first_format;  // f32, bf16, f16, f64
+  const void *second;
+  lpt_format second_format;
+  PairSums *sums;  // written
+};
+
+std::span<const Row<PairSumsRequest>> pair_sums_kernels();
+
+}  // namespace lpt

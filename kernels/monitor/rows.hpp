@@ -1,0 +1,11 @@
+// What the files of this family offer to its table.
+#pragma once
+
+#include "kernels/monitor/monitor.hpp"
+
+namespace lpt {
+
+void pair_sums_f32_ref(const PairSumsRequest &request);
+void pair_sums_any_ref(const PairSumsRequest &request);
+
+}  // namespace lpt

@@ -1,0 +1,213 @@
+#include "src/ops/monitor.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "kernels/monitor/monitor.hpp"
+
+namespace lpt {
+namespace {
+
+// Sums are taken over runs of this many elements of a row and added in their order: they do not depend on threads.
+constexpr int64_t kRun = 4096;
+
+std::string item(const char *array, int64_t index) { return text("%s[%lld]", array, static_cast<long long>(index)); }
+
+Status check_name(const char *name) {
+  if (name != nullptr && *name != '\0') return {};
+  return invalid("name is %s: expected a name", name == nullptr ? "NULL" : "empty");
+}
+
+Status check_pair(const Tensor *first, const std::string &first_name, const Tensor *second,
+                  const std::string &second_name, bool needs_data, MatrixView &out_first, MatrixView &out_second) {
+  LPT_TRY(check_wide_matrix(first, first_name.c_str(), needs_data, out_first));
+  LPT_TRY(check_wide_matrix(second, second_name.c_str(), needs_data, out_second));
+  return check_shape(out_second, second_name.c_str(), out_first.rows, out_first.columns, first_name.c_str());
+}
+
+Status choose_sums(Context &context, const MatrixView &first, const MatrixView &second, PairSumsRequest &out_request,
+                   const Row<PairSumsRequest> **out_row) {
+  out_request = {0, nullptr, first.format.id, nullptr, second.format.id, nullptr};
+  return choose(context, "pair_sums", pair_sums_kernels(), out_request, {first.format.id, second.format.id}, out_row);
+}
+
+void *place(const MatrixView &view, int64_t row, int64_t column) {
+  const int64_t index = row * view.row_stride + column;
+  return static_cast<std::byte *>(view.data) + row_bytes(view.format.element, index);
+}
+
+void add(PairSums &sums, const PairSums &more) {
+  sums.first_squares += more.first_squares;
+  sums.second_squares += more.second_squares;
+  sums.products += more.products;
+  sums.squared_differences += more.squared_differences;
+  sums.nonfinite_count += more.nonfinite_count;
+}
+
+// The sums of each row, runs added in order.
+void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsRequest &formats,
+              const MatrixView &first, const MatrixView &second, std::vector<PairSums> &out_sums) {
+  const Measure measure(context, "pair_sums", row.name, view_bytes(first) + view_bytes(second));
+  const int64_t runs = (first.columns + kRun - 1) / kRun;
+  std::vector<PairSums> partial(static_cast<size_t>(first.rows * runs));
+  parallel_parts(context, first.rows * runs, std::min(first.columns, kRun), [&](int64_t begin, int64_t count) {
+    for (int64_t i = begin; i < begin + count; ++i) {
+      const int64_t column = i % runs * kRun;
+      PairSumsRequest request = formats;
+      request.count = std::min(kRun, first.columns - column);
+      request.first = place(first, i / runs, column);
+      request.second = place(second, i / runs, column);
+      request.sums = &partial[static_cast<size_t>(i)];
+      row.run(request);
+    }
+  });
+  out_sums.assign(static_cast<size_t>(first.rows), PairSums{});
+  for (size_t i = 0; i < partial.size(); ++i) add(out_sums[i / static_cast<size_t>(runs)], partial[i]);
+}
+
+// Both norms from sums over the gradients and their noisy twins, or over two draws of the same noise: there
+// E|a - b|² = 2 σ² and E(a·b) = |gradient|².
+lpt_noise_values noise_values(lpt_noise kind, const PairSums &sums) {
+  lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+  const bool is_drawn_twice = kind == LPT_NOISE_TWO_DRAWS;
+  const double gradient = is_drawn_twice ? std::max(sums.products, 0.0) : sums.first_squares;
+  const double noise = is_drawn_twice ? sums.squared_differences / 2.0 : sums.squared_differences;
+  values.gradient_norm = std::sqrt(gradient);
+  values.noise_norm = std::sqrt(noise);
+  values.ratio = noise > 0.0 ? values.gradient_norm / values.noise_norm : HUGE_VAL;
+  values.nonfinite_count = sums.nonfinite_count;
+  values.is_noisy = values.ratio < std::sqrt(3.0) ? 1 : 0;
+  return values;
+}
+
+}  // namespace
+
+Status measure_noise(Context &context, const Tensor *const *gradients, const Tensor *const *noisy, int64_t count,
+                     const lpt_noise_options &options, lpt_noise_values &out_values) {
+  const bool needs_data = !is_check_only(options.flags);
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_choice("kind", options.kind, LPT_NOISE_TWO_DRAWS));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  if (count < 0) return invalid("count is %lld: expected at least 0", static_cast<long long>(count));
+  if (count > 0 && gradients == nullptr) return invalid("gradients is NULL: expected an array of tensors");
+  if (count > 0 && noisy == nullptr) return invalid("noisy is NULL: expected an array of tensors");
+  for (int64_t i = 0; i < count; ++i) {
+    MatrixView first, second;
+    LPT_TRY(check_pair(gradients[i], item("gradients", i), noisy[i], item("noisy", i), needs_data, first, second));
+  }
+  PairSums sums;
+  for (int64_t i = 0; i < count; ++i) {
+    MatrixView first, second;
+    PairSumsRequest request;
+    const Row<PairSumsRequest> *row = nullptr;
+    std::vector<PairSums> rows;
+    LPT_TRY(check_pair(gradients[i], item("gradients", i), noisy[i], item("noisy", i), needs_data, first, second));
+    LPT_TRY(choose_sums(context, first, second, request, &row));
+    if (!needs_data) continue;
+    sum_rows(context, *row, request, first, second, rows);
+    for (const PairSums &more : rows) add(sums, more);
+  }
+  out_values = noise_values(options.kind, sums);
+  return {};
+}
+
+Status measure_alignment(Context &context, const Tensor *gate_weight, const Tensor *up_weight, Tensor *cosines,
+                         lpt_alignment_values &out_values) {
+  MatrixView gate, up;
+  LPT_TRY(check_pair(gate_weight, "gate_weight", up_weight, "up_weight", true, gate, up));
+  void *numbers = nullptr;
+  if (cosines != nullptr) {
+    LPT_TRY(check_vector(cosines, "cosines", LPT_FORMAT_F32, gate.rows, true, &numbers));
+    const MatrixView view = vector_view(LPT_FORMAT_F32, numbers, gate.rows);
+    LPT_TRY(check_apart(view, "cosines", gate, "gate_weight"));
+    LPT_TRY(check_apart(view, "cosines", up, "up_weight"));
+  }
+  PairSumsRequest request;
+  const Row<PairSumsRequest> *row = nullptr;
+  LPT_TRY(choose_sums(context, gate, up, request, &row));
+  std::vector<PairSums> rows;
+  sum_rows(context, *row, request, gate, up, rows);
+  double sum = 0.0, magnitudes = 0.0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double size = std::sqrt(rows[i].first_squares) * std::sqrt(rows[i].second_squares);
+    const double cosine = size > 0.0 ? rows[i].products / size : 0.0;
+    if (numbers != nullptr) static_cast<float *>(numbers)[i] = static_cast<float>(cosine);
+    sum += cosine;
+    magnitudes += std::abs(cosine);
+    if (out_values.largest_channel < 0 || std::abs(cosine) > std::abs(out_values.largest)) {
+      out_values.largest = cosine;
+      out_values.largest_channel = static_cast<int64_t>(i);
+    }
+  }
+  if (!rows.empty()) {
+    out_values.mean = sum / static_cast<double>(rows.size());
+    out_values.mean_magnitude = magnitudes / static_cast<double>(rows.size());
+  }
+  return {};
+}
+
+Status record_number(Monitor &monitor, int64_t step, const char *name, double value) {
+  LPT_TRY(check_name(name));
+  monitor.lines.push_back({step, name, value});
+  return {};
+}
+
+Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear) {
+  static constexpr const char *kOperands[kOperandCount] = {"input", "weight", "gradient"};
+  LPT_TRY(check_name(name));
+  for (int i = 0; i < kOperandCount; ++i) {
+    const double amax = static_cast<double>(scaler_values(linear.scalers[i]).amax);
+    LPT_TRY(record_number(monitor, step, text("%s/%s/amax", name, kOperands[i]).c_str(), amax));
+  }
+  return {};
+}
+
+Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics) {
+  LPT_TRY(check_name(name));
+  const lpt_statistics_values values = statistics_values(statistics.sums);
+  const auto share = [&](int64_t count) {
+    return values.element_count == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(values.element_count);
+  };
+  const struct {
+    const char *what;
+    double value;
+  } lines[] = {{"amax", values.amax},
+               {"clipped", share(values.clipped_count)},
+               {"underflow", share(values.underflow_count)},
+               {"nan", share(values.nan_count)},
+               {"relative_error", values.squared_sum > 0.0 ? values.squared_error / values.squared_sum : 0.0}};
+  for (const auto &[what, value] : lines) {
+    LPT_TRY(record_number(monitor, step, text("%s/%s", name, what).c_str(), value));
+  }
+  return {};
+}
+
+namespace {
+
+// A field of a CSV file (RFC 4180): in quotes where it must be, quotes doubled.
+std::string csv_field(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  std::string quoted = "\"";
+  for (const char letter : field) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Status save_monitor(const Monitor &monitor, const char *path) {
+  if (path == nullptr) return invalid("path is NULL: expected a file's name");
+  std::FILE *file = std::fopen(path, "w");
+  if (file == nullptr) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));
+  std::fputs("step,name,value\n", file);
+  for (const Monitor::Line &line : monitor.lines) {
+    std::fprintf(file, "%lld,%s,%.17g\n", static_cast<long long>(line.step), csv_field(line.name).c_str(), line.value);
+  }
+  const bool is_bad = std::ferror(file) != 0;
+  if (std::fclose(file) != 0 || is_bad) return invalid("path '%s' cannot be written: %s", path, std::strerror(errno));
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,34 @@
+// What a run is watched by: noise against gradients, alignment of SwiGLU's weights, and a record of numbers by step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/ops/linear.hpp"
+#include "src/ops/quantize.hpp"
+
+struct lpt_monitor {
+  struct Line {
+    int64_t step;
+    std::string name;
+    double value;
+  };
+  lpt::HandleKind kind = lpt::HandleKind::kMonitor;
+  std::vector<Line> lines;
+};
+
+namespace lpt {
+
+using Monitor = lpt_monitor;
+
+Status measure_noise(Context &context, const Tensor *const *gradients, const Tensor *const *noisy, int64_t count,
+                     const lpt_noise_options &options, lpt_noise_values &out_values);
+Status measure_alignment(Context &context, const Tensor *gate_weight, const Tensor *up_weight, Tensor *cosines,
+                         lpt_alignment_values &out_values);
+
+Status record_number(Monitor &monitor, int64_t step, const char *name, double value);
+Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear);
+Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics);
+Status save_monitor(const Monitor &monitor, const char *path);
+
+}  // namespace lpt
