@@ -1,15 +1,11 @@
 // Products beside the limits of this machine, and beside other libraries' products of the same shapes: `lpt bench gemm`
-// with peers.
-//
-//   gemm_bench [--shape NAME]... [--pair A:B]... [--weights plain|packed|both] [--threads N] [--seconds S]
-//              [--isa avx2|avx512] [--json FILE]
-//
-// Names are those of `lpt bench gemm`; `lpt bench gemm --from FILE --picture FILE.svg` draws what --json has written.
+// with peers. Names are those of `lpt bench gemm`; `lpt bench gemm --from FILE --picture FILE.svg` draws what --json has
+// written.
+#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "bench/gemm_peers.hpp"
 #include "bench/gemm_rates.hpp"
@@ -20,47 +16,65 @@ namespace lpt::bench {
 namespace {
 
 struct Wishes {
-  GemmRateOptions options;
-  std::string json;
+  std::vector<std::string> shapes = {"usual"}, pairs;
+  std::string weights = "both", isa = "auto", json;
+  int threads = 1;
+  double seconds = 0.3;
 };
 
-bool take(Wishes &wishes, const std::string &name, const std::string &value) {
-  GemmRateOptions &options = wishes.options;
-  if (name == "--shape") {
-    const std::vector<GemmShape> shapes = shapes_of(value);
-    options.shapes.insert(options.shapes.end(), shapes.begin(), shapes.end());
-    return !shapes.empty();
-  }
-  if (name == "--pair") {
-    const auto pair = pair_of(value);
-    if (pair) options.pairs.push_back(*pair);
-    return pair.has_value();
-  }
-  if (name == "--isa") {
-    options.isa = value == "avx2" ? LPT_ISA_X86_AVX2 : LPT_ISA_X86_AVX512;
-    return value == "avx2" || value == "avx512";
-  }
-  if (name == "--weights") {
-    options.wants_plain = value != "packed";
-    options.wants_packed = value != "plain";
-    return value == "plain" || value == "packed" || value == "both";
-  }
-  if (name == "--threads") return (options.threads = std::atoi(value.c_str())) >= 1;
-  if (name == "--seconds") return (options.seconds = std::atof(value.c_str())) > 0;
-  if (name == "--json") return !(wishes.json = value).empty();
-  return false;
+std::string shape_problem(const std::string &name) {
+  return shapes_of(name).empty() ? "expected " + gemm_groups() + ", a shape of theirs, or MxKxN" : "";
 }
 
-int run(Wishes &wishes) {
-  GemmRateOptions &options = wishes.options;
-  if (options.shapes.empty()) options.shapes = shapes_of("usual");
+std::string pair_problem(const std::string &name) {
+  return pair_of(name) ? "" : "expected A:B, two formats of `lpt formats`";
+}
+
+void declare(CLI::App &app, Wishes &wishes) {
+  app.add_option("--shape", wishes.shapes, gemm_groups() + ", a shape of theirs, or MxKxN; may be given more than once")
+      ->check(shape_problem)
+      ->capture_default_str();
+  app.add_option("--pair", wishes.pairs, "Formats of a and b, such as bf16:int4_1x128; may be given more than once")
+      ->check(pair_problem);
+  app.add_option("--weights", wishes.weights, "How b lies")
+      ->check(CLI::IsMember({"plain", "packed", "both"}))
+      ->capture_default_str();
+  app.add_option("--isa", wishes.isa, "Highest instruction set to use")
+      ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
+      ->capture_default_str();
+  app.add_option("--threads", wishes.threads, "More than one: each product on one as well, and the ratio")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--seconds", wishes.seconds, "For each product; at least five rounds")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  app.add_option("--json", wishes.json, "Write the figures as JSON");
+}
+
+GemmRateOptions options_of(const Wishes &wishes) {
+  GemmRateOptions options;
+  for (const std::string &name : wishes.shapes) {
+    const std::vector<GemmShape> shapes = shapes_of(name);
+    options.shapes.insert(options.shapes.end(), shapes.begin(), shapes.end());
+  }
+  for (const std::string &name : wishes.pairs) options.pairs.push_back(*pair_of(name));
   if (options.pairs.empty()) options.pairs = usual_pairs();
-  if (options.threads == 1) pin_thread();
+  options.wants_plain = wishes.weights != "packed";
+  options.wants_packed = wishes.weights != "plain";
+  if (wishes.isa != "auto") options.isa = wishes.isa == "avx2" ? LPT_ISA_X86_AVX2 : LPT_ISA_X86_AVX512;
+  options.threads = wishes.threads;
+  options.seconds = wishes.seconds;
   options.peers = gemm_peers(options.missing_peers);
   options.on_shape = [](const std::vector<GemmRate> &rates, bool is_judged) {
     std::fputs(gemm_table(rates, is_judged).c_str(), stdout);
     std::fflush(stdout);
   };
+  return options;
+}
+
+int run(const Wishes &wishes) {
+  const GemmRateOptions options = options_of(wishes);
+  if (options.threads == 1) pin_thread();
   std::fputs(gemm_head(options).c_str(), stdout);
   std::string error;
   const GemmReport report = gemm_rates(options, error);
@@ -80,15 +94,13 @@ int run(Wishes &wishes) {
 }  // namespace lpt::bench
 
 int main(int count, char **arguments) {
+  CLI::App app("Products beside the limits of this machine and other libraries' products.", "gemm_bench");
   lpt::bench::Wishes wishes;
-  for (int i = 1; i < count; i += 2) {
-    if (i + 1 < count && lpt::bench::take(wishes, arguments[i], arguments[i + 1])) continue;
-    std::fprintf(stderr,
-                 "usage: gemm_bench [--shape NAME]... [--pair A:B]... [--weights plain|packed|both] [--threads N] "
-                 "[--seconds S] [--isa avx2|avx512] [--json FILE]\n  %s is not understood; shapes: %s, one of theirs, "
-                 "or MxKxN\n",
-                 arguments[i], lpt::bench::gemm_groups().c_str());
-    return 2;
+  lpt::bench::declare(app, wishes);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError &problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
   }
   return lpt::bench::run(wishes);
 }

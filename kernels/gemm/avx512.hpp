@@ -32,15 +32,34 @@ __m512i constant(int32_t value) {
   return _mm512_set1_epi32(value);
 }
 
+// The low and the high bytes of the bf16 of 64 magnitudes, by one look-up each.
+struct ByteLookUp {
+  explicit ByteLookUp(const ByteTable &table)
+      : low0(_mm512_load_si512(table.low)),
+        low1(_mm512_load_si512(table.low + 64)),
+        high0(_mm512_load_si512(table.high)),
+        high1(_mm512_load_si512(table.high + 64)) {}
+
+  __m512i low(__m512i magnitudes) const { return _mm512_permutex2var_epi8(low0, magnitudes, low1); }
+  __m512i high(__m512i magnitudes, __m512i codes, __m512i sign) const {
+    const __m512i bytes = _mm512_permutex2var_epi8(high0, magnitudes, high1);
+    return _mm512_ternarylogic_epi32(bytes, codes, sign, 0xF8);  // bytes | (codes & sign)
+  }
+
+  __m512i low0, low1, high0, high1;
+};
+
 // 16 floats of 8 bits → f32. The upper bytes of an f32 are its bf16: one look-up each, and the sign over them.
 template <bool kIsHidden = false>
-__m512 decode_bytes_f32(__m128i codes, const ByteTable &table) {
+__m512 decode_bytes_f32(__m128i codes, const ByteTable &bf16) {
+  const ByteTable *table = &bf16;
+  if constexpr (kIsHidden) asm volatile("" : "+r"(table));
   const __m512i wide = _mm512_cvtepu8_epi32(codes);
   const __m512i index = _mm512_or_si512(_mm512_slli_epi32(wide, 24), _mm512_slli_epi32(wide, 16));
-  const __m512i low = _mm512_maskz_permutex2var_epi8(0x4444444444444444, _mm512_load_si512(table.low), index,
-                                                     _mm512_load_si512(table.low + 64));
-  const __m512i high = _mm512_maskz_permutex2var_epi8(0x8888888888888888, _mm512_load_si512(table.high), index,
-                                                      _mm512_load_si512(table.high + 64));
+  const __m512i low = _mm512_maskz_permutex2var_epi8(0x4444444444444444, _mm512_load_si512(table->low), index,
+                                                     _mm512_load_si512(table->low + 64));
+  const __m512i high = _mm512_maskz_permutex2var_epi8(0x8888888888888888, _mm512_load_si512(table->high), index,
+                                                      _mm512_load_si512(table->high + 64));
   const __m512i sign = constant<kIsHidden>(INT32_MIN);
   const __m512i magnitude = _mm512_or_si512(low, high);
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitude, index, sign, 0xF8));  // magnitude | (index & sign)
@@ -56,19 +75,34 @@ __m512 decode_e8m0fnu(__m128i codes) {
   return _mm512_castsi512_ps(_mm512_mask_mov_epi32(bits, is_nan, constant<kIsHidden>(0x7FC00000)));
 }
 
+// Scales of one byte.
+template <bool kIsHidden = false>
+__m512 decode_scales(lpt_format format, __m128i codes) {
+  return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu<kIsHidden>(codes)
+                                      : decode_bytes_f32<kIsHidden>(codes, kTableE4m3fn);
+}
+
+// 16 scales, side by side.
+template <bool kIsHidden = false>
+__m512 load_scales(lpt_format format, const uint8_t *from) {
+  if (format == LPT_FORMAT_F32) return _mm512_loadu_ps(from);
+  return decode_scales<kIsHidden>(format, _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)));
+}
+
+// The same of those in the mask.
+inline __m512 load_scales(lpt_format format, const uint8_t *from, __mmask16 mask) {
+  if (format == LPT_FORMAT_F32) return _mm512_maskz_loadu_ps(mask, from);
+  return decode_scales(format, _mm_maskz_loadu_epi8(mask, from));
+}
+
 // The block scales of 16 adjacent elements, the first at a multiple of 16.
 inline __m512 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   if (operand.column_shift >= 4) return _mm512_set1_ps(scale_at(operand, row, column));
   const int32_t shift = operand.column_shift;
   const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
   const __mmask16 mask = first16(((count < 16 ? count : 16) + (1 << shift) - 1) >> shift);
-  __m512 scales;
-  if (operand.scale_format == LPT_FORMAT_F32) {
-    scales = _mm512_maskz_loadu_ps(mask, operand.scales + 4 * index);
-  } else {
-    const __m128i codes = _mm_maskz_loadu_epi8(mask, operand.scales + index);
-    scales = operand.scale_format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_bytes_f32(codes, kTableE4m3fn);
-  }
+  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
+  const __m512 scales = load_scales(operand.scale_format, from, mask);
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return _mm512_permutexvar_ps(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(shift)), scales);
 }

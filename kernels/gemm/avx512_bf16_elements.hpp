@@ -47,6 +47,15 @@ inline __m512i look_up_nibbles(const Operand &operand, int64_t row, int64_t colu
   return _mm512_maskz_permutexvar_epi16(first32(count), index, cut_to_bf16(numbers, numbers));
 }
 
+// 16 lanes of four floats of 8 bits → both pairs of each in bf16.
+inline void decode_quads(const ByteLookUp &look_up, __m512i codes, __m512i (&pairs)[2]) {
+  const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+  const __m512i ordered = _mm512_shuffle_epi8(codes, order);
+  const __m512i low = look_up.low(ordered), high = look_up.high(ordered, ordered, _mm512_set1_epi8(INT8_MIN));
+  pairs[0] = _mm512_unpacklo_epi8(low, high);
+  pairs[1] = _mm512_unpackhi_epi8(low, high);
+}
+
 struct Bf16 : Avx512 {
   static constexpr int64_t kPerDword = 2;
 
@@ -102,6 +111,35 @@ struct Bf16 : Avx512 {
           _mm512_maskz_mov_epi16(mask, cut_to_bf16(_mm512_mul_ps(low, low_scales), _mm512_mul_ps(high, high_scales)));
     }
     return value;
+  }
+
+  // Lanes × k of floats of 8 bits: transposed as codes, four steps of k a dword, and decoded then.
+  template <int kHalves>
+  static void pack_bytes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    const int64_t steps = (operand.k + 1) / 2;
+    const ByteLookUp look_up(*operand.table);
+    for (int64_t lane = 0; lane < lanes; lane += kVector) {
+      const int64_t present = smaller(lanes - lane, kVector);
+      uint32_t *const low = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector));
+      uint32_t *const high = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
+      const uint8_t *from = operand.data + (operand.first_lane + first + lane) * operand.row_stride;
+      for (int64_t step = 0; step < steps; step += 2 * kVector, from += 4 * kVector) {
+        const __mmask64 mask = lane_mask(0, operand.k - 2 * step);
+        Dwords codes[kVector];
+#pragma GCC unroll 16
+        for (int64_t l = 0; l < kVector; ++l) {
+          codes[l] = l < present ? _mm512_maskz_loadu_epi8(mask, from + l * operand.row_stride) : no_dwords();
+        }
+        for (int64_t l = 0; l < kVector; ++l) __builtin_prefetch(from + (kVector + l) * operand.row_stride);
+        lpt::transpose(codes);
+        for (int64_t q = 0; q < kVector && step + 2 * q < steps; ++q) {
+          Dwords pairs[2];
+          decode_quads(look_up, codes[q], pairs);
+          store_lanes<Bf16, kHalves>(pairs[0], low, high, step + 2 * q);
+          if (step + 2 * q + 1 < steps) store_lanes<Bf16, kHalves>(pairs[1], low, high, step + 2 * q + 1);
+        }
+      }
+    }
   }
 };
 

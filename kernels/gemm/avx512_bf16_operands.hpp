@@ -139,7 +139,7 @@ inline PanelOperand packed_operand(const MatrixView &view, int64_t k) {
   b.data = static_cast<const uint8_t *>(view.data);
   b.bytes = panel_bytes(b.kind, k);
   b.scale_format = view.format.block_scale;
-  b.scale_bytes = kPanelLanes * (b.scale_format == LPT_FORMAT_F32 ? 4 : 1);
+  b.scale_bytes = kPanelLanes * scale_bytes(b.scale_format);
   if (view.format.has_block_scale()) b.scales = static_cast<const uint8_t *>(view.block_scales);
   if (view.format.has_zero_point()) b.zeros = view.zero_points;
   b.blocks = view.format.has_block_scale() ? panel_blocks(view.format, k) : 1;

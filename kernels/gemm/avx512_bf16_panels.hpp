@@ -11,31 +11,7 @@ inline float column_factor(const PanelProduct &product, int64_t panel, int64_t l
   const PanelOperand &b = product.b;
   const float factor = b.factor * static_cast<float>(product.request->alpha);
   if (b.scales == nullptr || b.blocks > 1 || b.zeros != nullptr) return factor;
-  const uint8_t *const scales = b.scales + panel * b.scale_bytes;
-  if (b.scale_format != LPT_FORMAT_F32) {
-    return factor * decode(b.scale_format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, scales[lane]);
-  }
-  float scale;
-  memcpy(&scale, scales + 4 * lane, sizeof scale);
-  return factor * scale;
-}
-
-// Sums → c. `columns` of them lie `stride` apart from row to row.
-inline void finish_rows(const float *sums, int64_t stride, int64_t rows, const Place &place) {
-  const bool is_plain = place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr;
-  for (int64_t i = 0; i < rows; ++i, sums += stride) {
-    uint8_t *const c = place.c + i * place.row_bytes;
-    const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
-    for (int64_t column = 0; column < place.columns; column += 16) {
-      const __m512 value = _mm512_mul_ps(_mm512_loadu_ps(sums + column), factor);
-      if (is_plain) {
-        const __m512 scaled = _mm512_mul_ps(value, _mm512_loadu_ps(place.column_factors + column));
-        _mm512_mask_storeu_ps(c + 4 * column, first16(place.columns - column), scaled);
-      } else {
-        finish<Bf16>(value, place, column, c + column * place.element_bytes);
-      }
-    }
-  }
+  return factor * read_scale(b.scale_format, b.scales, panel * kPanelLanes + lane);
 }
 
 // ---- the loops
@@ -90,8 +66,8 @@ inline void multiply_rows(const PanelProduct &product, const PanelRound &round, 
   }
   tile.a = product.a_panels + row * product.blocking.steps;
   if (product.are_a_groups_scaled) tile.row_scales = product.row_scales + row * product.a_blocks;
-  shape.run(tile, product.tables);
-  finish_rows(tile.sums, stride, rows, place);
+  tile.rows = rows;
+  shape.run(tile, product.tables, place);
 }
 
 // Tells whether panels of this round had to be expanded.
@@ -123,9 +99,7 @@ inline void widen_scales(const PanelProduct &product, const PanelRound &round) {
 }
 
 inline void multiply_round(const PanelProduct &product, const PanelRound &round, int64_t first_row, int64_t rows) {
-  alignas(64) float sums[kTileRows * kPanelLanes];
   PanelTile tile = product.tile;
-  tile.sums = sums;
   PanelOperand b = product.b;
   const bool is_expanded = expand_round(product, round, tile);
   if (is_expanded) b.kind = PanelKind::kHalves;
@@ -198,7 +172,7 @@ inline void set_groups(PanelProduct &product) {
   for (const uint8_t *&scales : tile.scales) scales = reinterpret_cast<const uint8_t *>(kOnes);
   if (!is_b_grouped) return;
   if (request.b.layout == Layout::kPanels) tile.scale_format = request.b.format.block_scale;
-  tile.scale_stride = kPanelLanes * (tile.scale_format == LPT_FORMAT_F32 ? 4 : 1);
+  tile.scale_stride = kPanelLanes * scale_bytes(tile.scale_format);
 }
 
 inline void multiply_panels(const GemmRequest &request) {

@@ -5,7 +5,7 @@
 // numbers of k = 2 · step and 2 · step + 1 of lane 16 · v + l.
 #pragma once
 
-#include "kernels/common/x86_avx512.hpp"
+#include "kernels/gemm/avx512.hpp"
 #include "kernels/gemm/panels.hpp"
 
 namespace lpt {
@@ -15,8 +15,7 @@ constexpr int32_t kMostNibbleZero = 16;  // code - zero is then in [-16, 15]: fi
 
 // What a source looks codes up in.
 struct PanelTables {
-  alignas(64) uint8_t low[128];  // bytes of the bf16 of a code, its sign left out where `sign` is set
-  alignas(64) uint8_t high[128];
+  ByteTable bytes;                 // of a code, its sign left out where `sign` is set
   alignas(64) uint16_t words[32];  // the bf16 of a nibble, twice; with zero points, of a number of five bits
   uint8_t sign;                    // the bit of a byte that is the sign
 };
@@ -34,8 +33,8 @@ inline void set_tables(const Element &element, bool has_zeros, PanelTables &tabl
     tables.sign = element.bits == 8 ? 0x80 : 0;
     for (uint32_t i = 0; i < 128; ++i) {
       const uint32_t bits = exact_bf16(element.is_integer ? static_cast<float>(i) : decode(element, i & (codes - 1)));
-      tables.low[i] = static_cast<uint8_t>(bits & 0xFF);
-      tables.high[i] = static_cast<uint8_t>(bits >> 8);
+      tables.bytes.low[i] = static_cast<uint8_t>(bits & 0xFF);
+      tables.bytes.high[i] = static_cast<uint8_t>(bits >> 8);
     }
   }
 }
@@ -69,25 +68,19 @@ struct HalfLines {
   }
 };
 
-// Floats of 5 to 8 bits: one look-up for the low bytes of bf16, one for the high ones.
+// Floats of 5 to 8 bits. Look-ups do not see the sign.
 template <bool kIsFnuz>
 struct ByteLines {
   static constexpr int kSteps = 1;
   static constexpr int64_t kBytes = 64;
 
   explicit ByteLines(const PanelTables &tables)
-      : low0(_mm512_load_si512(tables.low)),
-        low1(_mm512_load_si512(tables.low + 64)),
-        high0(_mm512_load_si512(tables.high)),
-        high1(_mm512_load_si512(tables.high + 64)),
-        sign(_mm512_set1_epi8(static_cast<char>(tables.sign))) {}
+      : look_up(tables.bytes), sign(_mm512_set1_epi8(static_cast<char>(tables.sign))) {}
   static LaneZeros zeros_of(const uint8_t *) { return {}; }
 
   void read(const uint8_t *line, const LaneZeros &, __m512i (&columns)[1][2]) const {
     const __m512i codes = _mm512_loadu_si512(line);
-    __m512i low = _mm512_permutex2var_epi8(low0, codes, low1);
-    __m512i high = _mm512_permutex2var_epi8(high0, codes, high1);
-    high = _mm512_ternarylogic_epi32(high, codes, sign, 0xF8);  // high | (codes & sign)
+    __m512i low = look_up.low(codes), high = look_up.high(codes, codes, sign);
     if constexpr (kIsFnuz) {
       const __mmask64 is_nan = _mm512_cmpeq_epi8_mask(codes, sign);
       low = _mm512_mask_mov_epi8(low, is_nan, _mm512_set1_epi8(-64));
@@ -97,7 +90,8 @@ struct ByteLines {
     columns[0][1] = _mm512_unpackhi_epi8(low, high);
   }
 
-  __m512i low0, low1, high0, high1, sign;
+  ByteLookUp look_up;
+  __m512i sign;
 };
 
 // At most 4 bits: a table of 16 numbers, twice, so that the bit above the nibble does not matter.
@@ -178,11 +172,7 @@ struct IntegerLines {
   static constexpr int kSteps = 2;
   static constexpr int64_t kBytes = 128;
 
-  explicit IntegerLines(const PanelTables &tables)
-      : low0(_mm512_load_si512(tables.low)),
-        low1(_mm512_load_si512(tables.low + 64)),
-        high0(_mm512_load_si512(tables.high)),
-        high1(_mm512_load_si512(tables.high + 64)) {}
+  explicit IntegerLines(const PanelTables &tables) : look_up(tables.bytes) {}
   static LaneZeros zeros_of(const uint8_t *) { return {}; }
 
   void read(const uint8_t *line, const LaneZeros &, __m512i (&columns)[2][2]) const {
@@ -192,16 +182,15 @@ struct IntegerLines {
     for (int v = 0; v < 2; ++v) {
       const __m512i codes = _mm512_shuffle_epi8(_mm512_loadu_si512(line + 64 * v), pairs);
       const __m512i magnitude = _mm512_abs_epi8(codes);  // 128 looks up zero, whose low byte is its own
-      const __m512i low = _mm512_permutex2var_epi8(low0, magnitude, low1);
-      __m512i high = _mm512_permutex2var_epi8(high0, magnitude, high1);
-      high = _mm512_ternarylogic_epi32(high, codes, sign, 0xF8);  // high | (codes & sign)
-      high = _mm512_mask_mov_epi8(high, _mm512_cmpeq_epi8_mask(codes, sign), _mm512_set1_epi8(-61));  // -128: 0xC300
+      const __m512i low = look_up.low(magnitude);
+      const __mmask64 is_least = _mm512_cmpeq_epi8_mask(codes, sign);  // -128 is 0xC300
+      const __m512i high = _mm512_mask_mov_epi8(look_up.high(magnitude, codes, sign), is_least, _mm512_set1_epi8(-61));
       columns[0][v] = _mm512_unpacklo_epi8(low, high);
       columns[1][v] = _mm512_unpackhi_epi8(low, high);
     }
   }
 
-  __m512i low0, low1, high0, high1;
+  ByteLookUp look_up;
 };
 
 // Integers of 8 bits through f32: signed, or unsigned with zero points. More instructions than look-ups, but a shorter way

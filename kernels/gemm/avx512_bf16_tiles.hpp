@@ -31,34 +31,39 @@ struct PanelTile {
   int64_t group_steps;    // of the shorter blocks
   int32_t b_group_shift;  // block of b of group g: g >> b_group_shift
   int32_t a_group_shift;
-  float *sums;  // kRows × 32 · kPanels
+  int64_t rows;  // that are there: at most kRows
 };
 
 // Tables and constants are hidden from the compiler: kept in registers all along, they would push sums out of them.
 inline __m512 load_scales_of_lanes(lpt_format format, const uint8_t *scales, int v) {
-  if (format == LPT_FORMAT_F32) return _mm512_loadu_ps(scales + 64 * v);
-  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(scales + 16 * v));
-  if (format == LPT_FORMAT_E8M0FNU) return decode_e8m0fnu<true>(codes);
-  const ByteTable *table = &kTableE4m3fn;
-  asm volatile("" : "+r"(table));
-  return decode_bytes_f32<true>(codes, *table);
+  return load_scales<true>(format, scales + 16 * v * scale_bytes(format));
 }
 
-template <int kRows>
-[[gnu::always_inline]] inline void add_columns(const uint32_t *a, const __m512i (&columns)[2], __m512 *sums,
-                                               int stride) {
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void clear(__m512 (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = _mm512_setzero_ps();
+  }
+}
+
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void add_columns(const uint32_t *a, const __m512i (&columns)[2], int panel,
+                                               __m512 (&sums)[kRows][kVectors]) {
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
     const __m512i row = _mm512_set1_epi32(static_cast<int32_t>(a[i]));
-    sums[i * stride] = _mm512_dpbf16_ps(sums[i * stride], (__m512bh)row, (__m512bh)columns[0]);
-    sums[i * stride + 1] = _mm512_dpbf16_ps(sums[i * stride + 1], (__m512bh)row, (__m512bh)columns[1]);
+    __m512 &low = sums[i][2 * panel], &high = sums[i][2 * panel + 1];
+    low = _mm512_dpbf16_ps(low, (__m512bh)row, (__m512bh)columns[0]);
+    high = _mm512_dpbf16_ps(high, (__m512bh)row, (__m512bh)columns[1]);
   }
 }
 
 // Adds the products of `steps` steps from `first` on. A last half line has one step.
 template <typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
-                                             int64_t first, int64_t steps, __m512 (&sums)[kRows * 2 * kPanels]) {
+                                             int64_t first, int64_t steps, __m512 (&sums)[kRows][2 * kPanels]) {
   const uint32_t *a = tile.a + first * kRows;
   int64_t offset = first / Source::kSteps * Source::kBytes;
   const uint8_t *b[kPanels];
@@ -72,7 +77,7 @@ template <typename Source, int kRows, int kPanels>
       if constexpr (Source::kBytes == 128) _mm_prefetch(b[p] + offset + kAhead + 64, _MM_HINT_T0);
       source.read(b[p] + offset, zeros[p], columns);
 #pragma GCC unroll 2
-      for (int s = 0; s < Source::kSteps; ++s) add_columns<kRows>(a + s * kRows, columns[s], sums + 2 * p, 2 * kPanels);
+      for (int s = 0; s < Source::kSteps; ++s) add_columns(a + s * kRows, columns[s], p, sums);
     }
     a += Source::kSteps * kRows;
     offset += Source::kBytes;
@@ -82,14 +87,16 @@ template <typename Source, int kRows, int kPanels>
     for (int p = 0; p < kPanels; ++p) {
       __m512i columns[Source::kSteps][2];
       source.read(b[p] + offset, zeros[p], columns);
-      add_columns<kRows>(a, columns[0], sums + 2 * p, 2 * kPanels);
+      add_columns(a, columns[0], p, sums);
     }
   }
 }
 
 // Sums of a group, scaled, are added to the totals.
 template <Groups kGroups, int kRows, int kPanels>
-[[gnu::always_inline]] inline void add_group(const PanelTile &tile, int64_t group, const __m512 *sums, __m512 *totals) {
+[[gnu::always_inline]] inline void add_group(const PanelTile &tile, int64_t group,
+                                             const __m512 (&sums)[kRows][2 * kPanels],
+                                             __m512 (&totals)[kRows][2 * kPanels]) {
   const float *row_scales = nullptr;
   if constexpr (kGroups == Groups::kBoth) row_scales = tile.row_scales + (group >> tile.a_group_shift) * kScaleRows;
 #pragma GCC unroll 2
@@ -103,8 +110,8 @@ template <Groups kGroups, int kRows, int kPanels>
       for (int i = 0; i < kRows; ++i) {
         __m512 scale = columns;
         if constexpr (kGroups == Groups::kBoth) scale = _mm512_mul_ps(columns, _mm512_set1_ps(row_scales[i]));
-        const int at = (i * kPanels + p) * 2 + v;
-        totals[at] = _mm512_fmadd_ps(sums[at], scale, totals[at]);
+        __m512 &total = totals[i][2 * p + v];
+        total = _mm512_fmadd_ps(sums[i][2 * p + v], scale, total);
       }
     }
   }
@@ -122,40 +129,58 @@ constexpr int panels_of(int rows) {
   return rows * Source::kSteps <= 4 && Source::kBytes == kPanelLineBytes ? 2 : 1;
 }
 
+// Sums → c, where terms are added, c is rounded, or a part of the tile is missing. Rows of sums lie `stride` apart.
+[[gnu::noinline]] inline void finish_rows(const float *sums, int64_t stride, int64_t rows, const Place &place) {
+  for (int64_t i = 0; i < rows; ++i, sums += stride) {
+    uint8_t *const c = place.c + i * place.row_bytes;
+    const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
+    for (int64_t column = 0; column < place.columns; column += 16) {
+      const __m512 value = _mm512_mul_ps(_mm512_loadu_ps(sums + column), factor);
+      finish<Bf16>(value, place, column, c + column * place.element_bytes);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void write_sums(const __m512 (&sums)[kRows][kVectors], const PanelTile &tile,
+                                              const Place &place) {
+  if (is_stored_whole<Bf16, kVectors>(place) && tile.rows == kRows) return store_tile<Bf16>(sums, place);
+  alignas(64) float stored[kRows][kVectors][16];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) _mm512_store_ps(stored[i][v], sums[i][v]);
+  }
+  finish_rows(stored[0][0], 16 * kVectors, tile.rows, place);
+}
+
 template <typename Source, Groups kGroups, int kRows>
-void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables) {
+void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const Place &place) {
   constexpr int kPanels = panels_of<Source>(kRows);
-  constexpr int kSums = kRows * 2 * kPanels;
   const Source source(tables);
   LaneZeros zeros[kPanels] = {};
-  __m512 sums[kSums];
-  float *const out = tile.sums;
+  __m512 sums[kRows][2 * kPanels];
   if constexpr (kGroups == Groups::kNone) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kSums; ++i) sums[i] = _mm512_setzero_ps();
+    clear(sums);
     add_steps<Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, sums);
-#pragma GCC unroll 16
-    for (int i = 0; i < kSums; ++i) _mm512_store_ps(out + 16 * i, sums[i]);
+    write_sums(sums, tile, place);
     return;
   }
-  __m512 totals[kSums];
-#pragma GCC unroll 16
-  for (int i = 0; i < kSums; ++i) totals[i] = _mm512_setzero_ps();
+  __m512 totals[kRows][2 * kPanels];
+  clear(totals);
   for (int64_t first = 0, group = 0; first < tile.steps; first += tile.group_steps, ++group) {
 #pragma GCC unroll 2
     for (int p = 0; p < kPanels; ++p) {
       zeros[p] = zeros_of_group<Source>(tile, p, group);
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < kSums; ++i) sums[i] = _mm512_setzero_ps();
+    clear(sums);
     add_steps<Source, kRows, kPanels>(source, zeros, tile, first, smaller(tile.group_steps, tile.steps - first), sums);
     add_group<kGroups, kRows, kPanels>(tile, group, sums, totals);
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < kSums; ++i) _mm512_store_ps(out + 16 * i, totals[i]);
+  write_sums(totals, tile, place);
 }
 
-using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables);
+using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const Place &place);
 
 // Tiles of 1, 2, 4 and 8 rows.
 constexpr int64_t kShapeRows[4] = {1, 2, 4, 8};

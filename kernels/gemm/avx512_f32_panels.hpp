@@ -20,12 +20,6 @@ struct PanelReader {
   const float *values;  // by code, where codes have at most 8 bits
 };
 
-inline __m512 panel_scales(lpt_format format, const uint8_t *scales, int v) {
-  if (format == LPT_FORMAT_F32) return _mm512_loadu_ps(scales + 64 * v);
-  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(scales + 16 * v));
-  return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_bytes_f32(codes, kTableE4m3fn);
-}
-
 // Sixteen numbers of step p, without what belongs to their block yet.
 inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value, uint32_t *to) {
   if (p >= reader.k) return;
@@ -35,7 +29,8 @@ inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 va
     value = _mm512_sub_ps(value, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from))));
   }
   if (reader.scales != nullptr) {
-    value = _mm512_mul_ps(value, panel_scales(reader.scale_format, reader.scales + block * reader.scale_bytes, v));
+    const uint8_t *const from = reader.scales + block * reader.scale_bytes + v * reader.scale_bytes / 2;
+    value = _mm512_mul_ps(value, load_scales(reader.scale_format, from));
   }
   _mm512_storeu_ps(to + p * kPanelLanes + 16 * v, value);
 }
@@ -110,7 +105,7 @@ inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k
   reader.k = k;
   reader.values = values;
   reader.block_length = format.block_columns == LPT_WHOLE ? k : format.block_columns;
-  reader.scale_bytes = kPanelLanes * (format.block_scale == LPT_FORMAT_F32 ? 4 : 1);
+  reader.scale_bytes = kPanelLanes * scale_bytes(format.block_scale);
   if (format.has_block_scale() && blocks > 1) {
     reader.scales = static_cast<const uint8_t *>(view.block_scales) + panel * blocks * reader.scale_bytes;
   }
@@ -146,19 +141,6 @@ inline void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, 
         break;
     }
   }
-}
-
-// What a finished sum of this lane is multiplied by.
-inline float panel_lane_factor(const MatrixView &view, int64_t lane, int64_t k) {
-  const float tensor_scale = view.format.has_tensor_scale() ? *view.tensor_scale : 1.0f;
-  const int64_t blocks = panel_blocks(view.format, k);
-  if (blocks != 1) return tensor_scale;
-  const int64_t size = view.format.block_scale == LPT_FORMAT_F32 ? 4 : 1;
-  const auto *const scales = static_cast<const uint8_t *>(view.block_scales) + lane / kPanelLanes * kPanelLanes * size;
-  const int64_t at = lane % kPanelLanes;
-  alignas(64) float lanes[16];
-  _mm512_store_ps(lanes, panel_scales(view.format.block_scale, scales, at >= 16 ? 1 : 0));
-  return lanes[at % 16] * tensor_scale;
 }
 
 }  // namespace

@@ -47,36 +47,35 @@ inline const uint8_t *blocks_of(const Columns &columns, const void *data, int64_
   return columns.buffers.blocks;
 }
 
-// Moderate powers of two, by shifts alone; false where some are not. `bias` is taken from their exponents.
-inline bool write_powers(const Columns &columns, const uint8_t *from, int32_t shift, int32_t bias) {
-  const __m512i taken = _mm512_set1_epi32(bias << 23);
+// Scales of a whole panel by `scales_of`, from 16 dwords of codes; false where some are not among kModerateCount codes
+// from `least` on.
+template <typename ScalesOf>
+bool write_scales_by(const Columns &columns, const uint8_t *from, int32_t shift, uint8_t least, ScalesOf scales_of) {
   __m256i largest = _mm256_setzero_si256();
   float *to = columns.buffers.scales;
   for (int64_t group = 0; group < columns.groups.count; ++group, to += kPanelLanes) {
     const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from + (group >> shift) * kPanelLanes));
-    largest = _mm256_max_epu8(largest, _mm256_sub_epi8(codes, _mm256_set1_epi8(kLeastModerate)));
-    const __m512i low = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(codes));
-    const __m512i high = _mm512_cvtepu8_epi32(_mm256_extracti128_si256(codes, 1));
-    _mm512_storeu_si512(to, _mm512_sub_epi32(_mm512_slli_epi32(low, 23), taken));
-    _mm512_storeu_si512(to + 16, _mm512_sub_epi32(_mm512_slli_epi32(high, 23), taken));
+    largest = _mm256_max_epu8(largest, _mm256_sub_epi8(codes, _mm256_set1_epi8(static_cast<char>(least))));
+    _mm512_storeu_ps(to, scales_of(_mm512_cvtepu8_epi32(_mm256_castsi256_si128(codes))));
+    _mm512_storeu_ps(to + 16, scales_of(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(codes, 1))));
   }
   return _mm256_cmpge_epu8_mask(largest, _mm256_set1_epi8(kModerateCount)) == 0;
 }
 
-// Positive e4m3fn: their bits are those of an f32 whose exponent lacks 120. False where there are others.
+// Moderate powers of two, by shifts alone. `bias` is taken from their exponents.
+inline bool write_powers(const Columns &columns, const uint8_t *from, int32_t shift, int32_t bias) {
+  const __m512i taken = _mm512_set1_epi32(bias << 23);
+  return write_scales_by(columns, from, shift, kLeastModerate, [taken](__m512i codes) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_slli_epi32(codes, 23), taken));
+  });
+}
+
+// Positive e4m3fn, kModerateCount of them: their bits are those of an f32 whose exponent lacks 120.
 inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int32_t shift) {
   const __m512 unit = _mm512_set1_ps(0x1p120f);
-  __m256i largest = _mm256_setzero_si256();
-  float *to = columns.buffers.scales;
-  for (int64_t group = 0; group < columns.groups.count; ++group, to += kPanelLanes) {
-    const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from + (group >> shift) * kPanelLanes));
-    largest = _mm256_max_epu8(largest, codes);
-    const __m512i low = _mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm256_castsi256_si128(codes)), 20);
-    const __m512i high = _mm512_slli_epi32(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(codes, 1)), 20);
-    _mm512_storeu_ps(to, _mm512_mul_ps(_mm512_castsi512_ps(low), unit));
-    _mm512_storeu_ps(to + 16, _mm512_mul_ps(_mm512_castsi512_ps(high), unit));
-  }
-  return _mm256_cmpge_epu8_mask(largest, _mm256_set1_epi8(0x7F)) == 0;
+  return write_scales_by(columns, from, shift, 0, [unit](__m512i codes) {
+    return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(codes, 20)), unit);
+  });
 }
 
 // The scales of a panel, group by group: as exponents without their bias if that is wanted and can be, which is told.

@@ -51,16 +51,6 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   return blocking;
 }
 
-// What finished sums of a lane are multiplied by.
-inline float lane_factor(const MatrixView &view, const GroupScales &scales, int64_t lane) {
-  const float tensor_scale = view.format.has_tensor_scale() ? *view.tensor_scale : 1.0f;
-  if (!view.format.has_block_scale() || scales.is_along_k) return tensor_scale;
-  const int64_t index =
-      view.layout == Layout::kPanels ? lane : (lane >> shift_of(view.format.block_rows)) * view.block_scale_stride;
-  const __m512 scale = load_scales(scales.format, scales.data + index * scale_bytes(scales.format), 1);
-  return _mm512_cvtss_f32(scale) * tensor_scale;
-}
-
 inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scaling, int64_t rows) {
   if (columns.kind == PanelKind::kByteQuads) return group_tile_of<ByteColumns>(scaling, rows);
   if (columns.kind == PanelKind::kBytePairs) return group_tile_of<BytePairColumns>(scaling, rows);
@@ -129,7 +119,7 @@ inline bool pack_rows(const GroupProduct &product, int64_t row, int64_t rows, bo
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t lane = product.request.first_row + row + i;
     is_moderate = pack_row(packed, lane, product.at<uint8_t>(0) + i * blocking.layout.stride) && is_moderate;
-    factors[i] = lane_factor(product.request.a, product.a_scales, lane) * unit;
+    factors[i] = lane_factor(product.request.a, lane, product.request.k) * unit;
   }
   return is_moderate;
 }
@@ -153,7 +143,7 @@ inline void multiply_panel(const GroupProduct &product, const Columns &columns, 
   const GroupScaling scaling = prepare_scales(product, columns, lane, lanes, are_rows_moderate);
   const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << product.b_integers.fraction_bits);
   alignas(64) float column_factors[kPanelLanes] = {};
-  for (int64_t j = 0; j < lanes; ++j) column_factors[j] = lane_factor(request.b, columns.scales, lane + j) * unit;
+  for (int64_t j = 0; j < lanes; ++j) column_factors[j] = lane_factor(request.b, lane + j, request.k) * unit;
   const NextScales next_scales = next_scales_of(columns, lane);
   const auto *const bias = static_cast<const float *>(request.bias);
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;

@@ -73,13 +73,6 @@ inline Groups groups_of(const MatrixView &a, const MatrixView &b, int64_t k) {
   return {.shift = shift, .count = count, .steps = (k + 3) / 4, .group_steps = int64_t{1} << (shift - 2)};
 }
 
-// 16 scales, by their code.
-inline __m512 load_scales(lpt_format format, const uint8_t *from, __mmask16 mask) {
-  if (format == LPT_FORMAT_F32) return _mm512_maskz_loadu_ps(mask, from);
-  const __m128i codes = _mm_maskz_loadu_epi8(mask, from);
-  return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_bytes_f32(codes, kTableE4m3fn);
-}
-
 // Up to 64 codes of 6 bits, packed four to three bytes → bytes.
 inline __m512i load_sixes(const uint8_t *from, int64_t count) {
   alignas(64) static constexpr uint8_t kSixBytes[64] = {0,  1,  2,  3,  4,  5,  0, 0, 6,  7,  8,  9,  10, 11, 0, 0,
@@ -91,8 +84,6 @@ inline __m512i load_sixes(const uint8_t *from, int64_t count) {
   const __m512i shifts = _mm512_set1_epi64(0x2A241E18120C0600);
   return _mm512_and_si512(_mm512_multishift_epi64_epi8(shifts, eights), _mm512_set1_epi8(0x3F));
 }
-
-inline int64_t scale_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 1; }
 
 }  // namespace
 }  // namespace lpt

@@ -123,9 +123,22 @@ inline void add_up_groups(const PackedRows &rows) {
   for (int32_t level = 3; level < rows.groups.shift; ++level) fold(rows.sums, count >> (level - 3));
 }
 
-// One row of the block; whether its scales are moderate.
-inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to) {
-  const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+// A row of bytes in one group of k, and where its sums start.
+inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to) {
+  const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;
+  __m512i sum = _mm512_setzero_si512();
+  for (int64_t at = 0; at < rows.k; at += 64) {
+    const __m512i bytes = at + 64 <= rows.k ? _mm512_loadu_si512(from + at)
+                                            : _mm512_maskz_loadu_epi8(lane_mask(0, rows.k - at), from + at);
+    sum = _mm512_dpbusd_epi32(sum, _mm512_set1_epi8(1), bytes);
+    _mm512_storeu_si512(to + at, rows.is_order_of_nibbles ? _mm512_shuffle_epi8(bytes, order) : bytes);
+  }
+  const int32_t start = -(_mm512_reduce_add_epi32(sum) * (1 << kColumnOffsetBits));
+  memcpy(to + rows.layout.start_offset, &start, sizeof start);
+}
+
+// Any row, and where the sums of its groups start.
+inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to) {
   const bool is_one_group = rows.groups.count == 1;
   __m512i sum = _mm512_setzero_si512();
   for (int64_t column = 0; column < rows.layout.start_offset; column += 64) {
@@ -148,6 +161,16 @@ inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to) {
     const __m512i added = _mm512_slli_epi32(sums, kColumnOffsetBits);
     const __mmask16 mask = first16(rows.groups.count - group);
     _mm512_mask_storeu_epi32(starts + group, mask, _mm512_sub_epi32(_mm512_setzero_si512(), added));
+  }
+}
+
+// One row of the block; whether its scales are moderate.
+inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to) {
+  const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+  if (rows.groups.count == 1 && rows.integers.bits == 8) {
+    copy_bytes(rows, row, order, to);
+  } else {
+    decode_codes(rows, row, order, to);
   }
   return write_scales(rows, row, reinterpret_cast<float *>(to + rows.layout.scale_offset));
 }

@@ -152,31 +152,5 @@ template <int kRows>
   }
 }
 
-// Scales of lanes, alpha, beta, bias, and the rounding of c.
-template <int kRows>
-[[gnu::always_inline]] inline void write_tile(const __m512 (&totals)[kRows][2], const Place &place) {
-  if (place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr && place.columns == kPanelLanes) {
-    const __m512 low_factors = _mm512_loadu_ps(place.column_factors);
-    const __m512 high_factors = _mm512_loadu_ps(place.column_factors + 16);
-#pragma GCC unroll 12
-    for (int i = 0; i < kRows; ++i) {
-      auto *const c = reinterpret_cast<float *>(place.c + i * place.row_bytes);
-      const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
-      _mm512_storeu_ps(c, _mm512_mul_ps(_mm512_mul_ps(totals[i][0], factor), low_factors));
-      _mm512_storeu_ps(c + 16, _mm512_mul_ps(_mm512_mul_ps(totals[i][1], factor), high_factors));
-    }
-    return;
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < kRows; ++i) {
-    const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
-    uint8_t *const c = place.c + i * place.row_bytes;
-    finish<Avx512>(_mm512_mul_ps(totals[i][0], factor), place, 0, c);
-    if (place.columns > 16) {
-      finish<Avx512>(_mm512_mul_ps(totals[i][1], factor), place, 16, c + 16 * place.element_bytes);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace lpt

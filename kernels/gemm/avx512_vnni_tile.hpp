@@ -72,7 +72,7 @@ void multiply_group_tile(const GroupTile &tile, const Place &place) {
     column_scales += kPanelLanes;
     ++group;
   }
-  write_tile(totals, place);
+  write_tile<Avx512>(totals, place);
 }
 
 template <typename Columns, int kRows>
@@ -92,7 +92,7 @@ void multiply_whole_tile(const GroupTile &tile, const Place &place) {
     totals[i][0] = _mm512_cvtepi32_ps(sums[i][0]);
     totals[i][1] = _mm512_cvtepi32_ps(sums[i][1]);
   }
-  write_tile(totals, place);
+  write_tile<Avx512>(totals, place);
 }
 
 using GroupTileFunction = void (*)(const GroupTile &tile, const Place &place);

@@ -154,6 +154,11 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
   if constexpr (Isa::kPerDword == 4) return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
   switch (operand.decoder) {
     case Decoder::kEightBits:
+      if constexpr (requires { &Isa::template pack_bytes<kHalves>; }) {
+        if (operand.is_k_adjacent && !operand.is_scaled_along_k) {
+          return Isa::template pack_bytes<kHalves>(operand, first, lanes, panels);
+        }
+      }
       return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
     case Decoder::kFourBits:
       return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
@@ -198,6 +203,48 @@ void finish(typename Isa::Floats value, const Place &place, int64_t column, uint
   Isa::write(place.format, c, value, count);
 }
 
+template <typename Isa, int kVectors>
+bool is_stored_whole(const Place &place) {
+  return place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr &&
+         place.columns >= kVectors * Isa::kVector;
+}
+
+// A whole tile where nothing but scales comes between its sums and c. What stays the same is kept apart from `place`,
+// which stores to c might change, for all the compiler knows.
+template <typename Isa, int kRows, int kVectors>
+[[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors], const Place &place) {
+  uint8_t *const c = place.c;
+  const int64_t row_bytes = place.row_bytes;
+  const float *const row_factors = place.row_factors;
+  typename Isa::Floats factors[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) factors[v] = Isa::load_floats(place.column_factors + v * Isa::kVector);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    auto *const to = reinterpret_cast<float *>(c + i * row_bytes);
+    const auto factor = Isa::all(row_factors[i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      Isa::store_floats(Isa::floats(sums[i][v]) * factor * factors[v], to + v * Isa::kVector);
+    }
+  }
+}
+
+template <typename Isa, int kRows, int kVectors>
+[[gnu::always_inline]] inline void write_tile(const typename Isa::Sums (&sums)[kRows][kVectors], const Place &place) {
+  if (is_stored_whole<Isa, kVectors>(place)) return store_tile<Isa>(sums, place);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t column = v * Isa::kVector;
+      if (v > 0 && place.columns <= column) break;
+      uint8_t *const c = place.c + i * place.row_bytes + column * place.element_bytes;
+      finish<Isa>(Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]), place, column, c);
+    }
+  }
+}
+
 template <typename Isa, int kRows, int kVectors>
 void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place) {
   typename Isa::Sums sums[kRows][kVectors];
@@ -221,30 +268,7 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Pl
     a += Isa::kTileRows;
     b += Isa::kTileVectors * Isa::kVector;
   }
-  if (place.format == LPT_FORMAT_F32 && place.beta == 0 && place.bias == nullptr &&
-      place.columns >= kVectors * Isa::kVector) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      auto *const c = reinterpret_cast<float *>(place.c + i * place.row_bytes);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const int64_t column = v * Isa::kVector;
-        Isa::store_floats(
-            Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]) * Isa::load_floats(place.column_factors + column),
-            c + column);
-      }
-    }
-    return;
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const int64_t column = v * Isa::kVector;
-      uint8_t *const c = place.c + i * place.row_bytes + column * place.element_bytes;
-      finish<Isa>(Isa::floats(sums[i][v]) * Isa::all(place.row_factors[i]), place, column, c);
-    }
-  }
+  write_tile<Isa>(sums, place);
 }
 
 using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const Place &place);
@@ -275,8 +299,7 @@ void pack_columns(const GemmRequest &request, const Operand &b, int64_t column, 
     if (request.b.layout == Layout::kPanels) {
       const int64_t first = request.first_column + column;
       Isa::expand_panels(request.b, first, columns, request.k, panels);
-      for (int64_t j = 0; j < columns; ++j)
-        factors[j] = Isa::panel_lane_factor(request.b, first + j, request.k) * alpha;
+      for (int64_t j = 0; j < columns; ++j) factors[j] = lane_factor(request.b, first + j, request.k) * alpha;
       return;
     }
   }

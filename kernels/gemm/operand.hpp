@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/gemm/exact.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/view.hpp"
 
@@ -160,14 +161,20 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
   return operand;
 }
 
-inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
-  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
-  if (operand.scale_format == LPT_FORMAT_F32) {
+inline int64_t scale_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 1; }
+
+inline float read_scale(lpt_format format, const uint8_t *scales, int64_t index) {
+  if (format == LPT_FORMAT_F32) {
     float scale;
-    memcpy(&scale, operand.scales + 4 * index, sizeof scale);
+    memcpy(&scale, scales + 4 * index, sizeof scale);
     return scale;
   }
-  return decode(operand.scale_format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, operand.scales[index]);
+  return decode(format == LPT_FORMAT_E8M0FNU ? kElementE8m0fnu : kElementE4m3fn, scales[index]);
+}
+
+inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
+  const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+  return read_scale(operand.scale_format, operand.scales, index);
 }
 
 // Up to 32 adjacent codes as bytes; the first is the first one of a byte, save with ternary digits.
@@ -210,6 +217,16 @@ inline float lane_factor(const Operand &operand, int64_t lane) {
   const float scale = operand.is_k_adjacent ? scale_at(operand, operand.first_lane + lane, 0)
                                             : scale_at(operand, 0, operand.first_lane + lane);
   return scale * operand.tensor_scale;
+}
+
+// The same of a view of lanes × k, packed or not.
+inline float lane_factor(const MatrixView &view, int64_t lane, int64_t k) {
+  const Format &format = view.format;
+  const float tensor_scale = format.has_tensor_scale() ? *view.tensor_scale : 1.0f;
+  if (!format.has_block_scale() || is_scaled_along_k(view, true, k)) return tensor_scale;
+  const int64_t index =
+      view.layout == Layout::kPanels ? lane : (lane >> shift_of(format.block_rows)) * view.block_scale_stride;
+  return read_scale(format.block_scale, static_cast<const uint8_t *>(view.block_scales), index) * tensor_scale;
 }
 
 }  // namespace

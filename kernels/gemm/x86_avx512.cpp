@@ -15,9 +15,6 @@ struct F32 : Avx512 {
   static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
     lpt::expand_panels(view, first, lanes, k, to);
   }
-  static float panel_lane_factor(const MatrixView &view, int64_t lane, int64_t k) {
-    return lpt::panel_lane_factor(view, lane, k);
-  }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(row), _mm512_castsi512_ps(columns), sum);

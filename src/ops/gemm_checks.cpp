@@ -31,6 +31,15 @@ Status check_arithmetic(const lpt_gemm_options &options) {
                  options.arithmetic);
 }
 
+// One matrix of packed weights.
+Status check_panels(const Tensor &tensor, int64_t expert, bool is_transposed, MatrixView &out_view) {
+  if (!is_transposed) {
+    return invalid("b is packed weights, %s: expected is_b_transposed 1", tensor_text(tensor).c_str());
+  }
+  out_view = panels_of(tensor, expert);
+  return {};
+}
+
 }  // namespace
 
 Status check_gemm_options(const lpt_gemm_options &options, Product &out_product) {
@@ -53,10 +62,19 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   return {};
 }
 
+Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
+  if (!(options.outlier_threshold > 0)) return {};
+  return unsupported("outlier_threshold is %g: %s takes 0", options.outlier_threshold, call);
+}
+
+Status check_live(const Tensor *tensor, const char *name) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  return tensor->kind == HandleKind::kTensor ? Status() : invalid("%s is not a live tensor", name);
+}
+
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
                      MatrixView &out_view) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  LPT_TRY(check_live(tensor, name));
   const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
   if (!has_adjacent_columns) LPT_TRY(matrix_of(*tensor, name, view));
@@ -75,15 +93,29 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
   return {};
 }
 
-Status check_second_operand(const Tensor *tensor, bool needs_data, int64_t expert, bool &is_transposed,
-                            MatrixView &out_view) {
-  const bool is_packed = tensor != nullptr && tensor->kind == HandleKind::kTensor && tensor->layout == Layout::kPanels;
-  if (!is_packed) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
-  if (!is_transposed) {
-    return invalid("b is packed weights, %s: expected is_b_transposed 1", tensor_text(*tensor).c_str());
+Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view) {
+  LPT_TRY(check_live(tensor, "b"));
+  if (tensor->layout != Layout::kPanels) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
+  if (tensor->rank != 2) {
+    return invalid("b is packed weights, %s: expected n × k", tensor_text(*tensor).c_str());
   }
-  out_view = panels_of(*tensor, expert);
-  return {};
+  return check_panels(*tensor, 0, is_transposed, out_view);
+}
+
+Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
+                        MatrixView &out_view) {
+  if (tensor.rank <= 2) return check_operand(&tensor, name, needs_data, is_transposed, out_view);
+  Tensor matrix;
+  LPT_TRY(matrix_at(tensor, name, index, matrix));
+  return check_operand(&matrix, name, needs_data, is_transposed, out_view);
+}
+
+Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
+                               MatrixView &out_view) {
+  if (tensor.layout != Layout::kPanels) {
+    return check_operand_at(tensor, "b", index, needs_data, is_transposed, out_view);
+  }
+  return check_panels(tensor, tensor.rank == 2 ? 0 : index, is_transposed, out_view);
 }
 
 Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
@@ -96,6 +128,23 @@ Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
   return invalid("inner sizes differ: a is %lld×%lld %s%s, b is %lld×%lld %s%s", number(a.rows), number(a.columns),
                  format_name(a.format.id).c_str(), product.is_a_transposed ? " transposed" : "", number(b.rows),
                  number(b.columns), format_name(b.format.id).c_str(), product.is_b_transposed ? " transposed" : "");
+}
+
+Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
+                  const MatrixView &c, MatrixView &out_bias) {
+  out_bias = MatrixView();
+  if (options.bias == nullptr) return {};
+  LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), out_bias));
+  if (out_bias.columns != n || (out_bias.rows != 1 && out_bias.rows != count)) {
+    const std::string rows = count == 1 ? "" : text(", or %lld×%lld", number(count), number(n));
+    return invalid("bias is %s: expected a vector of %lld%s", tensor_text(*options.bias).c_str(), number(n),
+                   rows.c_str());
+  }
+  const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  if (out_bias.format.id != format) {
+    return invalid("bias is %s: expected %s", format_name(out_bias.format.id).c_str(), format_name(format).c_str());
+  }
+  return check_apart(c, "c", out_bias, "bias");
 }
 
 int64_t matrix_count(const Tensor &tensor) {

@@ -9,16 +9,30 @@ namespace lpt {
 // Numbers of the options, and those that a product takes over.
 Status check_gemm_options(const lpt_gemm_options &options, Product &out_product);
 
+// `call` takes none, such as "a batch".
+Status check_no_outliers(const lpt_gemm_options &options, const char *call);
+
+Status check_live(const Tensor *tensor, const char *name);
+
 // An operand as rows and columns; columns that are adjacent instead of rows make it a transposed one.
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
                      MatrixView &out_view);
 
-// The second one, which may be packed; `expert` of those of a packed tensor.
-Status check_second_operand(const Tensor *tensor, bool needs_data, int64_t expert, bool &is_transposed,
-                            MatrixView &out_view);
+// The second one, which may be packed.
+Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view);
+
+// The matrix of a live operand at `index` of its leading axes, or the one of all.
+Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
+                        MatrixView &out_view);
+Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
+                               MatrixView &out_view);
 
 // m, n and k of a product of checked views. An error says how the inner sizes differ.
 Status check_inner_sizes(const Product &product, ProductShape &out_shape);
+
+// The bias of products that are written to `c`: a vector of n, or one for each of `count`. Data NULL: none.
+Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
+                  const MatrixView &c, MatrixView &out_bias);
 
 // The matrix at a place of the leading axes, which is `index` if they are counted through. Blocks of scales may not span
 // matrices.

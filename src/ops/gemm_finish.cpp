@@ -9,13 +9,6 @@ namespace {
 
 long long number(int64_t value) { return static_cast<long long>(value); }
 
-Status take_f32(Context &context, int64_t rows, int64_t columns, bool is_check_only, MatrixView &out_view) {
-  std::byte *memory = nullptr;
-  if (!is_check_only) LPT_TRY(context.arena->take(static_cast<size_t>(rows * columns) * sizeof(float), &memory));
-  out_view = dense_view(LPT_FORMAT_F32, memory, rows, columns);
-  return {};
-}
-
 bool is_same_place(const MatrixView &a, const MatrixView &b) {
   return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
 }
@@ -83,7 +76,39 @@ Status check_encoding(Context &context, const Finish &finish) {
   return status;
 }
 
+// Where products of `rows` go on their way: c itself where it can hold them, or a copy, with what c holds if it is read.
+Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_read, Finish &finish) {
+  const MatrixView &c = finish.c_view;
+  const bool is_read_later = finish.residual.data != nullptr && is_same_place(finish.residual, c);
+  const bool has_room = c.format.id == LPT_FORMAT_F32 && finish.activation != LPT_ACTIVATION_SWIGLU;
+  if (has_room && !is_read_later) {
+    finish.target = c;
+    return {};
+  }
+  finish.target_bytes = static_cast<size_t>(rows * finish.columns) * sizeof(float);
+  LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, finish.columns, is_check_only, finish.target));
+  return is_read ? widen_matrix(context, c, finish.target, is_check_only) : Status();
+}
+
 }  // namespace
+
+Status check_finish(const lpt_gemm_options &options, const Tensor &c, bool needs_f32, bool &out_is_direct) {
+  const lpt_format format = c.format.id;
+  const bool is_wide = is_wide_float(format);
+  const bool is_plain = options.activation == LPT_ACTIVATION_NONE && options.residual == nullptr;
+  if (is_wide && options.quantize != nullptr) {
+    return invalid("quantize is given and c is %s: expected a c that is encoded", format_name(format).c_str());
+  }
+  if (options.beta != 0 && (options.activation == LPT_ACTIVATION_SWIGLU || !is_wide)) {
+    return unsupported("beta is %g and c is %s: only c of f32, bf16, f16 or f64, without SwiGLU, is read", options.beta,
+                       tensor_text(c).c_str());
+  }
+  if (format == LPT_FORMAT_F64 && (!is_plain || needs_f32)) {
+    return unsupported("c is f64: it takes no activation, no residual and no outlier_threshold");
+  }
+  out_is_direct = is_wide && is_plain && (!needs_f32 || format == LPT_FORMAT_F32);
+  return {};
+}
 
 Status begin_finish(Context &context, const lpt_gemm_options &options, Tensor *c, int64_t rows, int64_t columns,
                     bool needs_f32, Finish &out_finish) {
@@ -100,36 +125,13 @@ Status begin_finish(Context &context, const lpt_gemm_options &options, Tensor *c
   LPT_TRY(check_shape(finish.c_view, "c", rows, is_gated ? columns / 2 : columns,
                       is_gated ? "the gated product of a and b" : "the product of a and b"));
   LPT_TRY(check_residual(options, !is_check, finish));
-  const bool is_wide = is_wide_float(finish.c_view.format.id);
-  if (!is_wide) {
+  LPT_TRY(check_finish(options, *c, needs_f32, finish.is_direct));
+  if (!is_wide_float(finish.c_view.format.id)) {
     finish.quantize = options.quantize;
     LPT_TRY(check_encoding(context, finish));
   }
-  if (is_wide && options.quantize != nullptr) {
-    return invalid("quantize is given and c is %s: expected a c that is encoded",
-                   format_name(finish.c_view.format.id).c_str());
-  }
-  if (options.beta != 0 && (is_gated || !is_wide)) {
-    return unsupported("beta is %g and c is %s: only c of f32, bf16, f16 or f64, without SwiGLU, is read", options.beta,
-                       tensor_text(*c).c_str());
-  }
-  finish.is_direct = is_wide && options.activation == LPT_ACTIVATION_NONE && options.residual == nullptr &&
-                     (!needs_f32 || finish.c_view.format.id == LPT_FORMAT_F32);
-  if (finish.is_direct) {
-    out_finish = finish;
-    return {};
-  }
-  if (finish.c_view.format.id == LPT_FORMAT_F64) return unsupported("c is f64: it takes no activation and no residual");
-  const bool is_in_place = finish.c_view.format.id == LPT_FORMAT_F32 && !is_gated && c->rank <= 2 &&
-                           !(finish.residual.data != nullptr && is_same_place(finish.residual, finish.c_view));
-  if (is_in_place) {
-    finish.target = finish.c_view;
-  } else {
-    LPT_TRY(take_f32(context, rows, columns, is_check, finish.target));
-    if (options.beta != 0) LPT_TRY(widen_matrix(context, finish.c_view, finish.target, is_check));
-  }
   out_finish = finish;
-  return {};
+  return finish.is_direct ? Status() : take_target(context, rows, is_check, options.beta != 0, out_finish);
 }
 
 Status end_finish(Context &context, const Finish &finish, bool is_check_only) {
@@ -138,7 +140,9 @@ Status end_finish(Context &context, const Finish &finish, bool is_check_only) {
   if (is_wide) return run_finish(context, finish, finish.c_view, is_check_only);
   MatrixView numbers = finish.target;
   const bool is_gated = finish.activation == LPT_ACTIVATION_SWIGLU;
-  if (is_gated) LPT_TRY(take_f32(context, finish.c_view.rows, finish.c_view.columns, is_check_only, numbers));
+  if (is_gated) {
+    LPT_TRY(take_matrix(context, LPT_FORMAT_F32, finish.c_view.rows, finish.c_view.columns, is_check_only, numbers));
+  }
   if (finish.activation != LPT_ACTIVATION_NONE || finish.residual.format.element != LPT_FORMAT_NONE) {
     LPT_TRY(run_finish(context, finish, numbers, is_check_only));
   }

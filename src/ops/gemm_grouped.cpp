@@ -32,9 +32,8 @@ Status check_groups(const Groups &groups, int64_t rows) {
   return {};
 }
 
-Status check_live(const Tensor *tensor, const char *name, int32_t rank) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+Status check_axes(const Tensor *tensor, const char *name, int32_t rank) {
+  LPT_TRY(check_live(tensor, name));
   if (tensor->rank == rank) return {};
   return invalid("%s is %s: expected %d axes", name, tensor_text(*tensor).c_str(), rank);
 }
@@ -56,23 +55,14 @@ Status check_group_count(const Tensor *tensor, const char *name, int64_t count) 
                  number(count));
 }
 
-Status read_bias(const lpt_gemm_options &options, const Groups &groups, int64_t n, const MatrixView &c,
-                 std::vector<Product> &products) {
-  if (options.bias == nullptr || products.empty()) return {};
+// One bias for all groups, or one for each.
+Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, std::vector<Product> &products) {
+  if (products.empty()) return {};
   MatrixView bias;
-  LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), bias));
-  const bool is_shared = bias.rows == 1 && options.bias->rank == 1;
-  if (bias.columns != n || (!is_shared && bias.rows != groups.count)) {
-    return invalid("bias is %s: expected a vector of %lld, or %lld×%lld", tensor_text(*options.bias).c_str(), number(n),
-                   number(groups.count), number(n));
-  }
-  const bool is_f64 = is_f64_product(products.front());
-  if (bias.format.id != (is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32)) {
-    return invalid("bias is %s: expected %s", format_name(bias.format.id).c_str(), is_f64 ? "f64" : "f32");
-  }
-  LPT_TRY(check_apart(c, "c", bias, "bias"));
-  for (int64_t g = 0; g < groups.count; ++g) {
-    products[static_cast<size_t>(g)].bias = is_shared ? bias.data : cut_rows(bias, g, 1).data;
+  const auto count = static_cast<int64_t>(products.size());
+  LPT_TRY(check_bias(options, products.front(), count, n, c, bias));
+  for (int64_t g = 0; g < count; ++g) {
+    products[static_cast<size_t>(g)].bias = bias.rows > 1 ? cut_rows(bias, g, 1).data : bias.data;
   }
   return {};
 }
@@ -81,7 +71,7 @@ Status read_bias(const lpt_gemm_options &options, const Groups &groups, int64_t 
 Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
                      const lpt_gemm_options &options, const Product &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
-  LPT_TRY(check_live(b, "b", 3));
+  LPT_TRY(check_axes(b, "b", 3));
   LPT_TRY(check_group_count(b, "b", groups.count));
   MatrixView rows;
   LPT_TRY(check_rows(a, "a", !is_check, rows));
@@ -101,18 +91,12 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
     product.is_b_transposed = options.is_b_transposed != 0;
     product.a = cut_rows(rows, groups.begin(g), groups.rows(g));
     product.c = cut_rows(target, groups.begin(g), groups.rows(g));
-    if (b->layout == Layout::kPanels) {
-      LPT_TRY(check_second_operand(b, !is_check, g, product.is_b_transposed, product.b));
-    } else {
-      Tensor matrix;
-      LPT_TRY(matrix_at(*b, "b", g, matrix));
-      LPT_TRY(check_second_operand(&matrix, !is_check, 0, product.is_b_transposed, product.b));
-    }
+    LPT_TRY(check_second_operand_at(*b, g, !is_check, product.is_b_transposed, product.b));
     ProductShape shape;
     LPT_TRY(check_inner_sizes(product, shape));
     LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
   }
-  LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
+  LPT_TRY(set_bias(options, n, finish.c_view, products));
   LPT_TRY(multiply_many(context, products, is_check));
   return end_finish(context, finish, is_check);
 }
@@ -122,8 +106,8 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
                              const lpt_gemm_options &options, const Product &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
   if (options.is_b_transposed != 0) return invalid("is_b_transposed is 1: expected 0 where groups lie along k");
-  LPT_TRY(check_live(b, "b", 2));
-  LPT_TRY(check_live(c, "c", 3));
+  LPT_TRY(check_axes(b, "b", 2));
+  LPT_TRY(check_axes(c, "c", 3));
   LPT_TRY(check_group_count(c, "c", groups.count));
   MatrixView left, right;
   LPT_TRY(check_rows(a, "a", !is_check, left));
@@ -146,7 +130,7 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
     product.b = cut_rows(right, groups.begin(g), groups.rows(g));
     product.c = cut_rows(target, g * m, m);
   }
-  LPT_TRY(read_bias(options, groups, n, finish.c_view, products));
+  LPT_TRY(set_bias(options, n, finish.c_view, products));
   LPT_TRY(multiply_many(context, products, is_check));
   return end_finish(context, finish, is_check);
 }
@@ -157,10 +141,8 @@ Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const in
                     const lpt_gemm_options &options, Tensor *c) {
   Product common;
   LPT_TRY(check_gemm_options(options, common));
-  if (options.outlier_threshold > 0) {
-    return unsupported("outlier_threshold is %g: groups take 0", options.outlier_threshold);
-  }
-  LPT_TRY(check_live(a, "a", 2));
+  LPT_TRY(check_no_outliers(options, "a grouped product"));
+  LPT_TRY(check_axes(a, "a", 2));
   const Groups groups{group_ends, group_count};
   return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
                                       : multiply_rows(context, a, b, groups, options, common, c);

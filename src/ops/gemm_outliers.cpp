@@ -1,7 +1,6 @@
 #include "src/ops/gemm_outliers.hpp"
 
 #include <cmath>
-#include <cstring>
 
 #include "src/ops/cast.hpp"
 #include "src/ops/weights.hpp"
@@ -9,17 +8,8 @@
 namespace lpt {
 namespace {
 
-Status take(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(lay_out_matrix(format, rows, columns, nullptr, out_view), &memory));
-  lay_out_matrix(format, rows, columns, memory, out_view);
-  return {};
-}
-
 Status take_f32(Context &context, int64_t rows, int64_t columns, MatrixView &out_view) {
-  Format format;
-  find_format(LPT_FORMAT_F32, format);
-  return take(context, format, rows, columns, out_view);
+  return take_matrix(context, LPT_FORMAT_F32, rows, columns, false, out_view);
 }
 
 float *row_of(const MatrixView &view, int64_t row) { return static_cast<float *>(view.data) + row * view.row_stride; }
@@ -51,43 +41,43 @@ void move_columns(const MatrixView &a, const std::vector<int64_t> &outliers, con
   }
 }
 
-// The rows of k × n that meet outliers, decoded, as n × outliers: some lanes at a time, so that b is never decoded whole.
-Status decode_lanes(Context &context, const Product &product, const std::vector<int64_t> &outliers,
-                    const MatrixView &aside) {
-  constexpr int64_t kLanes = 64;
-  MatrixView rows = product.b;
-  if (rows.layout == Layout::kPanels) {
-    const MatrixView panels = rows;
-    std::byte *memory = nullptr;
-    LPT_TRY(context.arena->take(lay_out_unpacked(panels, nullptr, rows), &memory));
-    lay_out_unpacked(panels, memory, rows);
-    unpack_panels(context, panels, rows);
-  }
-  const int64_t lanes = product.is_b_transposed ? rows.rows : rows.columns;
-  const int64_t k = product.is_b_transposed ? rows.columns : rows.rows;
-  if (!product.is_b_transposed) {
-    MatrixView decoded;
-    LPT_TRY(take_f32(context, k, lanes, decoded));
-    LPT_TRY(dequantize_matrix(context, rows, decoded, false));
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      for (size_t o = 0; o < outliers.size(); ++o) row_of(aside, lane)[o] = row_of(decoded, outliers[o])[lane];
-    }
-    return {};
-  }
+// Columns of b, n × k: some rows at a time, so that b is never decoded whole. They lie in one block of scales, or are
+// whole blocks, whose heights are powers of two.
+Status decode_columns(Context &context, const MatrixView &b, const std::vector<int64_t> &outliers,
+                      const MatrixView &aside) {
+  const int64_t step = std::min<int64_t>(64, b.rows);
   MatrixView decoded;
-  LPT_TRY(take_f32(context, kLanes, k, decoded));
-  const int64_t height =
-      rows.format.has_block_scale() && rows.format.block_rows != LPT_WHOLE ? rows.format.block_rows : 1;
-  const int64_t step = height > kLanes ? lanes : kLanes;
-  if (step == lanes) LPT_TRY(take_f32(context, lanes, k, decoded));
-  for (int64_t first = 0; first < lanes; first += step) {
-    const int64_t count = std::min(step, lanes - first);
-    LPT_TRY(widen_matrix(context, cut_rows(rows, first, count), cut_rows(decoded, 0, count), false));
+  LPT_TRY(take_f32(context, step, b.columns, decoded));
+  for (int64_t first = 0; first < b.rows; first += step) {
+    const int64_t count = std::min(step, b.rows - first);
+    LPT_TRY(widen_matrix(context, cut_rows(b, first, count), cut_rows(decoded, 0, count), false));
     for (int64_t lane = 0; lane < count; ++lane) {
       for (size_t o = 0; o < outliers.size(); ++o) row_of(aside, first + lane)[o] = row_of(decoded, lane)[outliers[o]];
     }
   }
   return {};
+}
+
+// Rows of b, k × n, turned.
+Status decode_rows(Context &context, const MatrixView &b, const std::vector<int64_t> &outliers,
+                   const MatrixView &aside) {
+  MatrixView decoded;
+  LPT_TRY(take_f32(context, 1, b.columns, decoded));
+  for (size_t o = 0; o < outliers.size(); ++o) {
+    LPT_TRY(widen_matrix(context, cut_rows(b, outliers[o], 1), decoded, false));
+    for (int64_t lane = 0; lane < b.columns; ++lane) row_of(aside, lane)[o] = row_of(decoded, 0)[lane];
+  }
+  return {};
+}
+
+// What b has at the places of outliers, as n × outliers.
+Status decode_outliers(Context &context, const Product &product, const std::vector<int64_t> &outliers,
+                       const MatrixView &aside) {
+  if (!product.is_b_transposed) return decode_rows(context, product.b, outliers, aside);
+  if (product.b.layout != Layout::kPanels) return decode_columns(context, product.b, outliers, aside);
+  MatrixView rows;
+  LPT_TRY(take_unpacked(context, product.b, false, rows));
+  return decode_columns(context, rows, outliers, aside);
 }
 
 }  // namespace
@@ -99,13 +89,9 @@ Status multiply_with_outliers(Context &context, const Product &product, float th
                        format_name(a.format.id).c_str(), static_cast<double>(threshold));
   }
   if (product.is_a_transposed) return unsupported("a is transposed: with outlier_threshold it is stored m × k");
-  Format int8_row;
-  find_format(LPT_FORMAT_INT8_ROW, int8_row);
   Product inner = product;
-  if (is_check_only) {
-    lay_out_matrix(int8_row, a.rows, a.columns, nullptr, inner.a);
-    return multiply_matrices(context, inner, true);
-  }
+  LPT_TRY(take_matrix(context, LPT_FORMAT_INT8_ROW, a.rows, a.columns, is_check_only, inner.a));
+  if (is_check_only) return multiply_matrices(context, inner, true);
   MatrixView numbers;
   LPT_TRY(take_f32(context, a.rows, a.columns, numbers));
   LPT_TRY(widen_matrix(context, a, numbers, false));
@@ -114,7 +100,6 @@ Status multiply_with_outliers(Context &context, const Product &product, float th
   const auto count = static_cast<int64_t>(outliers.size());
   LPT_TRY(take_f32(context, a.rows, count, aside));
   move_columns(numbers, outliers, aside);
-  LPT_TRY(take(context, int8_row, a.rows, a.columns, inner.a));
   LPT_TRY(cast_matrix(context, numbers, inner.a, Cast{}, false));
   LPT_TRY(multiply_matrices(context, inner, false));
   if (outliers.empty()) return {};
@@ -122,7 +107,7 @@ Status multiply_with_outliers(Context &context, const Product &product, float th
   outer.a = aside;
   outer.is_b_transposed = true;
   LPT_TRY(take_f32(context, product.c.columns, count, outer.b));
-  LPT_TRY(decode_lanes(context, product, outliers, outer.b));
+  LPT_TRY(decode_outliers(context, product, outliers, outer.b));
   outer.c = product.c;
   outer.alpha = product.alpha;
   outer.beta = 1.0;

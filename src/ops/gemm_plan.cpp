@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "src/ops/gemm_checks.hpp"
+
 namespace lpt {
 namespace {
 
@@ -15,8 +17,7 @@ OperandShape shape_of_operand(const Tensor &tensor) {
 }
 
 Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  LPT_TRY(check_live(tensor, name));
   if (tensor->rank > 2) return invalid("%s is %s: expected a matrix, as planned", name, tensor_text(*tensor).c_str());
   const OperandShape shape = shape_of_operand(*tensor);
   const bool is_alike = shape.format == planned.format && shape.extents[0] == planned.extents[0] &&
@@ -44,6 +45,10 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
   plan->options = options;
   plan->options.flags |= LPT_CHECK_ONLY;
   LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->decision));
+  if (is_check_only(options.flags)) {
+    *out_plan = nullptr;
+    return {};
+  }
   plan->options.flags = options.flags;
   plan->a = shape_of_operand(*a);
   plan->b = shape_of_operand(*b);

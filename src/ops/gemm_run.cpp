@@ -63,9 +63,9 @@ GemmRequest cut(const GemmRequest &whole, const Area &area) {
   return part;
 }
 
-// How many threads are worth their waking.
+constexpr double kLeastWork = 1 << 18;  // multiply-adds that are worth a thread's waking
+
 int64_t threads_for(const Context &context, const Area &area, int64_t k) {
-  constexpr double kLeastWork = 1 << 18;  // multiply-adds
   const double work = static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k);
   return static_cast<int64_t>(std::clamp(work / kLeastWork, 1.0, static_cast<double>(width_of(context))));
 }
@@ -162,23 +162,11 @@ bool has_row_for_panels(const Context &context, const GemmRequest &request) {
   return false;
 }
 
-// Lays panels out as rows, which every row of the table reads.
-Status unpack(Context &context, bool is_check_only, GemmRequest &request) {
-  const MatrixView panels = request.b;
-  const size_t bytes = lay_out_unpacked(panels, nullptr, request.b);
-  if (is_check_only || is_empty(request)) return {};
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(bytes, &memory));
-  lay_out_unpacked(panels, memory, request.b);
-  unpack_panels(context, panels, request.b);
-  return {};
-}
-
 // The row of a request: the one that was picked before, or the first that takes it.
 Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request,
                   const GemmRow **out_row) {
   if (request.b.layout == Layout::kPanels && !has_row_for_panels(context, request)) {
-    LPT_TRY(unpack(context, is_check_only, request));
+    LPT_TRY(take_unpacked(context, product.b, is_check_only || is_empty(request), request.b));
   }
   if (product.row != nullptr) {
     explain_taken(context, "gemm", product.row->name);
@@ -222,6 +210,18 @@ void run_pieces(Context &context, const std::vector<Piece> &pieces, size_t begin
 }
 
 }  // namespace
+
+Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
+                   MatrixView &out_view) {
+  Format parts;
+  find_format(format, parts);
+  const size_t bytes = lay_out_matrix(parts, rows, columns, nullptr, out_view);
+  if (is_check_only) return {};
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(bytes, &memory));
+  lay_out_matrix(parts, rows, columns, memory, out_view);
+  return {};
+}
 
 bool is_f64_product(const Product &product) {
   return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
@@ -267,7 +267,6 @@ Status multiply_many(Context &context, const std::vector<Product> &products, boo
     wholes.push_back(whole);
   }
   if (wholes.empty()) return {};
-  constexpr double kLeastWork = 1 << 18;  // multiply-adds that are worth a thread's waking
   const int64_t width = width_of(context);
   std::vector<Piece> pieces;
   const double most_work = std::max(work / static_cast<double>(4 * width), kLeastWork);

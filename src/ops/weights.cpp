@@ -1,6 +1,5 @@
 #include "src/ops/weights.hpp"
 
-#include "kernels/gemm/panels.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/weights_panels.hpp"
 
@@ -8,17 +7,14 @@ namespace lpt {
 namespace {
 
 long long number(int64_t value) { return static_cast<long long>(value); }
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+int64_t n_of(const Tensor &packed) { return packed.extents[packed.rank - 2]; }
 int64_t k_of(const Tensor &packed) { return packed.extents[packed.rank - 1]; }
 
 // Panels from one expert to the next: views keep the strides of what they are cut from.
 int64_t panels_per_expert(const Tensor &packed) {
-  const int64_t lanes = packed.rank < 3 ? packed.extents[0] : packed.strides[0] / std::max<int64_t>(k_of(packed), 1);
-  return (lanes + kPanelLanes - 1) / kPanelLanes;
+  return panels_for(packed.rank == 2 ? n_of(packed) : packed.strides[0] / std::max<int64_t>(k_of(packed), 1));
 }
-
-int64_t scale_bytes(const Format &format) { return element_bits(format.block_scale) / 8; }
 
 Status check_order(const char *name, const int32_t *order, int64_t count) {
   if (order == nullptr) return {};
@@ -52,11 +48,19 @@ Status find_k_blocks(const Format &format, int64_t k, PanelOrder &order) {
 }
 
 void pack_rows(Context &context, const MatrixView &rows, const PanelOrder &order, const MatrixView &panels) {
-  const int64_t count = (rows.rows + kPanelLanes - 1) / kPanelLanes;
-  parallel_parts(context, count, kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
+  parallel_parts(context, panels_for(rows.rows), kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
     for (int64_t panel = begin; panel < begin + length; ++panel) pack_panel(rows, order, panel, panels);
   });
-  if (rows.tensor_scale != nullptr) *panels.tensor_scale = *rows.tensor_scale;
+}
+
+void unpack_panels(Context &context, const MatrixView &panels, const MatrixView &rows) {
+  parallel_parts(context, panels_for(rows.rows), kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
+    for (int64_t panel = begin; panel < begin + length; ++panel) unpack_panel(panels, panel, rows);
+  });
+}
+
+void copy_tensor_scale(const MatrixView &from, const MatrixView &to) {
+  if (from.tensor_scale != nullptr && to.tensor_scale != nullptr) *to.tensor_scale = *from.tensor_scale;
 }
 
 // One matrix of a tensor of experts × n × k.
@@ -70,12 +74,11 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
     return invalid("weights is %s: expected n × k, or experts × n × k", tensor_text(*weights).c_str());
   }
   const Format &format = weights->format;
-  if (format.element == LPT_FORMAT_F64 || format.id == LPT_FORMAT_UINT8) {
+  if (!is_packable(format)) {
     return unsupported("weights is %s: products with packed weights do not take it", format_name(format.id).c_str());
   }
-  const int64_t n = weights->extents[weights->rank - 2];
   const int32_t height = format.block_rows;
-  if (weights->rank == 3 && format.has_block_scale() && (height == LPT_WHOLE || n % height != 0)) {
+  if (weights->rank == 3 && format.has_block_scale() && (height == LPT_WHOLE || n_of(*weights) % height != 0)) {
     return unsupported("weights is %s: blocks of scales span experts", tensor_text(*weights).c_str());
   }
   return {};
@@ -83,39 +86,46 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
 
 }  // namespace
 
-PanelSize panel_size(const Format &format, int64_t k) {
-  PanelSize size{panel_bytes(panel_kind(format.element), k), 0, 0};
-  const int64_t scales = panel_blocks(format, k) * kPanelLanes;
-  if (format.has_block_scale()) size.scales = scales * scale_bytes(format);
-  if (format.has_zero_point()) size.zero_points = scales;
-  return size;
-}
+bool is_packable(const Format &format) { return format.element != LPT_FORMAT_F64 && format.id != LPT_FORMAT_UINT8; }
 
-int64_t panel_count(const Tensor &packed) {
-  return packed.rank == 3 ? packed.extents[0] * panels_per_expert(packed) : panels_per_expert(packed);
+int64_t filled_experts(const Tensor &packed) {
+  if (n_of(packed) == 0 || k_of(packed) == 0) return 0;
+  return packed.rank == 3 ? packed.extents[0] : 1;
 }
 
 size_t panels_bytes(const Tensor &packed) {
-  const PanelSize size = panel_size(packed.format, k_of(packed));
-  const int64_t bytes = panel_count(packed) * (size.payload + size.scales + size.zero_points);
-  return static_cast<size_t>(bytes) + (packed.format.has_tensor_scale() ? sizeof(float) : 0);
+  int64_t bytes = 0;
+  count_panels_bytes(packed.format, packed.rank, packed.extents, bytes);
+  return static_cast<size_t>(bytes);
+}
+
+bool count_panels_bytes(const Format &format, int32_t rank, const int64_t *extents, int64_t &out_bytes) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  const int64_t panels = panels_for(extents[rank - 2]), bytes = panel_size(format, extents[rank - 1]).sum();
+  if (!multiply(rank == 3 ? extents[0] : 1, panels, out_bytes) || !multiply(out_bytes, bytes, out_bytes)) return false;
+  if (format.has_tensor_scale()) out_bytes += int64_t{sizeof(float)};
+  return out_bytes < kMost;
 }
 
 Status create_packed(Context &context, const Format &format, int32_t rank, const int64_t *extents,
-                     Tensor **out_packed) {
+                     std::unique_ptr<Tensor> &out_packed) {
+  int64_t bytes = 0;
+  if (!count_panels_bytes(format, rank, extents, bytes)) {
+    return Status(LPT_OUT_OF_MEMORY, "packed weights have more bytes than can be addressed");
+  }
   auto packed = std::make_unique<Tensor>();
   packed->format = format;
   packed->layout = Layout::kPanels;
   packed->rank = rank;
   for (int32_t i = 0; i < rank; ++i) packed->extents[i] = extents[i];
-  const int64_t n = extents[rank - 2], k = extents[rank - 1];
+  const int64_t k = k_of(*packed);
   packed->strides[rank - 1] = 1;
   packed->strides[rank - 2] = k;
-  if (rank == 3) packed->strides[0] = round_up(n, kPanelLanes) * k;
+  if (rank == 3) packed->strides[0] = panels_for(n_of(*packed)) * kPanelLanes * k;
   const PanelSize size = panel_size(format, k);
-  const auto panels = static_cast<size_t>(panel_count(*packed));
+  const int64_t panels = (rank == 3 ? extents[0] : 1) * panels_for(n_of(*packed));
   const auto aligned = [&](int64_t bytes) {
-    return static_cast<size_t>(round_up(static_cast<int64_t>(panels) * bytes, static_cast<int64_t>(kAlignment)));
+    return (static_cast<size_t>(panels * bytes) + kAlignment - 1) / kAlignment * kAlignment;
   };
   const size_t scales_at = aligned(size.payload);
   const size_t zero_points_at = scales_at + aligned(size.scales);
@@ -127,7 +137,7 @@ Status create_packed(Context &context, const Format &format, int32_t rank, const
   if (format.has_zero_point()) packed->zero_points = reinterpret_cast<uint8_t *>(memory.get() + zero_points_at);
   if (format.has_tensor_scale()) packed->tensor_scale = reinterpret_cast<float *>(memory.get() + tensor_scale_at);
   packed->storage.fill(memory);
-  *out_packed = packed.release();
+  out_packed = std::move(packed);
   return {};
 }
 
@@ -138,7 +148,7 @@ MatrixView panels_of(const Tensor &packed, int64_t expert) {
   MatrixView view;
   view.format = packed.format;
   view.layout = Layout::kPanels;
-  view.rows = packed.extents[packed.rank - 2];
+  view.rows = n_of(packed);
   view.columns = k;
   view.row_stride = k;
   view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
@@ -188,12 +198,15 @@ size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView 
   return bytes;
 }
 
-void unpack_panels(Context &context, const MatrixView &panels, const MatrixView &rows) {
-  const int64_t count = (rows.rows + kPanelLanes - 1) / kPanelLanes;
-  parallel_parts(context, count, kPanelLanes * rows.columns, [&](int64_t begin, int64_t length) {
-    for (int64_t panel = begin; panel < begin + length; ++panel) unpack_panel(panels, panel, rows);
-  });
-  if (panels.tensor_scale != nullptr) *rows.tensor_scale = *panels.tensor_scale;
+Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows) {
+  const size_t bytes = lay_out_unpacked(panels, nullptr, out_rows);
+  if (is_check_only) return {};
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(bytes, &memory));
+  lay_out_unpacked(panels, memory, out_rows);
+  unpack_panels(context, panels, out_rows);
+  copy_tensor_scale(panels, out_rows);
+  return {};
 }
 
 Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, Tensor **out_packed) {
@@ -201,20 +214,22 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
   const bool needs_data = !is_check_only(options.flags);
   MatrixView all;
   LPT_TRY(check_weights(weights, needs_data, all));
-  const int64_t n = weights->extents[weights->rank - 2], k = all.columns;
+  const int64_t n = n_of(*weights);
   LPT_TRY(check_order("output_order", options.output_order, n));
-  LPT_TRY(check_order("input_order", options.input_order, k));
+  LPT_TRY(check_order("input_order", options.input_order, all.columns));
   PanelOrder order{options.output_order, options.input_order, {}};
-  LPT_TRY(find_k_blocks(weights->format, k, order));
+  LPT_TRY(find_k_blocks(weights->format, all.columns, order));
   if (!needs_data) {
     *out_packed = nullptr;
     return {};
   }
-  Tensor *packed = nullptr;
-  LPT_TRY(create_packed(context, weights->format, weights->rank, weights->extents, &packed));
-  const int64_t experts = weights->rank == 3 ? weights->extents[0] : 1;
-  for (int64_t e = 0; e < experts; ++e) pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
-  *out_packed = packed;
+  std::unique_ptr<Tensor> packed;
+  LPT_TRY(create_packed(context, weights->format, weights->rank, weights->extents, packed));
+  for (int64_t e = 0; e < filled_experts(*packed); ++e) {
+    pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
+  }
+  copy_tensor_scale(all, panels_of(*packed, 0));
+  *out_packed = packed.release();
   return {};
 }
 
@@ -232,9 +247,10 @@ Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights) {
     return unsupported("packed is %s: its blocks span rows, and packing gave each row its own scales",
                        format_name(packed->format.id).c_str());
   }
-  const int64_t n = weights->extents[weights->rank - 2];
-  const int64_t experts = weights->rank == 3 ? weights->extents[0] : 1;
-  for (int64_t e = 0; e < experts; ++e) unpack_panels(context, panels_of(*packed, e), expert_of(all, n, e));
+  for (int64_t e = 0; e < filled_experts(*packed); ++e) {
+    unpack_panels(context, panels_of(*packed, e), expert_of(all, n_of(*weights), e));
+  }
+  copy_tensor_scale(panels_of(*packed, 0), all);
   return {};
 }
 

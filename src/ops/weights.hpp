@@ -17,26 +17,31 @@ MatrixView panels_of(const Tensor &packed, int64_t expert);
 // What unpacking makes of a view in panels: rows of the same codes, blocks of scales one row high. With memory NULL it
 // only tells the size.
 size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows);
-void unpack_panels(Context &context, const MatrixView &panels, const MatrixView &rows);
+
+// That in the context's scratch; with `is_check_only` without data.
+Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows);
 
 // Moves a view of packed weights to its first panel; its extents are set.
 Status cut_panels(const Tensor &packed, const int64_t *begins, Tensor &view);
+
+// Bytes of all panels and of the tensor scale, without gaps.
 size_t panels_bytes(const Tensor &packed);
+
+// The same of a tensor that is not there yet; false: more than can be counted.
+bool count_panels_bytes(const Format &format, int32_t rank, const int64_t *extents, int64_t &out_bytes);
 
 size_t weights_state_bytes(const Tensor &packed);
 BlobWriter save_weights(const Tensor &packed);
 Status load_weights(Context &context, BlobReader &reader, Tensor **out_packed);
 
-// A tensor in panels without numbers.
-Status create_packed(Context &context, const Format &format, int32_t rank, const int64_t *extents, Tensor **out_packed);
+// A tensor in panels, all zeros.
+Status create_packed(Context &context, const Format &format, int32_t rank, const int64_t *extents,
+                     std::unique_ptr<Tensor> &out_packed);
 
-// Bytes of one panel.
-struct PanelSize {
-  int64_t payload, scales, zero_points;
-};
-PanelSize panel_size(const Format &format, int64_t k);
+// Whether panels can hold elements of a format.
+bool is_packable(const Format &format);
 
-// All panels of a tensor.
-int64_t panel_count(const Tensor &packed);
+// Matrices of packed weights that hold numbers: none where an extent is 0.
+int64_t filled_experts(const Tensor &packed);
 
 }  // namespace lpt

@@ -1,9 +1,7 @@
 #include "src/ops/weights_panels.hpp"
 
+#include <algorithm>
 #include <cstring>
-
-#include "kernels/gemm/panels.hpp"
-#include "src/ops/weights.hpp"
 
 namespace lpt {
 namespace {
@@ -136,6 +134,14 @@ uint8_t *row_of(const MatrixView &rows, int64_t row) {
 }
 
 }  // namespace
+
+PanelSize panel_size(const Format &format, int64_t k) {
+  PanelSize size{panel_bytes(panel_kind(format.element), k), 0, 0};
+  const int64_t scales = panel_blocks(format, k) * kPanelLanes;
+  if (format.has_block_scale()) size.scales = scales * scale_bytes(format);
+  if (format.has_zero_point()) size.zero_points = scales;
+  return size;
+}
 
 void pack_panel(const MatrixView &rows, const PanelOrder &order, int64_t panel, const MatrixView &panels) {
   const PanelKind kind = panel_kind(rows.format.element);

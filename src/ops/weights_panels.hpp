@@ -3,9 +3,20 @@
 
 #include <vector>
 
-#include "src/formats/view.hpp"
+#include "kernels/gemm/panels.hpp"
 
 namespace lpt {
+
+// Bytes of one panel of k columns.
+struct PanelSize {
+  int64_t payload, scales, zero_points;
+
+  int64_t sum() const { return payload + scales + zero_points; }
+};
+PanelSize panel_size(const Format &format, int64_t k);
+
+// Panels that `lanes` rows take.
+inline int64_t panels_for(int64_t lanes) { return (lanes + kPanelLanes - 1) / kPanelLanes; }
 
 // How rows and columns of the source stand in the panels.
 struct PanelOrder {

@@ -7,6 +7,48 @@ Tensor output_of(World &w, int64_t rows, int64_t columns) {
   return make_tensor(w.owner.get(), LPT_FORMAT_F32, rows, columns);
 }
 
+// Two products of 4 × 8 and 8 × 6.
+template <typename Change>
+lpt_status multiply_batch(World &w, Change change) {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  change(options);
+  const Tensor a = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 8});
+  const Tensor b = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+  const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 6});
+  return lpt_gemm(w.c, a.get(), b.get(), &options, c.get());
+}
+
+// Two groups of the rows of a, 4 × 8, by 8 × 6.
+template <typename Change>
+lpt_status multiply_groups(World &w, const std::vector<int64_t> &ends, const Tensor &c, Change change) {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  change(options);
+  const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+  return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends.data(), 2, &options, c.get());
+}
+
+// The same along the rows of a and b, to some matrices.
+template <typename Change>
+lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change change) {
+  const int64_t ends[] = {3, 4};
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_a_transposed = 1;
+  change(options);
+  const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F32, {matrices, 8, 6});
+  return lpt_gemm_grouped(w.c, w.a.get(), b.get(), ends, 2, &options, c.get());
+}
+
+// Two products of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
+lpt_status multiply_over(World &w, bool is_over_a, lpt_activation activation) {
+  const Tensor whole = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 8, 8});
+  const Tensor other = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 8});
+  const Tensor first = view(w.owner.get(), whole.get(), {0, 0, 0}, {2, 8, 8});
+  const Tensor c = view(w.owner.get(), whole.get(), {1, 0, 0}, {2, 8, 8});
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.activation = activation;
+  return lpt_gemm(w.c, (is_over_a ? first : other).get(), (is_over_a ? other : first).get(), &options, c.get());
+}
+
 }  // namespace
 
 const std::vector<BadCall> kGemmCalls = {
@@ -123,6 +165,260 @@ const std::vector<BadCall> kGemmCalls = {
        const Tensor right = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 8, 6});
        const Tensor result = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 6});
        return lpt_gemm(w.c, left.get(), right.get(), nullptr, result.get());
+     }},
+    {"gemm: a residual in f64",
+     LPT_UNSUPPORTED,
+     {"residual is f64", "f32, bf16 or f16"},
+     [](World &w) {
+       const Tensor residual = make_tensor(w.owner.get(), LPT_FORMAT_F64, 4, 6);
+       return multiply(w, w.product, [&](auto &o) { o.residual = residual.get(); });
+     }},
+    {"gemm: a residual over a part of c",
+     LPT_INVALID_ARGUMENT,
+     {"c at", "overlaps residual"},
+     [](World &w) {
+       const Tensor larger = output_of(w, 5, 6);
+       const Tensor c = view(w.owner.get(), larger.get(), {0, 0}, {4, 6});
+       const Tensor residual = view(w.owner.get(), larger.get(), {1, 0}, {4, 6});
+       return multiply(w, c, [&](auto &o) { o.residual = residual.get(); });
+     }},
+    {"gemm: SwiGLU of an odd number of columns",
+     LPT_INVALID_ARGUMENT,
+     {"the product has 5 columns", "an even number"},
+     [](World &w) {
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.activation = LPT_ACTIVATION_SWIGLU;
+       return lpt_gemm(w.c, w.a.get(), output_of(w, 8, 5).get(), &options, output_of(w, 4, 2).get());
+     }},
+    {"gemm: SwiGLU that is added to c",
+     LPT_UNSUPPORTED,
+     {"beta is 1", "without SwiGLU"},
+     [](World &w) {
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.activation = LPT_ACTIVATION_SWIGLU;
+       options.beta = 1;
+       return lpt_gemm(w.c, w.a.get(), w.b.get(), &options, output_of(w, 4, 3).get());
+     }},
+    {"gemm: an activation in f64",
+     LPT_UNSUPPORTED,
+     {"c is f64", "no activation"},
+     [](World &w) {
+       const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F64, 4, 6);
+       return multiply(w, c, [](auto &o) { o.activation = LPT_ACTIVATION_SILU; });
+     }},
+    {"gemm: outliers to f64",
+     LPT_UNSUPPORTED,
+     {"c is f64", "outlier_threshold"},
+     [](World &w) {
+       const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F64, 4, 6);
+       return multiply(w, c, [](auto &o) { o.outlier_threshold = 6; });
+     }},
+    {"gemm: outliers of a transposed one",
+     LPT_UNSUPPORTED,
+     {"a is transposed", "m × k"},
+     [](World &w) {
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.is_a_transposed = 1;
+       options.outlier_threshold = 6;
+       return lpt_gemm(w.c, output_of(w, 8, 4).get(), w.b.get(), &options, w.product.get());
+     }},
+    {"gemm: columns without data",
+     LPT_INVALID_ARGUMENT,
+     {"a has no data", "LPT_CHECK_ONLY"},
+     [](World &w) {
+       lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+       const int64_t extents[] = {4, 8}, strides[] = {1, 4};
+       description.format = LPT_FORMAT_F32;
+       description.rank = 2;
+       description.extents = extents;
+       description.strides = strides;
+       Tensor a;
+       EXPECT_TRUE(ok(w.owner.get(), lpt_tensor_wrap(w.owner.get(), &description, out(a))));
+       return lpt_gemm(w.c, a.get(), w.b.get(), nullptr, w.product.get());
+     }},
+    {"gemm: a plan of a batch",
+     LPT_UNSUPPORTED,
+     {"a plan is for matrices"},
+     [](World &w) {
+       const Tensor cube = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 8});
+       lpt_gemm_plan *plan = nullptr;
+       return lpt_gemm_plan_create(w.c, cube.get(), cube.get(), nullptr, cube.get(), &plan);
+     }},
+    {"gemm: a plan with outliers",
+     LPT_UNSUPPORTED,
+     {"outlier_threshold is 6", "a plan takes 0"},
+     [](World &w) {
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.outlier_threshold = 6;
+       lpt_gemm_plan *plan = nullptr;
+       return lpt_gemm_plan_create(w.c, w.a.get(), w.b.get(), &options, w.product.get(), &plan);
+     }},
+    {"gemm batch: blocks of scales over matrices",
+     LPT_UNSUPPORTED,
+     {"b is 2×8×32 nvfp4_16x16", "16 rows span matrices"},
+     [](World &w) {
+       const Tensor a = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 8});
+       const Tensor b = make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, {2, 8, 32});
+       const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 32});
+       return lpt_gemm(w.c, a.get(), b.get(), nullptr, c.get());
+     }},
+    {"gemm batch: a of another length",
+     LPT_INVALID_ARGUMENT,
+     {"a is 3×4×8", "3 matrices", "expected 2"},
+     [](World &w) {
+       const Tensor left = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 4, 8});
+       const Tensor right = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+       const Tensor result = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 6});
+       return lpt_gemm(w.c, left.get(), right.get(), nullptr, result.get());
+     }},
+    {"gemm grouped: an end behind the rows",
+     LPT_INVALID_ARGUMENT,
+     {"group_ends[1] is 5", "expected 3 to 4"},
+     [](World &w) {
+       return multiply_groups(w, {3, 5}, w.product, kUnchanged);
+     }},
+    {"gemm grouped: no ends",
+     LPT_INVALID_ARGUMENT,
+     {"group_ends is NULL", "2 numbers"},
+     [](World &w) {
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), nullptr, 2, nullptr, w.product.get());
+     }},
+    {"gemm grouped: outliers",
+     LPT_UNSUPPORTED,
+     {"outlier_threshold is 6", "a grouped product takes 0"},
+     [](World &w) {
+       return multiply_groups(w, {3, 4}, w.product, [](auto &o) { o.outlier_threshold = 6; });
+     }},
+    {"gemm grouped: rows of no group in a c of codes",
+     LPT_UNSUPPORTED,
+     {"group_ends[1] is 3", "all 4 rows belong to groups"},
+     [](World &w) {
+       return multiply_groups(w, {1, 3}, w.product_codes, kUnchanged);
+     }},
+    {"gemm grouped: as many biases as there are no groups",
+     LPT_INVALID_ARGUMENT,
+     {"bias is 3×6 f32", "a vector of 6, or 2×6"},
+     [](World &w) {
+       const Tensor bias = output_of(w, 3, 6);
+       return multiply_groups(w, {3, 4}, w.product, [&](auto &o) { o.bias = bias.get(); });
+     }},
+    {"gemm grouped: blocks of scales over rows",
+     LPT_UNSUPPORTED,
+     {"a is 16×32 nvfp4_16x16", "span rows of groups"},
+     [](World &w) {
+       const int64_t ends[] = {3, 16};
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 32, 6});
+       return lpt_gemm_grouped(w.c, w.square_blocks.get(), experts.get(), ends, 2, nullptr, output_of(w, 16, 6).get());
+     }},
+    {"gemm grouped: c over a matrix of b",
+     LPT_INVALID_ARGUMENT,
+     {"c at", "overlaps b"},
+     [](World &w) {
+       const int64_t ends[] = {3, 4};
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
+       const Tensor c = wrap(w.owner.get(), LPT_FORMAT_F32,
+                             static_cast<float *>(describe(w.owner.get(), experts.get()).data) + 60, 4, 6);
+       return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), ends, 2, nullptr, c.get());
+     }},
+    {"gemm grouped: rows along k that differ",
+     LPT_INVALID_ARGUMENT,
+     {"inner sizes differ", "a is 4×8 f32 transposed", "b is 5×6"},
+     [](World &w) { return multiply_along(w, output_of(w, 5, 6), 2, kUnchanged); }},
+    {"gemm grouped: b that is transposed along k",
+     LPT_INVALID_ARGUMENT,
+     {"is_b_transposed is 1", "along k"},
+     [](World &w) { return multiply_along(w, output_of(w, 4, 6), 2, [](auto &o) { o.is_b_transposed = 1; }); }},
+    {"gemm grouped: fewer results than groups along k",
+     LPT_INVALID_ARGUMENT,
+     {"c is 3×8×6", "expected 2 matrices"},
+     [](World &w) { return multiply_along(w, output_of(w, 4, 6), 3, kUnchanged); }},
+    {"gemm grouped: a result of two axes along k",
+     LPT_INVALID_ARGUMENT,
+     {"c is 4×6", "expected 3 axes"},
+     [](World &w) {
+       const int64_t ends[] = {3, 4};
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.is_a_transposed = 1;
+       return lpt_gemm_grouped(w.c, w.a.get(), output_of(w, 4, 6).get(), ends, 2, &options, w.product.get());
+     }},
+    {"weights: blocks of scales over experts",
+     LPT_UNSUPPORTED,
+     {"weights is 2×8×32 nvfp4_16x16", "span experts"},
+     [](World &w) {
+       const Tensor weights = make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, {2, 8, 32});
+       return lpt_weights_pack(w.c, weights.get(), nullptr, &w.out_tensor);
+     }},
+    {"weights: f64",
+     LPT_UNSUPPORTED,
+     {"weights is f64"},
+     [](World &w) { return lpt_weights_pack(w.c, w.f64_tensor.get(), nullptr, &w.out_tensor); }},
+    {"weights: an order beyond the columns",
+     LPT_INVALID_ARGUMENT,
+     {"input_order[1] is 8", "expected 0 to 7"},
+     [](World &w) {
+       const int32_t order[8] = {0, 8};
+       lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+       options.input_order = order;
+       return lpt_weights_pack(w.c, w.a.get(), &options, &w.out_tensor);
+     }},
+    {"weights: unpacked to another shape",
+     LPT_INVALID_ARGUMENT,
+     {"weights is 4×32 f32", "expected 4×8 f32", "as packed"},
+     [](World &w) {
+       Tensor packed;
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.a.get(), nullptr, out(packed)));
+       return lpt_weights_unpack(w.c, packed.get(), w.wide.get());
+     }},
+    {"weights: square blocks unpacked",
+     LPT_UNSUPPORTED,
+     {"packed is nvfp4_16x16", "its blocks span rows"},
+     [](World &w) {
+       Tensor packed;
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.square_blocks.get(), nullptr, out(packed)));
+       return lpt_weights_unpack(w.c, packed.get(), w.square_blocks.get());
+     }},
+    {"gemm batch: a cast for numbers",
+     LPT_INVALID_ARGUMENT,
+     {"quantize is given", "c is f32"},
+     [](World &w) {
+       const lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+       return multiply_batch(w, [&](auto &o) { o.quantize = &cast; });
+     }},
+    {"gemm batch: outliers",
+     LPT_UNSUPPORTED,
+     {"outlier_threshold is 6", "a batch takes 0"},
+     [](World &w) { return multiply_batch(w, [](auto &o) { o.outlier_threshold = 6; }); }},
+    {"gemm batch: c over another matrix of a",
+     LPT_INVALID_ARGUMENT,
+     {"c at", "overlaps a"},
+     [](World &w) { return multiply_over(w, true, LPT_ACTIVATION_NONE); }},
+    {"gemm batch: c over another matrix of b, written through a copy",
+     LPT_INVALID_ARGUMENT,
+     {"c at", "overlaps b"},
+     [](World &w) { return multiply_over(w, false, LPT_ACTIVATION_SILU); }},
+    {"gemm batch: packed weights as a",
+     LPT_UNSUPPORTED,
+     {"a is packed weights", "as b"},
+     [](World &w) {
+       Tensor packed;
+       const Tensor cube = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 4});
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), cube.get(), nullptr, out(packed)));
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.is_a_transposed = 1;
+       return lpt_gemm(w.c, packed.get(), make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6}).get(), &options,
+                       make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 6}).get());
+     }},
+    {"gemm: packed weights of experts for one c",
+     LPT_INVALID_ARGUMENT,
+     {"b is packed weights, 2×6×8 f32", "expected n × k"},
+     [](World &w) {
+       Tensor packed;
+       const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 6, 8});
+       EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), experts.get(), nullptr, out(packed)));
+       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+       options.is_b_transposed = 1;
+       return lpt_gemm(w.c, w.a.get(), packed.get(), &options, w.product.get());
      }},
     {"weights: an order that is none",
      LPT_INVALID_ARGUMENT,

@@ -87,7 +87,7 @@ TEST(GemmArithmetic, OfShiftsIsExact) {
 // Bytes of a · b in the portable order, b stored transposed; nothing where the processor lacks the instruction set.
 std::vector<uint8_t> portable_bytes(lpt_isa isa, int32_t threads, bool is_packed, lpt_format a_format,
                                     lpt_format b_format) {
-  const int64_t m = 200, n = 150, k = 333;
+  const int64_t m = 100, n = 90, k = 133;
   lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;
   context_options.thread_count = threads;
   context_options.isa = isa;

@@ -1,22 +1,10 @@
 // Batches and groups of products, against sums in double.
 #include <array>
 
-#include "tests/api/support.hpp"
+#include "tests/api/gemm.hpp"
 
 namespace lpt::test {
 namespace {
-
-std::vector<double> part(const std::vector<double> &numbers, int64_t begin, int64_t count) {
-  return {numbers.begin() + begin, numbers.begin() + begin + count};
-}
-
-Tensor tensor3_of(lpt_context *context, lpt_format format, std::array<int64_t, 3> extents,
-                  const std::vector<double> &numbers) {
-  Tensor tensor = make_tensor(context, format, {extents[0], extents[1], extents[2]});
-  const Tensor source = wrap(context, numbers, extents[0] * extents[1], extents[2]);
-  EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), nullptr, tensor.get(), nullptr)));
-  return tensor;
-}
 
 void expect_products(const std::vector<double> &left, const std::vector<double> &right,
                      const std::vector<double> &given, std::array<int64_t, 4> sizes) {
@@ -35,8 +23,8 @@ TEST(GemmBatch, MultipliesMatrixByMatrix) {
       for (const auto &[count, m, n, k] :
            {std::array<int64_t, 4>{1, 3, 5, 7}, {7, 16, 32, 64}, {3, 130, 70, 65}, {0, 2, 2, 2}}) {
         SCOPED_TRACE(name_of(format) + " " + std::to_string(count) + " of " + std::to_string(m));
-        const Tensor a = tensor3_of(context.get(), format, {count, m, k}, draw_normal(601, count * m * k));
-        const Tensor b = tensor3_of(context.get(), format, {count, k, n}, draw_normal(602, count * k * n));
+        const Tensor a = tensor_of(context.get(), format, {count, m, k}, draw_normal(601, count * m * k));
+        const Tensor b = tensor_of(context.get(), format, {count, k, n}, draw_normal(602, count * k * n));
         const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, {count, m, n});
         ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), nullptr, c.get())));
         expect_products(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()),
@@ -46,58 +34,268 @@ TEST(GemmBatch, MultipliesMatrixByMatrix) {
   }
 }
 
-// Heads of attention: matrices lie between one another, c too.
-TEST(GemmBatch, TakesStridesAndOneMatrixForAll) {
-  const Context context = make_context(2);
-  const int64_t heads = 3, m = 10, n = 12, k = 8;
-  const std::vector<double> a = draw_normal(603, m * heads * k);
-  const std::vector<float> stored(a.begin(), a.end());  // m × heads × k
-  const int64_t extents[] = {heads, m, k}, strides[] = {k, heads * k, 1};
-  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  description.format = LPT_FORMAT_F32;
-  description.data = const_cast<float *>(stored.data());
-  description.rank = 3;
-  description.extents = extents;
-  description.strides = strides;
-  Tensor left;
-  ASSERT_TRUE(ok(context.get(), lpt_tensor_wrap(context.get(), &description, out(left))));
-  std::vector<float> written(static_cast<size_t>(m * heads * n));
-  const int64_t c_extents[] = {heads, m, n}, c_strides[] = {n, heads * n, 1};
-  description.data = written.data();
-  description.extents = c_extents;
-  description.strides = c_strides;
-  Tensor c;
-  ASSERT_TRUE(ok(context.get(), lpt_tensor_wrap(context.get(), &description, out(c))));
-  const std::vector<double> b = draw_normal(604, heads * n * k);
-  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.is_b_transposed = 1;
-  const Tensor each = tensor3_of(context.get(), LPT_FORMAT_F32, {heads, n, k}, b);
-  const Tensor shared = tensor_of(context.get(), LPT_FORMAT_F32, n, k, part(b, 0, n * k));
-  for (const lpt_tensor *right : {each.get(), shared.get()}) {
-    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), left.get(), right, &options, c.get())));
-    for (int64_t h = 0; h < heads; ++h) {
-      std::vector<double> head(static_cast<size_t>(m * k)), given(static_cast<size_t>(m * n));
-      for (int64_t i = 0; i < m; ++i) {
-        for (int64_t p = 0; p < k; ++p) {
-          head[static_cast<size_t>(i * k + p)] = a[static_cast<size_t>((i * heads + h) * k + p)];
-        }
-        for (int64_t j = 0; j < n; ++j) {
-          given[static_cast<size_t>(i * n + j)] =
-              static_cast<double>(written[static_cast<size_t>((i * heads + h) * n + j)]);
-        }
+// Heads of attention: matrices lie between one another, in tokens × heads × columns.
+struct Heads {
+  static constexpr int64_t kCount = 3, kM = 10, kN = 12, kK = 8;
+
+  Context context = make_context(2);
+  std::vector<double> a = draw_normal(603, kM *kCount *kK);
+  std::vector<double> b = draw_normal(604, kCount *kN *kK);
+  std::vector<float> stored{a.begin(), a.end()};
+  std::vector<float> written = std::vector<float>(static_cast<size_t>(kM * kCount * kN));
+  Tensor left = interleaved(stored, kK);
+  Tensor c = interleaved(written, kN);
+  Tensor each = tensor_of(context.get(), LPT_FORMAT_F32, {kCount, kN, kK}, b);
+  Tensor shared = tensor_of(context.get(), LPT_FORMAT_F32, kN, kK, part(b, 0, kN *kK));
+
+  Tensor interleaved(const std::vector<float> &data, int64_t columns) const {
+    return wrap_strided(context.get(), data.data(), {kCount, kM, columns}, {columns, kCount * columns, 1});
+  }
+
+  template <typename Number>
+  static std::vector<double> head(const std::vector<Number> &all, int64_t index, int64_t columns) {
+    std::vector<double> result;
+    for (int64_t i = 0; i < kM; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        result.push_back(static_cast<double>(all[static_cast<size_t>((i * kCount + index) * columns + j)]));
       }
-      const int64_t matrix = right == shared.get() ? 0 : h;
-      expect_product(multiply(head, transposed(part(b, matrix * n * k, n * k), n, k), m, n, k), given, k);
+    }
+    return result;
+  }
+
+  // Each head of a by a matrix of b, or by its first one.
+  void expect_in_c(bool is_b_shared) const {
+    for (int64_t h = 0; h < kCount; ++h) {
+      const std::vector<double> right = part(b, is_b_shared ? 0 : h * kN * kK, kN * kK);
+      expect_product(multiply(head(a, h, kK), transposed(right, kN, kK), kM, kN, kK), head(written, h, kN), kK);
     }
   }
-  // One a for all matrices of b.
-  const Tensor one = tensor_of(context.get(), LPT_FORMAT_F32, m, k, part(a, 0, m * k));
-  const Tensor dense = make_tensor(context.get(), LPT_FORMAT_F32, {heads, m, n});
-  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), one.get(), each.get(), &options, dense.get())));
-  const std::vector<double> given = numbers_of(context.get(), dense.get());
-  for (int64_t h = 0; h < heads; ++h) {
-    expect_product(multiply(part(a, 0, m * k), transposed(part(b, h * n * k, n * k), n, k), m, n, k),
-                   part(given, h * m * n, m * n), k);
+};
+
+TEST(GemmBatch, TakesMatricesThatLieBetweenOneAnother) {
+  Heads heads;
+  lpt_context *const c = heads.context.get();
+  const lpt_gemm_options options = transposed_b();
+  for (const lpt_tensor *right : {heads.each.get(), heads.shared.get()}) {
+    ASSERT_TRUE(ok(c, lpt_gemm(c, heads.left.get(), right, &options, heads.c.get())));
+    heads.expect_in_c(right == heads.shared.get());
+  }
+}
+
+// One of a for all of b, and one of b for all of a: c lies matrix behind matrix.
+TEST(GemmBatch, TakesOneMatrixForAllToADenseC) {
+  Heads heads;
+  lpt_context *const c = heads.context.get();
+  const int64_t count = Heads::kCount, m = Heads::kM, n = Heads::kN, k = Heads::kK;
+  const lpt_gemm_options options = transposed_b();
+  const Tensor one = tensor_of(c, LPT_FORMAT_F32, m, k, Heads::head(heads.a, 0, k));
+  const Tensor by_each = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+  const Tensor of_each = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+  ASSERT_TRUE(ok(c, lpt_gemm(c, one.get(), heads.each.get(), &options, by_each.get())));
+  ASSERT_TRUE(ok(c, lpt_gemm(c, heads.left.get(), heads.shared.get(), &options, of_each.get())));
+  for (int64_t h = 0; h < count; ++h) {
+    const std::vector<double> right = transposed(part(heads.b, h * n * k, n * k), n, k);
+    const std::vector<double> shared = transposed(part(heads.b, 0, n * k), n, k);
+    expect_product(multiply(Heads::head(heads.a, 0, k), right, m, n, k),
+                   part(numbers_of(c, by_each.get()), h * m * n, m * n), k);
+    expect_product(multiply(Heads::head(heads.a, h, k), shared, m, n, k),
+                   part(numbers_of(c, of_each.get()), h * m * n, m * n), k);
+  }
+}
+
+TEST(GemmBatch, TakesPackedWeightsForAllAndForEach) {
+  Heads heads;
+  lpt_context *const c = heads.context.get();
+  const lpt_gemm_options options = transposed_b();
+  const Tensor all = pack(c, heads.shared.get()), each = pack(c, heads.each.get());
+  for (const lpt_tensor *right : {each.get(), all.get()}) {
+    ASSERT_TRUE(ok(c, lpt_gemm(c, heads.left.get(), right, &options, heads.c.get())));
+    heads.expect_in_c(right == all.get());
+  }
+}
+
+// Scales and zero points lie beside each matrix.
+TEST(GemmBatch, FindsTheScalesOfEachMatrix) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t count = 3, m = 5, n = 32, k = 64;
+  for (const lpt_format format :
+       {LPT_FORMAT_UINT4_1X32, LPT_FORMAT_NVFP4_16X16, LPT_FORMAT_INT8_ROW, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor a = tensor_of(c, LPT_FORMAT_BF16, {count, m, k}, draw_normal(610, count * m * k));
+    std::vector<double> numbers = draw_normal(611, count * n * k);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] *= 1 + 3 * static_cast<double>(i / static_cast<size_t>(n * k));
+    const Tensor b = tensor_of(c, format, {count, n, k}, numbers);
+    const Tensor packed = pack(c, b.get());
+    const std::vector<double> stored = numbers_of(c, b.get());
+    std::vector<double> right;
+    for (int64_t i = 0; i < count; ++i) {
+      const std::vector<double> turned = transposed(part(stored, i * n * k, n * k), n, k);
+      right.insert(right.end(), turned.begin(), turned.end());
+    }
+    const lpt_gemm_options options = transposed_b();
+    for (const lpt_tensor *second : {b.get(), packed.get()}) {
+      SCOPED_TRACE(name_of(format) + (second == b.get() ? "" : " packed"));
+      const Tensor result = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+      ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), second, &options, result.get())));
+      expect_products(numbers_of(c, a.get()), right, numbers_of(c, result.get()), {count, m, n, k});
+    }
+  }
+}
+
+// Two leading axes of a change places in memory; a is stored transposed. A residual of zeros sends c through a copy.
+TEST(GemmBatch, CountsThroughAllLeadingAxes) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t outer = 2, inner = 3, m = 4, n = 6, k = 5;
+  const std::vector<double> numbers = draw_normal(612, outer * inner * k * m);
+  const std::vector<float> stored(numbers.begin(), numbers.end());
+  const Tensor a = wrap_strided(c, stored.data(), {outer, inner, k, m}, {k * m, outer * k * m, m, 1});
+  const std::vector<double> right = draw_normal(613, k * n);
+  const Tensor b = tensor_of(c, LPT_FORMAT_F32, k, n, right);
+  const Tensor zeros = make_tensor(c, LPT_FORMAT_F32, {outer, inner, m, n});
+  const lpt_tensor *const residuals[] = {nullptr, zeros.get()};
+  for (const lpt_tensor *residual : residuals) {
+    const Tensor result = make_tensor(c, LPT_FORMAT_F32, {outer, inner, m, n});
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_a_transposed = 1;
+    options.residual = residual;
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), b.get(), &options, result.get())));
+    const std::vector<double> given = numbers_of(c, result.get());
+    for (int64_t i = 0; i < outer; ++i) {
+      for (int64_t j = 0; j < inner; ++j) {
+        const std::vector<double> left = transposed(part(numbers, (j * outer + i) * k * m, k * m), k, m);
+        expect_product(multiply(left, right, m, n, k), part(given, (i * inner + j) * m * n, m * n), k);
+      }
+    }
+  }
+}
+
+// What a call may do to its result, by name.
+struct Ending {
+  lpt_activation activation;
+  lpt_format format;
+  bool is_added_to, has_residual, has_cast;
+};
+
+constexpr Ending kEndings[] = {
+    {LPT_ACTIVATION_NONE, LPT_FORMAT_F32, false, false, false},
+    {LPT_ACTIVATION_NONE, LPT_FORMAT_BF16, true, false, false},
+    {LPT_ACTIVATION_NONE, LPT_FORMAT_F32, true, true, false},
+    {LPT_ACTIVATION_SILU, LPT_FORMAT_F32, true, false, false},
+    {LPT_ACTIVATION_GELU, LPT_FORMAT_F16, true, true, false},
+    {LPT_ACTIVATION_SWIGLU, LPT_FORMAT_F32, false, true, false},
+    {LPT_ACTIVATION_SWIGLU, LPT_FORMAT_E5M2_ROW, false, false, true},
+    {LPT_ACTIVATION_NONE, LPT_FORMAT_MXFP8_E4M3, false, false, false},
+    {LPT_ACTIVATION_NONE, LPT_FORMAT_E4M3FN, false, true, true},
+};
+
+// Products by one call and by a call for each: the same bits.
+class Endings {
+ public:
+  static constexpr int64_t kCount = 3, kM = 5, kN = 66, kK = 20;
+
+  explicit Endings(const Ending &ending) : ending_(ending) {
+    cast_.rounding = LPT_ROUNDING_TOWARD_ZERO;
+    options_.alpha = 0.75;
+    options_.activation = ending.activation;
+    options_.beta = ending.is_added_to ? 0.5 : 0;
+    options_.quantize = ending.has_cast ? &cast_ : nullptr;
+  }
+
+  int64_t columns() const { return ending_.activation == LPT_ACTIVATION_SWIGLU ? kN / 2 : kN; }
+  lpt_context *context() const { return context_.get(); }
+
+  Tensor matrix(uint64_t place, lpt_format format, int64_t index, int64_t rows, int64_t columns) const {
+    return tensor_of(context(), format, rows, columns,
+                     part(draw_normal(place, kCount * rows * columns), index * rows * columns, rows * columns));
+  }
+  Tensor all(uint64_t place, lpt_format format, const std::vector<int64_t> &extents) const {
+    int64_t count = 1;
+    for (const int64_t extent : extents) count *= extent;
+    return tensor_of(context(), format, extents, draw_normal(place, count));
+  }
+
+  // The matrix of c at `index`, by a call of its own.
+  std::vector<double> alone(int64_t index, const lpt_tensor *bias) const {
+    const Tensor a = matrix(620, LPT_FORMAT_BF16, index, kM, kK), b = matrix(621, LPT_FORMAT_F32, index, kK, kN);
+    const Tensor c = matrix(622, ending_.format, index, kM, columns());
+    const Tensor residual = matrix(623, LPT_FORMAT_BF16, index, kM, columns());
+    run(a.get(), b.get(), c.get(), residual.get(), bias);
+    return numbers_of(context(), c.get());
+  }
+
+  void expect_each_alone(const lpt_tensor *c, const std::vector<const lpt_tensor *> &biases) const {
+    const std::vector<double> given = numbers_of(context(), c);
+    for (int64_t i = 0; i < kCount; ++i) {
+      EXPECT_EQ(alone(i, biases[static_cast<size_t>(i) % biases.size()]),
+                part(given, i * kM * columns(), kM * columns()))
+          << i;
+    }
+  }
+
+  lpt_gemm_options options(const lpt_tensor *residual, const lpt_tensor *bias) const {
+    lpt_gemm_options result = options_;
+    result.residual = ending_.has_residual ? residual : nullptr;
+    result.bias = bias;
+    return result;
+  }
+
+  std::string name() const {
+    return "activation " + std::to_string(ending_.activation) + " " + name_of(ending_.format) + " residual " +
+           std::to_string(ending_.has_residual);
+  }
+
+ private:
+  void run(const lpt_tensor *a, const lpt_tensor *b, lpt_tensor *c, const lpt_tensor *residual,
+           const lpt_tensor *bias) const {
+    const lpt_gemm_options all = options(residual, bias);
+    EXPECT_TRUE(ok(context(), lpt_gemm(context(), a, b, &all, c)));
+  }
+
+  Context context_ = make_context(2);
+  Ending ending_;
+  lpt_quantize_options cast_ = LPT_QUANTIZE_OPTIONS_INIT;
+  lpt_gemm_options options_ = LPT_GEMM_OPTIONS_INIT;
+};
+
+TEST(GemmBatch, EndsEachMatrixAsAProductAlone) {
+  for (const Ending &ending : kEndings) {
+    const Endings w(ending);
+    SCOPED_TRACE(w.name());
+    const int64_t count = Endings::kCount, m = Endings::kM, n = Endings::kN, k = Endings::kK;
+    const Tensor bias = w.all(624, LPT_FORMAT_F32, {n});
+    const Tensor residual = w.all(623, LPT_FORMAT_BF16, {count, m, w.columns()});
+    const Tensor c = w.all(622, ending.format, {count, m, w.columns()});
+    const lpt_gemm_options options = w.options(residual.get(), bias.get());
+    ASSERT_TRUE(ok(w.context(), lpt_gemm(w.context(), w.all(620, LPT_FORMAT_BF16, {count, m, k}).get(),
+                                         w.all(621, LPT_FORMAT_F32, {count, k, n}).get(), &options, c.get())));
+    w.expect_each_alone(c.get(), {bias.get()});
+  }
+}
+
+TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAProductAlone) {
+  const int64_t count = Endings::kCount, m = Endings::kM, n = Endings::kN, k = Endings::kK;
+  const int64_t ends[] = {m, 2 * m, 3 * m};
+  for (const Ending &ending : kEndings) {
+    for (const bool is_shared : {true, false}) {
+      const Endings w(ending);
+      SCOPED_TRACE(w.name() + (is_shared ? " one bias" : " biases"));
+      const Tensor one = w.all(624, LPT_FORMAT_F32, {1, n}), many = w.all(624, LPT_FORMAT_F32, {count, n});
+      const Tensor residual = w.all(623, LPT_FORMAT_BF16, {count * m, w.columns()});
+      const Tensor c = w.all(622, ending.format, {count * m, w.columns()});
+      const lpt_gemm_options options = w.options(residual.get(), is_shared ? one.get() : many.get());
+      ASSERT_TRUE(ok(w.context(), lpt_gemm_grouped(w.context(), w.all(620, LPT_FORMAT_BF16, {count * m, k}).get(),
+                                                   w.all(621, LPT_FORMAT_F32, {count, k, n}).get(), ends, count,
+                                                   &options, c.get())));
+      std::vector<Tensor> rows;
+      std::vector<const lpt_tensor *> biases;
+      for (int64_t i = 0; i < (is_shared ? 1 : count); ++i) {
+        rows.push_back(w.matrix(624, LPT_FORMAT_F32, i, 1, n));
+        biases.push_back(rows.back().get());
+      }
+      w.expect_each_alone(c.get(), biases);
+    }
   }
 }
 
@@ -113,7 +311,7 @@ TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
       for (const bool is_packed : {false, true}) {
         SCOPED_TRACE(name_of(format) + (is_packed ? " packed" : ""));
         const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, rows, k, draw_normal(605, rows * k));
-        const Tensor b = tensor3_of(context.get(), format, {groups, n, k}, draw_normal(606, groups * n * k));
+        const Tensor b = tensor_of(context.get(), format, {groups, n, k}, draw_normal(606, groups * n * k));
         Tensor packed;
         ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), b.get(), nullptr, out(packed))));
         const std::vector<double> bias = draw_normal(607, groups * n);
@@ -153,8 +351,8 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   const int64_t rows = 100, groups = static_cast<int64_t>(ends.size());
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, rows, m, draw_normal(608, rows * m));
   const Tensor b = tensor_of(context.get(), LPT_FORMAT_BF16, rows, n, draw_normal(609, rows * n));
-  const Tensor c = tensor3_of(context.get(), LPT_FORMAT_F32, {groups, m, n},
-                              std::vector<double>(static_cast<size_t>(groups * m * n), 2));
+  const Tensor c = tensor_of(context.get(), LPT_FORMAT_F32, {groups, m, n},
+                             std::vector<double>(static_cast<size_t>(groups * m * n), 2));
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
   options.beta = 0.5;

@@ -1,7 +1,7 @@
 // What becomes of a product on its way to c: activation, residual, encoding, outliers. Judged in double.
 #include <cmath>
 
-#include "tests/api/support.hpp"
+#include "tests/api/gemm.hpp"
 
 namespace lpt::test {
 namespace {
@@ -128,6 +128,8 @@ TEST(GemmFinish, EncodesAsQuantizeDoes) {
       const int64_t columns = activation == LPT_ACTIVATION_SWIGLU ? kN / 2 : kN;
       lpt_gemm_options options = w.options();
       options.activation = activation;
+      const Tensor residual = tensor_of(w.context.get(), LPT_FORMAT_BF16, kM, columns, draw_normal(704, kM * columns));
+      if (activation != LPT_ACTIVATION_GELU) options.residual = residual.get();
       const Tensor wide = make_tensor(w.context.get(), LPT_FORMAT_F32, kM, columns);
       ASSERT_TRUE(ok(w.context.get(), w.run(options, wide)));
       const Tensor expected = make_tensor(w.context.get(), format, kM, columns);
@@ -152,6 +154,30 @@ TEST(GemmFinish, EncodesAsQuantizeDoes) {
   }
 }
 
+// So many rows that threads share them.
+TEST(GemmFinish, IsTheSameForAnyNumberOfThreads) {
+  const int64_t m = 700, n = 68, k = 9;
+  for (const lpt_activation activation : {LPT_ACTIVATION_NONE, LPT_ACTIVATION_SILU, LPT_ACTIVATION_SWIGLU}) {
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_NVFP4}) {
+      std::vector<std::vector<uint8_t>> results;
+      for (const int32_t threads : {1, 3}) {
+        const Context context = make_context(threads);
+        const int64_t columns = activation == LPT_ACTIVATION_SWIGLU ? n / 2 : n;
+        const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, k, draw_normal(708, m * k));
+        const Tensor b = tensor_of(context.get(), LPT_FORMAT_F32, k, n, draw_normal(709, k * n));
+        const Tensor residual = tensor_of(context.get(), LPT_FORMAT_BF16, m, columns, draw_normal(710, m * columns));
+        const Tensor c = make_tensor(context.get(), format, m, columns);
+        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+        options.activation = activation;
+        options.residual = residual.get();
+        ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
+        results.push_back(bytes_of(context.get(), c.get()));
+      }
+      EXPECT_EQ(results[0], results[1]) << name_of(format) << " activation " << activation;
+    }
+  }
+}
+
 // Six columns sixty times as large: int8 by rows loses the others beside them, and keeps them without.
 TEST(GemmOutliers, AreMultipliedAside) {
   const Context context = make_context(2);
@@ -170,8 +196,7 @@ TEST(GemmOutliers, AreMultipliedAside) {
     for (const int64_t p : {3, 90, 200, 201, 400, 511}) rest[static_cast<size_t>(i * k + p)] = 0;
   }
   const std::vector<double> small = multiply(rest, right, m, n, k).value;
-  Tensor packed;
-  ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), weights.get(), nullptr, out(packed))));
+  const Tensor packed = pack(context.get(), weights.get());
   // Errors relative to the part of the product without outliers.
   const auto error_of = [&](const lpt_tensor *left, const lpt_tensor *b, double threshold, lpt_format format) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -193,6 +218,81 @@ TEST(GemmOutliers, AreMultipliedAside) {
   EXPECT_NEAR(aside, 0.009, 0.0045);
   EXPECT_EQ(aside, error_of(a.get(), packed.get(), 20, LPT_FORMAT_F32));
   EXPECT_LT(error_of(a.get(), weights.get(), 20, LPT_FORMAT_BF16), 1.0);
+}
+
+// Integers whose rows hold 127 beside the outliers are cast to int8 with scale 1, so that all is exact: c is the integer
+// that it should be. Numbers of the threshold itself are outliers; b lies either way, with blocks or packed.
+TEST(GemmOutliers, AreExactWhereNothingRounds) {
+  const Context context = make_context(2);
+  lpt_context *const w = context.get();
+  const int64_t m = 7, n = 150, k = 96;
+  Random random(707);
+  std::vector<double> left(static_cast<size_t>(m * k)), right(static_cast<size_t>(n * k)), before, added;
+  for (double &number : left) number = static_cast<double>(random.below(255) - 127);
+  for (double &number : right) number = static_cast<double>(random.below(15) - 7);
+  for (int64_t i = 0; i < m; ++i) {
+    left[static_cast<size_t>(i * k + 20)] = 127;
+    for (const int64_t p : {5, 33, 34, 95}) left[static_cast<size_t>(i * k + p)] = 0;
+  }
+  const double outliers[] = {128, -128, 1000, -301};
+  const int64_t places[] = {5, 33, 34, 95};
+  for (size_t o = 0; o < 4; ++o) left[o * static_cast<size_t>(k) + static_cast<size_t>(places[o])] = outliers[o];
+  for (int64_t i = 0; i < m * n; ++i) before.push_back(static_cast<double>(random.below(100)));
+  for (int64_t j = 0; j < n; ++j) added.push_back(static_cast<double>(random.below(100)));
+  const std::vector<double> product = multiply(left, transposed(right, n, k), m, n, k).value;
+  const Tensor a = tensor_of(w, LPT_FORMAT_F32, m, k, left);
+  const Tensor bias = vector_of(w, LPT_FORMAT_F32, added);
+  for (const char *name : {"int8", "f32", "int4", "bf16", "int8/16x16/e8m0fnu", "int4/128x32/e8m0fnu", "f64"}) {
+    const lpt_format format = format_named(name);
+    const Tensor stored = tensor_of(w, format, n, k, right);
+    const Tensor turned = tensor_of(w, format, k, n, transposed(right, n, k));
+    const Tensor packed = std::string(name) == "f64" ? Tensor() : pack(w, stored.get());
+    for (const lpt_tensor *b : {stored.get(), turned.get(), packed.get()}) {
+      if (b == nullptr) continue;
+      for (const lpt_format c_format : {LPT_FORMAT_F32, LPT_FORMAT_F16}) {
+        SCOPED_TRACE(std::string(name) +
+                     (b == turned.get()   ? " k × n"
+                      : b == packed.get() ? " packed"
+                                          : "") +
+                     " to " + name_of(c_format));
+        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+        options.is_b_transposed = b == turned.get() ? 0 : 1;
+        options.outlier_threshold = 128;
+        options.alpha = 0.5;
+        options.beta = 2;
+        options.bias = bias.get();
+        if (std::string(name) == "f64") options.bias = nullptr;
+        const Tensor c = tensor_of(w, c_format, m, n, before);
+        ASSERT_TRUE(ok(w, lpt_gemm(w, a.get(), b, &options, c.get())));
+        std::vector<double> expected(before.size());
+        for (size_t i = 0; i < expected.size(); ++i) {
+          expected[i] =
+              0.5 * product[i] + 2 * before[i] + (options.bias != nullptr ? added[i % static_cast<size_t>(n)] : 0);
+        }
+        const Tensor rounded = tensor_of(w, c_format, m, n, expected);
+        EXPECT_EQ(numbers_of(w, rounded.get()), numbers_of(w, c.get()));
+      }
+    }
+  }
+}
+
+TEST(GemmOutliers, HaveThePortableOrderToo) {
+  const int64_t m = 9, n = 70, k = 300;
+  std::vector<double> numbers = draw_normal(711, m * k);
+  for (size_t at = 0; at < numbers.size(); at += 5) numbers[at] *= 30;
+  std::vector<std::vector<uint8_t>> results;
+  for (const lpt_isa isa : {LPT_ISA_REFERENCE, LPT_ISA_AUTO}) {
+    const Context context = make_context(1, isa);
+    const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, k, numbers);
+    const Tensor b = tensor_of(context.get(), LPT_FORMAT_BF16, n, k, draw_normal(712, n * k));
+    const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, n);
+    lpt_gemm_options options = transposed_b();
+    options.flags = LPT_PORTABLE_ORDER;
+    options.outlier_threshold = 6;
+    ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
+    results.push_back(bytes_of(context.get(), c.get()));
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Plans: the same bits as the call, decided once.
-#include "tests/api/support.hpp"
+#include "tests/api/gemm.hpp"
 
 namespace lpt::test {
 namespace {
@@ -8,12 +8,6 @@ struct Plan {
   lpt_gemm_plan *handle = nullptr;
   ~Plan() { lpt_gemm_plan_destroy(handle); }
 };
-
-lpt_gemm_options transposed_b() {
-  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.is_b_transposed = 1;
-  return options;
-}
 
 TEST(GemmPlan, GivesTheBitsOfTheCall) {
   const int64_t m = 33, n = 70, k = 128;
@@ -58,6 +52,69 @@ TEST(GemmPlan, GivesTheBitsOfTheCall) {
       }
     }
   }
+}
+
+// Residual and cast come with each call.
+TEST(GemmPlan, TakesTheOperandsOfEachCall) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const int64_t m = 9, n = 33, k = 20;
+  const Tensor a = tensor_of(c, LPT_FORMAT_BF16, m, k, draw_normal(803, m * k));
+  const Tensor b = tensor_of(c, LPT_FORMAT_BF16, n, k, draw_normal(804, n * k));
+  const Tensor residual = tensor_of(c, LPT_FORMAT_F32, m, n, draw_normal(805, m * n));
+  const Tensor expected = make_tensor(c, LPT_FORMAT_E4M3FN, m, n), given = make_tensor(c, LPT_FORMAT_E4M3FN, m, n);
+  lpt_gemm_options options = transposed_b();
+  Plan plan;
+  ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &options, given.get(), &plan.handle)));
+  lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+  cast.rounding = LPT_ROUNDING_TOWARD_ZERO;
+  lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+  const lpt_tensor *const residuals[] = {nullptr, residual.get()};
+  for (const lpt_tensor *added : residuals) {
+    options.residual = operands.residual = added;
+    options.quantize = operands.quantize = &cast;
+    ASSERT_TRUE(ok(c, lpt_gemm_plan_run(c, plan.handle, a.get(), b.get(), &operands, given.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), b.get(), &options, expected.get())));
+    EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get()));
+  }
+}
+
+// What a call takes does not depend on whether the plan saw data: a c of f32 takes no copy, one of codes does.
+TEST(GemmPlan, TellsTheSameWorkspaceWithoutData) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const int64_t m = 40, n = 50, k = 60;
+  const Tensor a = make_tensor(c, LPT_FORMAT_F32, m, k), b = make_tensor(c, LPT_FORMAT_F32, n, k);
+  lpt_gemm_options options = transposed_b();
+  const auto workspace = [&](const Tensor &result) {
+    Plan plan;
+    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    EXPECT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &options, result.get(), &plan.handle)));
+    EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan.handle, &values)));
+    return values.workspace_bytes;
+  };
+  const size_t plain = workspace(make_tensor(c, LPT_FORMAT_F32, m, n));
+  for (const lpt_activation activation : {LPT_ACTIVATION_NONE, LPT_ACTIVATION_SILU}) {
+    options.activation = activation;
+    EXPECT_EQ(plain, workspace(make_tensor(c, LPT_FORMAT_F32, m, n)));
+    EXPECT_EQ(plain, workspace(wrap(c, LPT_FORMAT_F32, nullptr, m, n)));
+    EXPECT_EQ(plain + m * n * 4, workspace(make_tensor(c, LPT_FORMAT_E4M3FN, m, n)));
+    EXPECT_EQ(plain + m * n * 4, workspace(wrap(c, LPT_FORMAT_E4M3FN, nullptr, m, n)));
+  }
+}
+
+TEST(GemmPlan, IsNoneWhenOnlyChecked) {
+  const Context context = make_context();
+  const Tensor a = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 5, 8),
+               b = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 9, 8);
+  const Tensor c = wrap(context.get(), LPT_FORMAT_F32, nullptr, 5, 9);
+  lpt_gemm_options options = transposed_b();
+  options.flags = LPT_CHECK_ONLY;
+  Plan plan;
+  EXPECT_TRUE(
+      ok(context.get(), lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &plan.handle)));
+  EXPECT_EQ(nullptr, plan.handle);
+  EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_"));
 }
 
 TEST(GemmPlan, TakesTensorsWithoutData) {

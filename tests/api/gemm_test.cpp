@@ -1,5 +1,5 @@
 // Products through the interface, against sums in double.
-#include "tests/api/support.hpp"
+#include "tests/api/gemm.hpp"
 
 namespace lpt::test {
 namespace {
@@ -83,21 +83,6 @@ TEST(Gemm, RoundsANarrowOutputOnce) {
   }
 }
 
-Tensor column_major(lpt_context *context, const std::vector<float> &data, int64_t rows, int64_t columns,
-                    int64_t column_stride) {
-  const int64_t extents[] = {rows, columns};
-  const int64_t strides[] = {1, column_stride};
-  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  description.format = LPT_FORMAT_F32;
-  description.data = const_cast<float *>(data.data());
-  description.rank = 2;
-  description.extents = extents;
-  description.strides = strides;
-  Tensor tensor;
-  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
-  return tensor;
-}
-
 TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
   const Context context = make_context();
   const int64_t m = 9, n = 11, k = 13;
@@ -123,8 +108,8 @@ TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
         store(is_a_transposed ? transposed(a, m, k) : a, a_size.m, a_size.n, a_size.m + 3);
     const std::vector<float> b_data =
         store(is_b_transposed ? transposed(b, k, n) : b, b_size.m, b_size.n, b_size.m + 2);
-    const Tensor left = column_major(context.get(), a_data, a_size.m, a_size.n, a_size.m + 3);
-    const Tensor right = column_major(context.get(), b_data, b_size.m, b_size.n, b_size.m + 2);
+    const Tensor left = wrap_strided(context.get(), a_data.data(), {a_size.m, a_size.n}, {1, a_size.m + 3});
+    const Tensor right = wrap_strided(context.get(), b_data.data(), {b_size.m, b_size.n}, {1, b_size.m + 2});
     SCOPED_TRACE(flags);
     expect_product(exact,
                    multiply_stored(context.get(), left.get(), right.get(), is_a_transposed, is_b_transposed, m, n), k);

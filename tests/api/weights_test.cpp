@@ -1,7 +1,8 @@
 // Packed weights: the same products as the rows they were made of, slices, orders, and saved states.
 #include <array>
+#include <cstdlib>
 
-#include "tests/api/support.hpp"
+#include "tests/api/gemm.hpp"
 
 namespace lpt::test {
 namespace {
@@ -14,20 +15,6 @@ const lpt_format kFormats[] = {
     LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_ROW,   LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X128,
     LPT_FORMAT_INT4_1X32,     LPT_FORMAT_UINT4_1X64, LPT_FORMAT_NF4_1X64,     LPT_FORMAT_TERNARY_TENSOR,
     LPT_FORMAT_E3M0_TENSOR,   LPT_FORMAT_MXINT8};
-
-Tensor pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options = nullptr) {
-  Tensor packed;
-  EXPECT_TRUE(ok(context, lpt_weights_pack(context, weights, options, out(packed))));
-  return packed;
-}
-
-std::vector<double> product_of(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m, int64_t n) {
-  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.is_b_transposed = 1;
-  const Tensor c = make_tensor(context, LPT_FORMAT_F32, m, n);
-  EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, c.get())));
-  return numbers_of(context, c.get());
-}
 
 TEST(Weights, GiveTheProductsOfTheirRows) {
   const Context context = make_context(2);
@@ -127,6 +114,45 @@ std::vector<uint8_t> saved(lpt_context *context, const lpt_tensor *packed) {
   return state;
 }
 
+// Experts 1 and 2, rows 32 to 69, of three times 70 rows.
+TEST(Weights, OfExpertsAreCutAlongBothAxes) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t m = 3, n = 70, k = 96, begin = 32, rows = n - begin;
+  for (const lpt_format format : {LPT_FORMAT_UINT4_1X32, LPT_FORMAT_NVFP4, LPT_FORMAT_INT8_ROW, LPT_FORMAT_BF16}) {
+    SCOPED_TRACE(name_of(format));
+    const Tensor weights = tensor_of(c, format, {3, n, k}, draw_normal(512, 3 * n * k));
+    const Tensor packed = pack(c, weights.get());
+    const Tensor slice = view(c, packed.get(), {1, begin, 0}, {2, rows, k});
+    const Tensor a = tensor_of(c, LPT_FORMAT_BF16, {2, m, k}, draw_normal(513, 2 * m * k));
+    const Tensor result = make_tensor(c, LPT_FORMAT_F32, {2, m, rows});
+    const lpt_gemm_options options = transposed_b();
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), slice.get(), &options, result.get())));
+    const std::vector<double> left = numbers_of(c, a.get()), right = numbers_of(c, weights.get());
+    const std::vector<double> given = numbers_of(c, result.get());
+    for (int64_t e = 0; e < 2; ++e) {
+      const std::vector<double> matrix = part(right, ((e + 1) * n + begin) * k, rows * k);
+      expect_product(multiply(part(left, e * m * k, m * k), transposed(matrix, rows, k), m, rows, k),
+                     part(given, e * m * rows, m * rows), k);
+    }
+    // Loaded again, without the panels around it, it is as large as it says, and gives the same bits.
+    const std::vector<uint8_t> state = saved(c, slice.get());
+    Tensor loaded;
+    ASSERT_TRUE(ok(c, lpt_weights_state_load(c, state.data(), state.size(), out(loaded))));
+    const Tensor again = make_tensor(c, LPT_FORMAT_F32, {2, m, rows});
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), loaded.get(), &options, again.get())));
+    EXPECT_EQ(given, numbers_of(c, again.get()));
+    size_t sizes[2] = {};
+    ASSERT_TRUE(ok(c, lpt_tensor_size(c, slice.get(), &sizes[0])));
+    ASSERT_TRUE(ok(c, lpt_tensor_size(c, loaded.get(), &sizes[1])));
+    EXPECT_EQ(sizes[0], sizes[1]);
+    // All of them come back.
+    const Tensor back = make_tensor(c, format, {3, n, k});
+    ASSERT_TRUE(ok(c, lpt_weights_unpack(c, packed.get(), back.get())));
+    EXPECT_EQ(bytes_of(c, weights.get()), bytes_of(c, back.get()));
+  }
+}
+
 TEST(Weights, AreSavedAndLoaded) {
   const Context context = make_context(1);
   const int64_t m = 4, n = 70, k = 130;
@@ -167,6 +193,85 @@ TEST(Weights, RefuseDamagedStates) {
   }
 }
 
+// A saved state whose header, with a checksum that fits, announces these extents of a format, and `payload` bytes of zeros.
+std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
+                               size_t payload) {
+  const Tensor small = pack(context, make_tensor(context, LPT_FORMAT_BF16, 1, 1).get());
+  std::vector<uint8_t> state = saved(context, small.get());
+  state.resize(32);
+  const auto put = [&](uint64_t number, int bytes) {
+    for (int i = 0; i < bytes; ++i) state.push_back(static_cast<uint8_t>(number >> (8 * i)));
+  };
+  put(static_cast<uint64_t>(format), 8);
+  put(extents.size(), 4);
+  for (const int64_t extent : extents) put(static_cast<uint64_t>(extent), 8);
+  state.resize(state.size() + payload);
+  uint32_t crc = 0xFFFFFFFFu;
+  for (size_t at = 32; at < state.size(); ++at) {
+    crc ^= state[at];
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
+  }
+  const uint64_t header[] = {state.size() - 32, ~crc};
+  std::memcpy(&state[16], &header[0], 8);
+  std::memcpy(&state[24], &header[1], 4);
+  return state;
+}
+
+// The most bytes that a context asked for at once.
+struct Largest {
+  size_t bytes = 0;
+
+  static void *allocate(void *user, size_t bytes, size_t alignment) {
+    auto &self = *static_cast<Largest *>(user);
+    self.bytes = std::max(self.bytes, bytes);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  static void release(void *, void *memory, size_t) { std::free(memory); }
+};
+
+// A few bytes never make the library take many: what the header announces is held against what is there.
+TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
+  const Context maker = make_context(1);
+  struct Announced {
+    const char *format;
+    std::vector<int64_t> extents;
+    size_t payload = 1 << 22;
+  };
+  const int64_t huge = int64_t{1} << 40;
+  const Announced table[] = {
+      {"int4/1x1/f32", {32, 1 << 18}},  // scales of eight times the elements
+      {"uint4/1x2/f32/uint8", {32, 1 << 18}},
+      {"int4", {1 << 18, 1}},  // k is filled up to four
+      {"int4/row/f32", {1 << 18, 1}},
+      {"bf16", {1 << 20, 1 << 20}},
+      {"f32", {3, 1 << 19, 1}},
+      {"bf16", {huge, huge, huge}},
+      {"bf16", {huge, 0, huge}},
+      {"bf16", {huge, huge, 0}},
+      {"bf16", {-1, 5}},
+      {"f64", {32, 32}, 8192},  // never packed
+      {"bf16", {32}},
+      {"bf16", {1, 1, 1, 32}},
+      {"uint8", {32, 256}, 8192},  // as many bytes as int8 would take
+  };
+  for (const Announced &one : table) {
+    Largest largest;
+    lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+    options.thread_count = 1;
+    options.allocate = Largest::allocate;
+    options.release = Largest::release;
+    options.allocator_user = &largest;
+    Context context;
+    ASSERT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+    const std::vector<uint8_t> state = announced(maker.get(), format_named(one.format), one.extents, one.payload);
+    largest.bytes = 0;
+    Tensor loaded;
+    EXPECT_EQ(LPT_INVALID_STATE, lpt_weights_state_load(context.get(), state.data(), state.size(), out(loaded)))
+        << one.format;
+    EXPECT_EQ(largest.bytes, 0u) << one.format;
+  }
+}
+
 TEST(Weights, TellTheirSizeAndAreNoOrdinaryTensors) {
   const Context context = make_context(1);
   const Tensor weights = tensor_of(context.get(), LPT_FORMAT_INT4_1X128, 64, 256, draw_normal(511, 64 * 256));
@@ -180,6 +285,30 @@ TEST(Weights, TellTheirSizeAndAreNoOrdinaryTensors) {
   expect_words({"source is packed weights"}, lpt_context_error(context.get()));
   Tensor part;
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_part(context.get(), packed.get(), LPT_PART_PAYLOAD, out(part)));
+}
+
+// However many experts of nothing: there is nothing to do for each.
+TEST(Weights, OfNothingAreLoadedAtOnce) {
+  const Context context = make_context(1);
+  const std::vector<uint8_t> state = announced(context.get(), LPT_FORMAT_INT8_ROW, {int64_t{1} << 40, 0, 8}, 0);
+  Tensor loaded;
+  ASSERT_TRUE(ok(context.get(), lpt_weights_state_load(context.get(), state.data(), state.size(), out(loaded))));
+  EXPECT_EQ(state, saved(context.get(), loaded.get()));
+}
+
+TEST(Weights, ArePackedInNothingWhenOnlyChecked) {
+  const Context context = make_context(1);
+  lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+  options.flags = LPT_CHECK_ONLY;
+  const Tensor weights = wrap(context.get(), LPT_FORMAT_BF16, nullptr, 40, 64);
+  lpt_tensor *packed = weights.get();
+  ASSERT_TRUE(ok(context.get(), lpt_weights_pack(context.get(), weights.get(), &options, &packed)));
+  EXPECT_EQ(nullptr, packed);
+  packed = weights.get();
+  const int32_t order[40] = {};
+  options.output_order = order;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_weights_pack(context.get(), weights.get(), &options, &packed));
+  EXPECT_EQ(weights.get(), packed);
 }
 
 }  // namespace

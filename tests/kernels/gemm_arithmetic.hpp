@@ -10,21 +10,24 @@
 namespace lpt::test {
 
 inline const GemmRow &row_named(const std::string &name) {
-  for (const GemmRow &row : gemm_kernels()) {
-    if (row.name == name) return row;
-  }
-  ADD_FAILURE() << "no row " << name;
-  return gemm_kernels().back();
+  const GemmRow *const row = find_row(name);
+  EXPECT_NE(row, nullptr) << name;
+  return row != nullptr ? *row : gemm_kernels().back();
 }
 
-// Runs a request of the row's arithmetic in scratch of exactly the size that was asked for.
-inline void run_row(const GemmRow &row, GemmRequest request) {
-  ASSERT_TRUE(takes(row, request)) << row.name << ": " << row.refuses(request);
-  Guarded scratch(row.scratch_bytes(request));
-  request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-  row.run(request);
-  EXPECT_TRUE(scratch.is_intact()) << row.name << " writes past its scratch";
-}
+// Some rows and columns, stored either way, with all the terms that a product has.
+struct SmallProblem : Problem {
+  SmallProblem(Random &random, const char *a_format, const char *b_format, int64_t k)
+      : SmallProblem(random, a_format, b_format, k, random.below(4)) {}
+
+ private:
+  SmallProblem(Random &random, const char *a_format, const char *b_format, int64_t k, int64_t layout)
+      : Problem(a_format, b_format, random.of(kOutputs), layout & 1, layout & 2, 1 + random.below(9),
+                1 + random.below(80), k, random.below(3)) {
+    draw(random);
+    add_terms(random.chance(0.5) ? 1 : -1.5, random.chance(0.5) ? 0 : 0.75, random.chance(0.5));
+  }
+};
 
 // Every code of a times every code of b: c(i, j) is the product of code i and code j.
 struct AllProducts : Problem {

@@ -1,8 +1,9 @@
-// What the tests of rows that read panels share: b of a problem in panels, and a row by its name.
+// What the tests of rows that read panels share: b of a problem in panels, a row by its name, and shapes and scales.
 #pragma once
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "kernels/gemm/panels.hpp"
 #include "tests/kernels/gemm_problem.hpp"
@@ -34,7 +35,9 @@ struct Panels {
     const PanelPlace place = panel_place(kind(b), lane % kPanelLanes, p);
     uint8_t *const to = codes.data() + lane / kPanelLanes * panel_bytes(kind(b), b.columns()) + place.byte;
     to[0] = static_cast<uint8_t>(to[0] | b.code(lane, p) << place.shift);
-    if (kind(b) == PanelKind::kHalves) to[1] = static_cast<uint8_t>(b.code(lane, p) >> 8);
+    for (int32_t byte = 1; byte < element_bits(b.format().element) / 8; ++byte) {
+      to[byte] = static_cast<uint8_t>(b.code(lane, p) >> (8 * byte));
+    }
   }
 
   void set_scales(const Matrix &b, int64_t lane) {
@@ -62,25 +65,61 @@ struct Panels {
   MatrixView view;
 };
 
+constexpr int64_t kEdges[] = {1, 2, 3, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257};
+
+struct FormatPair {
+  const char *a, *b;
+};
+
+// The code that is NaN among the block scales of a matrix.
+inline uint32_t nan_scale(const Matrix &matrix) {
+  const lpt_format scale = matrix.format().block_scale;
+  return scale == LPT_FORMAT_E8M0FNU ? 0xFF : scale == LPT_FORMAT_E4M3FN ? 0x7F : 0x7FC00000;
+}
+
 // Tests of one row; skipped where it was not compiled, or the processor lacks it.
 class GemmRowTest : public testing::Test {
  protected:
   explicit GemmRowTest(const char *name) : name_(name) {}
 
   void SetUp() override {
-    for (const GemmRow &row : gemm_kernels()) {
-      if (row.name == std::string(name_)) row_ = &row;
-    }
+    row_ = find_row(name_);
     if (row_ == nullptr) GTEST_SKIP() << name_ << " was not compiled";
     if (!is_here(*row_)) GTEST_SKIP() << name_ << " needs " << feature_names(missing_of(*row_));
   }
 
-  void run(GemmRequest request) const {
-    ASSERT_STREQ(row_->refuses(request), nullptr);
-    Guarded scratch(row_->scratch_bytes(request));
-    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-    row_->run(request);
-    EXPECT_TRUE(scratch.is_intact()) << "writes past its scratch";
+  void run(const GemmRequest &request) const { run_row(*row_, request); }
+
+  // c with b as it is stored.
+  std::vector<double> plain(Problem &problem) const {
+    run(problem.request);
+    EXPECT_TRUE(problem.c.is_intact()) << problem.name;
+    return numbers_of_c(problem);
+  }
+
+  // c with b in panels.
+  std::vector<double> packed(Problem &problem) const {
+    const Panels panels(problem);
+    GemmRequest request = problem.request;
+    request.b = panels.view;
+    run(request);
+    EXPECT_TRUE(panels.is_intact() && problem.c.is_intact()) << problem.name;
+    return numbers_of_c(problem);
+  }
+
+  // Every pair of two of m, n and k on the edges of vectors and tiles, the third one drawn.
+  template <typename Check>
+  void for_all_shapes(Random &random, const Check &check) const {
+    for (const int64_t m : kEdges) {
+      for (const int64_t n : kEdges) {
+        if (is_taken(random, 3)) check(m, n, random.of(kEdges));
+        if (HasFailure()) return;
+      }
+      for (const int64_t k : kEdges) {
+        if (is_taken(random, 3)) check(m, random.of(kEdges), k);
+        if (HasFailure()) return;
+      }
+    }
   }
 
   const char *const name_;

@@ -100,14 +100,12 @@ TEST(GemmTable, EndsWithTheReferenceWhichTakesAllNativePairs) {
   EXPECT_TRUE(takes(reference, Problem("f64", "int16", LPT_FORMAT_F64, true, false, 3, 4, 0).request));
 }
 
+// "": none. NULL: the row was not compiled.
 const char *refusal_of(const char *row_name, const Problem &problem) {
-  for (const GemmRow &row : gemm_kernels()) {
-    if (std::string(row.name) == row_name) {
-      const char *reason = row.refuses(problem.request);
-      return reason == nullptr ? "" : reason;
-    }
-  }
-  return nullptr;  // not compiled
+  const GemmRow *const row = find_row(row_name);
+  if (row == nullptr) return nullptr;
+  const char *reason = row->refuses(problem.request);
+  return reason == nullptr ? "" : reason;
 }
 
 TEST(GemmTable, Int8RowTakesInt8WithScalesOfLanes) {

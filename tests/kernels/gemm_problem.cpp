@@ -2,19 +2,8 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
 
 namespace lpt::test {
-
-namespace {
-
-// Error of a sum of k products in f32: at most kSumError · sqrt(k) · eps · (sum of |products|, beta and bias terms). With one
-// product that leaves room for the roundings of scales, alpha, beta and bias; measured is below 1.
-constexpr double kSumError = 4;
-constexpr double kEpsF32 = 0x1p-23;
-constexpr double kTiny = 1e-37;  // below this the bf16 row may flush
-
-}  // namespace
 
 lpt_format format_named(const char *name) {
   lpt_format format = LPT_FORMAT_NONE;
@@ -120,6 +109,34 @@ double value_at(const Matrix &matrix, int64_t row, int64_t column) {
   return matrix.format().has_tensor_scale() ? value * static_cast<double>(matrix.tensor_scale) : value;
 }
 
+std::vector<double> lanes_of(const Matrix &matrix, bool is_k_adjacent) {
+  const Format &format = matrix.format();
+  const BlockGrid grid = matrix.grid();
+  const int64_t bits = element_bits(format.element);
+  std::vector<double> numbers(bits <= 8 ? size_t{1} << bits : 0), scales, zeros;
+  for (size_t code = 0; code < numbers.size(); ++code) {
+    numbers[code] = number_of(format.element, static_cast<uint32_t>(code));
+  }
+  for (int64_t at = 0; format.has_block_scale() && at < grid.rows * grid.columns; ++at) {
+    scales.push_back(number_of(format.block_scale, matrix.scale_code(at / grid.columns, at % grid.columns)));
+    zeros.push_back(matrix.zero_point(at / grid.columns, at % grid.columns));
+  }
+  const double tensor_scale = format.has_tensor_scale() ? static_cast<double>(matrix.tensor_scale) : 1;
+  std::vector<double> lanes(static_cast<size_t>(matrix.rows() * matrix.columns()));
+  for (int64_t row = 0; row < matrix.rows(); ++row) {
+    for (int64_t column = 0; column < matrix.columns(); ++column) {
+      double value = numbers.empty() ? element_at(matrix, row, column) : numbers[matrix.code(row, column)];
+      if (format.has_block_scale()) {
+        const auto block = static_cast<size_t>(row / grid.block_rows * grid.columns + column / grid.block_columns);
+        value = (value - zeros[block]) * scales[block];
+      }
+      const int64_t at = is_k_adjacent ? row * matrix.columns() + column : column * matrix.rows() + row;
+      lanes[static_cast<size_t>(at)] = value * tensor_scale;
+    }
+  }
+  return lanes;
+}
+
 void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t code) {
   const int64_t at = block_row * matrix.scale_stride() + block_column;
   if (matrix.format().block_scale == LPT_FORMAT_F32) {
@@ -129,26 +146,33 @@ void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t
   }
 }
 
+namespace {
+
+// Codes of moderate size, of an element of at most 8 bits.
+std::vector<uint32_t> moderate_codes(lpt_format element) {
+  const double most = element == LPT_FORMAT_INT8 ? 128 : element == LPT_FORMAT_UINT8 ? 255 : 16;
+  std::vector<uint32_t> codes;
+  for (uint32_t code = 0; code < 1u << element_bits(element); ++code) {
+    if (std::fabs(number_of(element, code)) <= most) codes.push_back(code);
+  }
+  return codes;
+}
+
+}  // namespace
+
 // Finite numbers of moderate size, scales that differ from block to block.
 void fill(Random &random, Matrix &matrix) {
   const lpt_format element = matrix.format().element;
+  const std::vector<uint32_t> codes = element_bits(element) <= 8 ? moderate_codes(element) : std::vector<uint32_t>();
   for (int64_t row = 0; row < matrix.rows(); ++row) {
     for (int64_t column = 0; column < matrix.columns(); ++column) {
       if (element == LPT_FORMAT_F64) {
         reinterpret_cast<double *>(matrix.data.data())[matrix.index(row, column)] = random.normal();
-        continue;
-      }
-      if (element_bits(element) > 8) {
+      } else if (codes.empty()) {
         matrix.set(row, column, static_cast<float>(random.normal()));
-        continue;
+      } else {
+        matrix.set_code(row, column, codes[static_cast<size_t>(random.below(static_cast<int64_t>(codes.size())))]);
       }
-      uint32_t code;
-      do {
-        code = static_cast<uint32_t>(random.below(int64_t{1} << element_bits(element)));
-      } while (!(std::fabs(number_of(element, code)) <= (element == LPT_FORMAT_INT8    ? 128
-                                                         : element == LPT_FORMAT_UINT8 ? 255
-                                                                                       : 16)));
-      matrix.set_code(row, column, code);
     }
   }
   matrix.tensor_scale = 0.375f + static_cast<float>(random.uniform());
@@ -168,10 +192,25 @@ void fill(Random &random, Matrix &matrix) {
   }
 }
 
+const GemmRow *find_row(const std::string &name) {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+void run_row(const GemmRow &row, GemmRequest request) {
+  ASSERT_TRUE(takes(row, request)) << row.name << ": " << row.refuses(request);
+  Guarded scratch(row.scratch_bytes(request));
+  request.scratch = reinterpret_cast<std::byte *>(scratch.data());
+  row.run(request);
+  EXPECT_TRUE(scratch.is_intact()) << row.name << " writes past its scratch";
+}
+
 std::vector<size_t> native_rows() {
   const auto imitates = [](const GemmRow &row) {
-    for (const lpt_arithmetic arithmetic : {LPT_ARITHMETIC_L_MUL, LPT_ARITHMETIC_PIECEWISE_AFFINE,
-                                            LPT_ARITHMETIC_SHIFT, LPT_ARITHMETIC_TENSOR_CORE}) {
+    for (const lpt_arithmetic arithmetic :
+         {LPT_ARITHMETIC_L_MUL, LPT_ARITHMETIC_PIECEWISE_AFFINE, LPT_ARITHMETIC_SHIFT, LPT_ARITHMETIC_TENSOR_CORE}) {
       for (const char *b_format : {"int4", "e4m3fn"}) {
         Problem problem("e3m0", b_format, LPT_FORMAT_F32, false, true, 1, 1, 1);
         problem.request.arithmetic = arithmetic;
@@ -187,45 +226,75 @@ std::vector<size_t> native_rows() {
   return places;
 }
 
-void Gemm::check(Problem &problem, Random &random, int64_t samples) const {
-  const GemmRequest &request = problem.request;
-  const auto c_before = std::make_unique<Matrix>(problem.c.format().id, request.m, request.n, problem.padding);
-  if (problem.c.data.bytes() > 0) {
-    std::memcpy(c_before->data.data(), problem.c.data.data(), problem.c.data.bytes());
+std::vector<double> numbers_of_c(const Problem &problem) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < problem.request.m; ++i) {
+    for (int64_t j = 0; j < problem.request.n; ++j) numbers.push_back(element_at(problem.c, i, j));
   }
-  run(request);
-  ASSERT_TRUE(problem.c.is_intact()) << row().name << " " << problem.name;
+  return numbers;
+}
 
-  const std::vector<double> a_values = problem.a_lanes();
-  const std::vector<double> b_values = problem.b_lanes();
-  const lpt_format c_format = problem.c.format().element;
+Oracle::Oracle(const Problem &problem)
+    : problem_(problem), a_(problem.a_lanes()), b_(problem.b_lanes()), c_before_(numbers_of_c(problem)) {}
+
+Oracle::Sum Oracle::sum_at(int64_t i, int64_t j) const {
+  const int64_t k = problem_.request.k;
+  const double *const a = a_.data() + i * k, *const b = b_.data() + j * k;
+  Sum sum;
+  for (int64_t p = 0; p < k; ++p) {
+    const double product = a[p] * b[p];
+    sum.value += product;
+    sum.magnitude += std::fabs(product);
+  }
+  return sum;
+}
+
+testing::AssertionResult Oracle::is_near(int64_t i, int64_t j, const Sum &sum) const {
+  constexpr double kSumError = 4;
+  constexpr double kTiny = 1e-37;  // below this the bf16 row may flush
+  const GemmRequest &request = problem_.request;
+  const double old_term = request.beta == 0 ? 0 : request.beta * c_before_[static_cast<size_t>(i * request.n + j)];
+  const double bias_term = request.bias == nullptr ? 0 : problem_.wide_bias[static_cast<size_t>(j)];
+  const double expected = request.alpha * sum.value + old_term + bias_term;
+  const double total = std::fabs(request.alpha) * sum.magnitude + std::fabs(old_term) + std::fabs(bias_term);
+  const double eps = request.is_f64 ? 0x1p-52 : 0x1p-23;
+  const double bound = kSumError * std::sqrt(static_cast<double>(request.k) + 1) * eps * total;
+  const lpt_format c_format = problem_.c.format().element;
+  const double f32_eps = request.is_f64 ? 0x1p-24 : 0;  // else a part of the sum's error
   const double c_eps = c_format == LPT_FORMAT_BF16  ? 0x1p-8
                        : c_format == LPT_FORMAT_F16 ? 0x1p-11
-                       : c_format == LPT_FORMAT_F32 ? 0x1p-24
+                       : c_format == LPT_FORMAT_F32 ? f32_eps
                                                     : 0;
   const double c_tiny = c_format == LPT_FORMAT_F16 ? 0x1p-25 : kTiny;  // half a step of subnormals
-  const double eps = request.is_f64 ? 0x1p-52 : kEpsF32;
-  const int64_t count = samples == 0 ? request.m * request.n : samples;
-  for (int64_t at = 0; at < count; ++at) {
-    const int64_t i = samples == 0 ? at / request.n : random.below(request.m);
-    const int64_t j = samples == 0 ? at % request.n : random.below(request.n);
-    double sum = 0, total = 0;
-    for (int64_t p = 0; p < request.k; ++p) {
-      const double product =
-          a_values[static_cast<size_t>(i * request.k + p)] * b_values[static_cast<size_t>(j * request.k + p)];
-      sum += product;
-      total += std::fabs(product);
-    }
-    const double old_term = request.beta == 0 ? 0 : request.beta * element_at(*c_before, i, j);
-    const double bias_term = request.bias == nullptr ? 0 : problem.wide_bias[static_cast<size_t>(j)];
-    const double expected = request.alpha * sum + old_term + bias_term;
-    total = std::fabs(request.alpha) * total + std::fabs(old_term) + std::fabs(bias_term);
-    const double bound = kSumError * std::sqrt(static_cast<double>(request.k) + 1) * eps * total;
-    const double found = element_at(problem.c, i, j);
-    if (c_format == LPT_FORMAT_F16 && std::isinf(found) && std::fabs(expected) + bound >= 65520) continue;
-    ASSERT_LE(std::fabs(found - expected), bound + c_eps * (std::fabs(expected) + bound) + c_tiny)
-        << row().name << " " << problem.name << " at " << i << ", " << j << ": " << found << " for " << expected;
+  const double found = element_at(problem_.c, i, j);
+  const bool is_overflow = c_format == LPT_FORMAT_F16 && std::isinf(found) && std::fabs(expected) + bound >= 65520;
+  if (is_overflow || std::fabs(found - expected) <= bound + c_eps * (std::fabs(expected) + bound) + c_tiny) {
+    return testing::AssertionSuccess();
   }
+  return testing::AssertionFailure() << problem_.name << " at " << i << ", " << j << ": " << found << " for "
+                                     << expected << ", bound " << bound;
+}
+
+void Oracle::judge(const std::string &who) {
+  const int64_t m = problem_.request.m, n = problem_.request.n;
+  for (int64_t at = static_cast<int64_t>(sums_.size()); at < m * n; ++at) sums_.push_back(sum_at(at / n, at % n));
+  for (int64_t at = 0; at < m * n; ++at) {
+    ASSERT_TRUE(is_near(at / n, at % n, sums_[static_cast<size_t>(at)])) << who;
+  }
+}
+
+void Oracle::judge(const std::string &who, Random &random, int64_t samples) const {
+  for (int64_t s = 0; s < samples; ++s) {
+    const int64_t i = random.below(problem_.request.m), j = random.below(problem_.request.n);
+    ASSERT_TRUE(is_near(i, j, sum_at(i, j))) << who;
+  }
+}
+
+void Gemm::check(Problem &problem, Random &random, int64_t samples) const {
+  Oracle oracle(problem);
+  run(problem.request);
+  ASSERT_TRUE(problem.c.is_intact()) << row().name << " " << problem.name;
+  samples == 0 ? oracle.judge(row().name) : oracle.judge(row().name, random, samples);
 }
 
 }  // namespace lpt::test

@@ -9,6 +9,7 @@
 #include "kernels/gemm/gemm.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/rows.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 
@@ -69,6 +70,9 @@ lpt_format format_named(const char *name);
 double number_of(lpt_format element, uint32_t code);
 double element_at(const Matrix &matrix, int64_t row, int64_t column);
 double value_at(const Matrix &matrix, int64_t row, int64_t column);
+
+// All values, lane after lane: lanes are rows where k is adjacent, else columns.
+std::vector<double> lanes_of(const Matrix &matrix, bool is_k_adjacent);
 
 void set_scale(Matrix &matrix, int64_t block_row, int64_t block_column, uint32_t code);
 
@@ -132,20 +136,8 @@ struct Problem {
   double b_at(int64_t p, int64_t j) const { return request.is_b_transposed ? value_at(b, j, p) : value_at(b, p, j); }
 
   // Rows of a and columns of b, one after the other.
-  std::vector<double> a_lanes() const {
-    std::vector<double> values(static_cast<size_t>(request.m * request.k));
-    for (size_t at = 0; at < values.size(); ++at) {
-      values[at] = a_at(static_cast<int64_t>(at) / request.k, static_cast<int64_t>(at) % request.k);
-    }
-    return values;
-  }
-  std::vector<double> b_lanes() const {
-    std::vector<double> values(static_cast<size_t>(request.n * request.k));
-    for (size_t at = 0; at < values.size(); ++at) {
-      values[at] = b_at(static_cast<int64_t>(at) % request.k, static_cast<int64_t>(at) / request.k);
-    }
-    return values;
-  }
+  std::vector<double> a_lanes() const { return lanes_of(a, !request.is_a_transposed); }
+  std::vector<double> b_lanes() const { return lanes_of(b, request.is_b_transposed); }
 
   Matrix a, b, c;
   int64_t padding;
@@ -154,6 +146,40 @@ struct Problem {
   GemmRequest request;
   std::string name;
 };
+
+// What c has to be near to: sums in double of what a problem's operands and c hold now, before it is run.
+//
+// A sum of k products in f32 may err by 4 · sqrt(k + 1) · eps · (sum of |products|, beta and bias terms). With one product
+// that leaves room for the roundings of scales, alpha, beta and bias; measured is below a quarter of it. c is rounded once.
+class Oracle {
+ public:
+  explicit Oracle(const Problem &problem);
+
+  // Judges all numbers that c holds now, or `samples` of them at random.
+  void judge(const std::string &who);
+  void judge(const std::string &who, Random &random, int64_t samples) const;
+
+ private:
+  // A sum of products, and of their magnitudes.
+  struct Sum {
+    double value = 0, magnitude = 0;
+  };
+  Sum sum_at(int64_t i, int64_t j) const;
+  testing::AssertionResult is_near(int64_t i, int64_t j, const Sum &sum) const;
+
+  const Problem &problem_;
+  std::vector<double> a_, b_, c_before_;
+  std::vector<Sum> sums_;  // of all numbers of c, once they were judged
+};
+
+// The numbers of c, row after row.
+std::vector<double> numbers_of_c(const Problem &problem);
+
+// NULL: no such row was compiled.
+const GemmRow *find_row(const std::string &name);
+
+// Runs a request in scratch of exactly the size that was asked for.
+void run_row(const GemmRow &row, GemmRequest request);
 
 // Places in the table of the rows that multiply and add as numbers do; the others imitate other machines.
 std::vector<size_t> native_rows();
@@ -178,13 +204,7 @@ class Gemm : public testing::TestWithParam<size_t> {
     return takes(problem.request) ? Pair{a, b} : Pair{"int8_tensor", "int8_tensor"};
   }
 
-  // Runs a request in scratch of exactly the size that was asked for.
-  void run(GemmRequest request) const {
-    Guarded scratch(row().scratch_bytes(request));
-    request.scratch = reinterpret_cast<std::byte *>(scratch.data());
-    row().run(request);
-    EXPECT_TRUE(scratch.is_intact()) << row().name << " writes past its scratch";
-  }
+  void run(const GemmRequest &request) const { run_row(row(), request); }
 
   // Runs a problem and judges every number of c, or `samples` of them.
   void check(Problem &problem, Random &random, int64_t samples = 0) const;

@@ -59,12 +59,8 @@ TEST(GemmShift, TakesScalesZeroPointsAndTerms) {
   for (const char *power : powers) {
     for (const char *integer : integers) {
       for (const bool is_a_the_power : {true, false}) {
-        const int64_t layout = random.below(4);
-        Problem problem(is_a_the_power ? power : integer, is_a_the_power ? integer : power, random.of(kOutputs),
-                        layout & 1, layout & 2, 1 + random.below(9), 1 + random.below(80), random.of(kDepths),
-                        random.below(3));
-        problem.draw(random);
-        problem.add_terms(random.chance(0.5) ? 1 : -1.5, random.chance(0.5) ? 0 : 0.75, random.chance(0.5));
+        SmallProblem problem(random, is_a_the_power ? power : integer, is_a_the_power ? integer : power,
+                             random.of(kDepths));
         problem.request.arithmetic = LPT_ARITHMETIC_SHIFT;
         const LaneReader a = a_of(problem), b = b_of(problem);
         check_sums(shift_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {

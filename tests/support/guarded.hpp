@@ -51,9 +51,17 @@ class Matrix {
  public:
   Matrix(lpt_format id, int64_t rows, int64_t columns, int64_t padding = 0, std::size_t shift = 0,
          bool is_transposed = false)
-      : format_(format_of(id)), rows_(rows), columns_(columns),
-        stride_(whole_packs((is_transposed ? rows : columns) + padding)), is_transposed_(is_transposed),
-        data(data_bytes(), shift), scales(scale_bytes(), shift), zero_points(zero_point_bytes()) {}
+      : format_(format_of(id)),
+        bits_(element_bits(format_.element)),
+        is_ternary_(has_element(format_.element) && element_of(format_.element).is_ternary),
+        rows_(rows),
+        columns_(columns),
+        grid_(block_grid(format_, rows, columns)),
+        stride_(whole_packs((is_transposed ? rows : columns) + padding)),
+        is_transposed_(is_transposed),
+        data(data_bytes(), shift),
+        scales(scale_bytes(), shift),
+        zero_points(zero_point_bytes()) {}
   Matrix(const Matrix &) = delete;
   Matrix &operator=(const Matrix &) = delete;
 
@@ -81,31 +89,31 @@ class Matrix {
   const Format &format() const { return format_; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
-  BlockGrid grid() const { return block_grid(format_, rows_, columns_); }
-  int64_t scale_stride() const { return format_.has_block_scale() ? grid().columns + 1 : 0; }
+  const BlockGrid &grid() const { return grid_; }
+  int64_t scale_stride() const { return format_.has_block_scale() ? grid_.columns + 1 : 0; }
 
   // Codes by bytes and places, apart from the library's own load_code() and store_code().
   uint32_t code(int64_t row, int64_t column) const {
     const int64_t at = index(row, column);
-    if (is_ternary()) return ternary_code(data.data()[at / 5] / kPowersOfThree[at % 5] % 3);
+    if (is_ternary_) return ternary_code(data.data()[at / 5] / kPowersOfThree[at % 5] % 3);
     uint32_t code = 0;
-    if (bits() >= 8) {
-      std::memcpy(&code, data.data() + at * bits() / 8, static_cast<std::size_t>(bits() / 8));
+    if (bits_ >= 8) {
+      std::memcpy(&code, data.data() + at * bits_ / 8, static_cast<std::size_t>(bits_ / 8));
       return code;
     }
-    for (int bit = 0; bit < bits(); ++bit) code |= static_cast<uint32_t>(bit_at(at * bits() + bit)) << bit;
+    for (int bit = 0; bit < bits_; ++bit) code |= static_cast<uint32_t>(bit_at(at * bits_ + bit)) << bit;
     return code;
   }
   void set_code(int64_t row, int64_t column, uint32_t code) {
     const int64_t at = index(row, column);
-    if (is_ternary()) {
+    if (is_ternary_) {
       const int old_digit = data.data()[at / 5] / kPowersOfThree[at % 5] % 3;
       const int digit = code == 3 ? 2 : static_cast<int>(code);
       data.data()[at / 5] = static_cast<uint8_t>(data.data()[at / 5] + (digit - old_digit) * kPowersOfThree[at % 5]);
-    } else if (bits() >= 8) {
-      std::memcpy(data.data() + at * bits() / 8, &code, static_cast<std::size_t>(bits() / 8));
+    } else if (bits_ >= 8) {
+      std::memcpy(data.data() + at * bits_ / 8, &code, static_cast<std::size_t>(bits_ / 8));
     } else {
-      for (int bit = 0; bit < bits(); ++bit) set_bit(at * bits() + bit, (code >> bit) & 1);
+      for (int bit = 0; bit < bits_; ++bit) set_bit(at * bits_ + bit, (code >> bit) & 1);
     }
   }
   uint8_t zero_point(int64_t block_row, int64_t block_column) const {
@@ -127,8 +135,8 @@ class Matrix {
     } else if (format_.element == LPT_FORMAT_F32) {
       reinterpret_cast<float *>(data.data())[at] = value;
     } else {
-      set_code(row, column, encode(element_of(format_.element), value, LPT_ROUNDING_NEAREST_EVEN,
-                                   LPT_OVERFLOW_INFINITE, 0, 0));
+      set_code(row, column,
+               encode(element_of(format_.element), value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
     }
   }
   float get(int64_t row, int64_t column) const {
@@ -171,13 +179,11 @@ class Matrix {
     const int64_t pack = packing_of(format_.element).elements;
     return (number + pack - 1) / pack * pack;
   }
-  bool is_ternary() const { return has_element(format_.element) && element_of(format_.element).is_ternary; }
   int bit_at(int64_t place) const { return data.data()[place / 8] >> (place % 8) & 1; }
   void set_bit(int64_t place, uint32_t bit) {
     uint8_t &byte = data.data()[place / 8];
     byte = static_cast<uint8_t>((byte & ~(1u << (place % 8))) | bit << (place % 8));
   }
-  int32_t bits() const { return element_bits(format_.element); }
   std::size_t data_bytes() const {
     return static_cast<std::size_t>(row_bytes(format_.element, (is_transposed_ ? columns_ : rows_) * stride_));
   }
@@ -191,7 +197,11 @@ class Matrix {
   }
 
   Format format_;
-  int64_t rows_, columns_, stride_;
+  int32_t bits_;
+  bool is_ternary_;
+  int64_t rows_, columns_;
+  BlockGrid grid_;
+  int64_t stride_;
   bool is_transposed_;
 
  public:

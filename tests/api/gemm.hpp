@@ -1,0 +1,58 @@
+// What the tests of products share: tensors with strides and of many axes, packed weights, and their plain product.
+#pragma once
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+
+inline lpt_gemm_options transposed_b() {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  return options;
+}
+
+// A tensor around f32 numbers that lie anywhere in memory.
+inline Tensor wrap_strided(lpt_context *context, const float *data, const std::vector<int64_t> &extents,
+                           const std::vector<int64_t> &strides) {
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = LPT_FORMAT_F32;
+  description.data = const_cast<float *>(data);
+  description.rank = static_cast<int32_t>(extents.size());
+  description.extents = extents.data();
+  description.strides = strides.data();
+  Tensor tensor;
+  EXPECT_TRUE(ok(context, lpt_tensor_wrap(context, &description, out(tensor))));
+  return tensor;
+}
+
+// A new tensor of any axes with these numbers, rounded to its format.
+inline Tensor tensor_of(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
+                        const std::vector<double> &numbers) {
+  Tensor tensor = make_tensor(context, format, extents);
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < extents.size(); ++i) rows *= extents[i];
+  const Tensor source = wrap(context, numbers, rows, extents.back());
+  EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), nullptr, tensor.get(), nullptr)));
+  return tensor;
+}
+
+inline std::vector<double> part(const std::vector<double> &numbers, int64_t begin, int64_t count) {
+  return {numbers.begin() + begin, numbers.begin() + begin + count};
+}
+
+inline Tensor pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options = nullptr) {
+  Tensor packed;
+  EXPECT_TRUE(ok(context, lpt_weights_pack(context, weights, options, out(packed))));
+  return packed;
+}
+
+// a (m × k) by b (n × k), in f32.
+inline std::vector<double> product_of(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m,
+                                      int64_t n) {
+  const lpt_gemm_options options = transposed_b();
+  const Tensor c = make_tensor(context, LPT_FORMAT_F32, m, n);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, c.get())));
+  return numbers_of(context, c.get());
+}
+
+}  // namespace lpt::test

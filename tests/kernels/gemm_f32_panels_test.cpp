@@ -1,0 +1,155 @@
+// Products in f32 with b in panels: the bits of sums in the order of k, computed here from the formats.
+#include <algorithm>
+
+#include "tests/kernels/gemm_arithmetic.hpp"
+#include "tests/kernels/gemm_panels.hpp"
+
+namespace lpt::test {
+namespace {
+
+const char *const kPackedFormats[] = {"f32",
+                                      "f16",
+                                      "bf16",
+                                      "f16_tensor",
+                                      "e4m3fn_tensor",
+                                      "e4m3",
+                                      "e5m2_row",
+                                      "e4m3fnuz",
+                                      "e5m2fnuz",
+                                      "mxfp6_e3m2",
+                                      "mxfp6_e2m3",
+                                      "mxfp8_e4m3",
+                                      "e4m3fn_1x128",
+                                      "e4m3fn_128x128",
+                                      "e4m3fn/1x4/f32",
+                                      "int8_row",
+                                      "int8_1x32",
+                                      "mxint8",
+                                      "q1_6",
+                                      "int4",
+                                      "int4_1x32",
+                                      "uint4_1x128",
+                                      "uint4/row/f32/uint8",
+                                      "int2/1x16/f32",
+                                      "ternary",
+                                      "e3m0_tensor",
+                                      "mxfp4",
+                                      "nvfp4",
+                                      "nvfp4_16x16",
+                                      "nf4_1x64",
+                                      "e2m1fn",
+                                      "nf4",
+                                      "e3m4",
+                                      "uint8/1x16/f32/uint8",
+                                      "e4m3fn/1x2/e4m3fn"};
+
+// Every step of k multiplies an element of b times its scale, if scales vary along k.
+std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
+  std::vector<float> numbers;
+  for (int64_t lane = 0; lane < count; ++lane) {
+    for (int64_t p = 0; p < lanes.k; ++p) {
+      numbers.push_back(static_cast<float>(lanes.element(lane, p)) * lanes.scale(lane, p));
+    }
+  }
+  return numbers;
+}
+
+class GemmF32Panels : public GemmRowTest {
+ protected:
+  GemmF32Panels() : GemmRowTest("gemm_any_x86_avx512") {}
+
+  // Judges the part of c that the request names.
+  void check(Problem &problem) const {
+    const GemmRequest &request = problem.request;
+    Matrix expected(problem.c.format().id, problem.c.rows(), problem.c.columns(), problem.padding);
+    std::memcpy(expected.data.data(), problem.c.data.data(), problem.c.data.bytes());
+    const int64_t k = request.k;
+    const std::vector<float> a = numbers_of(a_of(problem), problem.c.rows());
+    const std::vector<float> b = numbers_of(b_of(problem), problem.c.columns());
+    for (int64_t i = request.first_row; i < request.first_row + request.m; ++i) {
+      for (int64_t j = request.first_column; j < request.first_column + request.n; ++j) {
+        float sum = 0;
+        for (int64_t p = 0; p < k; ++p) {
+          sum = std::fma(a[static_cast<size_t>(i * k + p)], b[static_cast<size_t>(j * k + p)], sum);
+        }
+        expected.set(i, j, finished(problem, problem.c, i, j, sum));
+      }
+    }
+    packed(problem);
+    for (int64_t i = 0; i < problem.c.rows(); ++i) {
+      for (int64_t j = 0; j < problem.c.columns(); ++j) {
+        if (std::isnan(problem.c.get(i, j)) && std::isnan(expected.get(i, j))) continue;  // which NaN is not promised
+        ASSERT_EQ(problem.c.code(i, j), expected.code(i, j)) << problem.name << " at " << i << ", " << j;
+      }
+    }
+  }
+};
+
+TEST_F(GemmF32Panels, AddUpInTheOrderOfK) {
+  Random random(81);
+  for (const char *a_format : {"f32", "f16", "e4m3fn_1x128"}) {
+    for (const char *b_format : kPackedFormats) {
+      for (const int64_t n : {1, 16, 17, 33, 70}) {
+        const int64_t k = random.of(kDepths);
+        Problem problem(a_format, b_format, random.of(kOutputs), false, true, 1 + random.below(20), n,
+                        std::max<int64_t>(k, 1), random.below(3));
+        problem.draw(random);
+        problem.add_terms(random.chance(0.5) ? 1 : -1.5, random.chance(0.7) ? 0 : 0.75, random.chance(0.3));
+        check(problem);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Every code at each place of k that a line has, zero points beyond all codes among them.
+TEST_F(GemmF32Panels, DecodeEveryCode) {
+  Random random(82);
+  for (const char *b_format : kPackedFormats) {
+    Problem problem("f32", b_format, LPT_FORMAT_F32, false, true, 5, 256, 5);
+    const int32_t bits = element_bits(problem.b.format().element);
+    if (bits > 8) continue;
+    for (int64_t place = 0; place < 5; ++place) {
+      problem.draw(random);
+      for (int64_t i = 0; i < 5; ++i) {
+        for (int64_t p = 0; p < 5; ++p) problem.a.set(i, p, p == place ? 1 : 0);
+      }
+      const BlockGrid grid = problem.b.grid();
+      for (int64_t j = 0; j < 256; ++j) {
+        for (int64_t p = 0; p < 5; ++p) {
+          problem.b.set_code(j, p, p == place ? static_cast<uint32_t>(j) % (1u << bits) : 0);
+        }
+        for (int64_t block = 0; problem.b.format().has_zero_point() && block < grid.columns; ++block) {
+          problem.b.zero_points.data()[j * problem.b.scale_stride() + block] = static_cast<uint8_t>(85 * j + 1);
+        }
+      }
+      check(problem);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Parts of c begin at whole panels; more columns than are unpacked at once leave a as it was packed.
+TEST_F(GemmF32Panels, ServeAnyPartOfC) {
+  Random random(83);
+  for (const char *b_format : {"f32", "int4_1x32", "uint4/row/f32/uint8", "nvfp4", "e5m2_row"}) {
+    Problem problem("f32", b_format, LPT_FORMAT_F32, false, true, 75, 300, 40);
+    problem.draw(random);
+    for (const int64_t first_row : {0, 64}) {
+      for (const int64_t first_column : {64, 256}) {
+        problem.request.first_row = first_row;
+        problem.request.first_column = first_column;
+        problem.request.m = std::min<int64_t>(64, 75 - first_row);
+        problem.request.n = std::min<int64_t>(128, 300 - first_column);
+        check(problem);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  Problem wide("f32", "int8_1x32", LPT_FORMAT_F32, false, true, 3, 200, 9001);
+  wide.draw(random);
+  check(wide);
+}
+
+}  // namespace
+}  // namespace lpt::test
