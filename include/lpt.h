@@ -27,7 +27,8 @@
  * language that has no C macros; NULL stands for those defaults. A program compiled against a newer header than the
  * library gets LPT_UNSUPPORTED when it sets a member that the library does not know. Handles inside options are
  * borrowed for the call. With LPT_CHECK_ONLY in `flags` an operation checks its arguments and picks its kernel, then
- * returns without running: the status and lpt_context_explanation() tell what would have happened.
+ * returns without running: the status and lpt_context_explanation() tell what would have happened. A handle that it would
+ * return is NULL then.
  *
  * @section errors Errors
  * Every function that can fail returns an lpt_status; the text stands in the context, see lpt_context_error(). An error
@@ -688,7 +689,12 @@ enum lpt_scale_rule_values {
   LPT_SCALE_RULE_MSE = 16,            /**< Of a few scales near AMAX's the one with the smallest squared error. */
   LPT_SCALE_RULE_LIST = 17,  /**< F32 scales: the first of `scale_list` that is at least amax / M, or the last. */
   LPT_SCALE_RULE_FIXED = 18, /**< All scales stay as the output holds them. */
-  LPT_SCALE_RULE_MEAN = 19   /**< F32 scales: the mean magnitude; for ternary and int2 elements. */
+  LPT_SCALE_RULE_MEAN = 19,  /**< F32 scales: the mean magnitude; for ternary and int2 elements. */
+  /**
+   * F32 tensor scale of int4: (12.1 · sqrt(mean x²) - 12.2 · mean |x|) / 7; AMAX's where this is not in between 0
+   * and it. May clip.
+   */
+  LPT_SCALE_RULE_SAWB = 20
 };
 
 /**
@@ -726,15 +732,22 @@ typedef struct lpt_quantize_options {
   int32_t hadamard_size;     /**< 16, 32, 64 or 128: rotate the rows of each output first, see lpt_hadamard(); 0: no. */
   lpt_random random;         /**< For stochastic rounding. */
   lpt_scaler *scaler;        /**< Where amax comes from, for formats with one tensor scale; NULL: the source. */
-  const lpt_tensor *smoothing; /**< Vector of factors per column, which divide the source first. E8m0fnu, for formats
-                                    with e8m0fnu column scales: they become these scales. F32, for the others. */
+  /**
+   * Vector of factors per column, which divide the source first. E8m0fnu, for formats with e8m0fnu column scales:
+   * they become these scales. F32, for the others.
+   */
+  const lpt_tensor *smoothing;
   const lpt_tensor *hadamard_signs; /**< As in lpt_hadamard_options. */
-  const lpt_tensor *random_words; /**< Random bits of the caller, uint8: `stochastic_bits` / 8 bytes per source element,
-                                         lowest first, rows as the source; `offset` and `row_stride` of `random` do
-                                         not move them. NULL: from `random`. */
-  const lpt_tensor *scale_list;   /**< For LPT_SCALE_RULE_LIST: vector of 1 to 64 rising f32; NULL: 2^-8, 2^-4, 1, 2^4,
-                                         the hardware scales of Gaudi 2. */
-  lpt_statistics *statistics;     /**< Counts what becomes of the elements of `quantized`, else of `transposed`. */
+  /**
+   * Random bits of the caller, uint8: `stochastic_bits` / 8 bytes per source element, lowest first, rows as the
+   * source; `offset` and `row_stride` of `random` do not move them. NULL: from `random`.
+   */
+  const lpt_tensor *random_words;
+  /**
+   * For LPT_SCALE_RULE_LIST: vector of 1 to 64 rising f32; NULL: 2^-8, 2^-4, 1, 2^4, the hardware scales of Gaudi 2.
+   */
+  const lpt_tensor *scale_list;
+  lpt_statistics *statistics; /**< Counts what becomes of the elements of `quantized`, else of `transposed`. */
 } lpt_quantize_options;
 
 /** @brief Defaults of lpt_quantize_options. */
@@ -790,11 +803,11 @@ LPT_API lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *sou
 
 /** @brief What casts did to numbers since the statistics were created or reset. */
 typedef struct lpt_statistics_values {
-  size_t struct_size;      /**< sizeof(lpt_statistics_values) of the caller. */
-  int64_t element_count;   /**< Numbers that were cast. */
-  int64_t nan_count;       /**< Sources that are NaN. */
-  int64_t clipped_count;   /**< Sources beyond the largest element by 2^-20 of it or more; infinities, but not into
-                                f32 and f64. */
+  size_t struct_size;    /**< sizeof(lpt_statistics_values) of the caller. */
+  int64_t element_count; /**< Numbers that were cast. */
+  int64_t nan_count;     /**< Sources that are NaN. */
+  /** Sources beyond the largest element by 2^-20 of it or more; infinities, but not into f32 and f64. */
+  int64_t clipped_count;
   int64_t underflow_count; /**< Sources that are not zero and became zero. */
   double amax;             /**< Largest finite magnitude of a source, after smoothing and rotation. */
   double squared_sum;      /**< Sum of finite source². */
@@ -1396,7 +1409,7 @@ LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struc
  * @param context whose threads and allocator are used.
  * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64.
  * @param options NULL for the defaults.
- * @param out_packed returned; destroy with lpt_tensor_destroy(). NULL is written with LPT_CHECK_ONLY.
+ * @param out_packed returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options,
@@ -1445,7 +1458,7 @@ LPT_API lpt_status lpt_weights_state_load(lpt_context *context, const void *buff
 
 /* ---------------------------------------------------------------- linear ------------------------------------------- */
 
-/** @brief Which format each operand of a linear layer's three multiplications takes. See lpt_recipe_create(). */
+/** @brief How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create(). */
 typedef struct lpt_recipe lpt_recipe;
 
 /** @brief A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create(). */
@@ -1474,13 +1487,117 @@ enum lpt_operand_values {
   LPT_OPERAND_GRADIENT = 2 /**< dy. */
 };
 
+/** @brief One product of a linear layer; one of lpt_product_values. */
+typedef int32_t lpt_product;
+
+/** @brief Values of lpt_product. The first factor of each is its left operand, the second its right one. */
+enum lpt_product_values {
+  LPT_PRODUCT_FORWARD = 0, /**< y = x · wᵀ; its inner size is input_columns. */
+  LPT_PRODUCT_DGRAD = 1,   /**< dx = dy · w; its inner size is output_columns. */
+  LPT_PRODUCT_WGRAD = 2    /**< dw = dyᵀ · x; its inner size is the rows. */
+};
+
+/** @brief The signs of a rotation; one of lpt_signs_values. */
+typedef int32_t lpt_signs;
+
+/** @brief Values of lpt_signs. */
+enum lpt_signs_values {
+  LPT_SIGNS_NONE = 0,  /**< All 1. */
+  LPT_SIGNS_FIXED = 1, /**< + + + - + - - - - - - + - + - -, again and again: those of arXiv 2509.25149's code. */
+  /**
+   * One per column of a group, drawn from the random numbers of the call that rotates first: prepare for the forward
+   * and the dgrad product, forward for the wgrad product.
+   */
+  LPT_SIGNS_RANDOM = 2
+};
+
+/** @brief Which axis a product's operands are rotated along; one of lpt_axis_values. */
+typedef int32_t lpt_axis;
+
+/** @brief Values of lpt_axis. */
+enum lpt_axis_values {
+  LPT_AXIS_INNER = 0, /**< Both operands along the inner size: the product undoes it. */
+  LPT_AXIS_ROWS = 1   /**< Of dgrad: dy along its rows, undone on dx (HALO level 2). */
+};
+
+/** @brief What a backward product's x or w is cast from; one of lpt_source_values. */
+typedef int32_t lpt_source;
+
+/** @brief Values of lpt_source. */
+enum lpt_source_values {
+  LPT_SOURCE_PLAIN = 0, /**< From x or w as it came. */
+  /**
+   * From what the forward product multiplied, decoded. The forward rotation is undone on the gradient. A cast to
+   * NONE, or the same as forward's, takes the codes as they are.
+   */
+  LPT_SOURCE_FORWARD = 1,
+  /**
+   * The same, and the gradient of what the forward cast clipped is zero: dx where x was beyond the largest element,
+   * dw where w was.
+   */
+  LPT_SOURCE_FORWARD_CLIPPED = 2
+};
+
+/** @brief What a product is multiplied by; one of lpt_output_scale_values. */
+typedef int32_t lpt_output_scale;
+
+/** @brief Values of lpt_output_scale. */
+enum lpt_output_scale_values {
+  LPT_OUTPUT_SCALE_NONE = 0, /**< 1. */
+  /** Forward and dgrad: 1 / sqrt(input_columns). Wgrad, and the bias gradient with it: 1 / sqrt(rows). */
+  LPT_OUTPUT_SCALE_UNIT = 1
+};
+
+/** @brief How a product is made of its two casts. */
+typedef struct lpt_product_options {
+  size_t struct_size; /**< sizeof(lpt_product_options) of the caller. */
+  uint64_t flags;     /**< LPT_CHECK_ONLY. */
+  /** 16, 32, 64 or 128: rotate operands before their casts, see lpt_hadamard(); 0: no. */
+  int32_t hadamard_size;
+  lpt_signs hadamard_signs; /**< Of the rotation. */
+  lpt_axis hadamard_axis;   /**< Of the rotation. */
+  lpt_source source;        /**< Backward products: what x or w is cast from. */
+  int32_t draws;            /**< Backward products: 1 to 16 stochastic casts of dy whose products are averaged. */
+  /** Backward products: 1, or 2: dy is the sum of a nearest cast and the cast of what it left. */
+  int32_t parts;
+  lpt_output_scale output_scale; /**< Of the result. */
+  int32_t reserved;              /**< 0. */
+} lpt_product_options;
+
+/** @brief Defaults of lpt_product_options. */
+#define LPT_PRODUCT_OPTIONS_INIT                                                                                      \
+  {                                                                                                                   \
+    sizeof(lpt_product_options), 0, 0, LPT_SIGNS_NONE, LPT_AXIS_INNER, LPT_SOURCE_PLAIN, 1, 1, LPT_OUTPUT_SCALE_NONE, \
+        0                                                                                                             \
+  }
+
 /**
- * @brief Creates a recipe by name.
+ * @brief Writes the defaults of LPT_PRODUCT_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_product_options_init(lpt_product_options *options, size_t struct_size);
+
+/**
+ * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
  *
- *   "f32"           nothing is cast;
- *   "bf16"          every operand bf16;
- *   "fp8_trillion"  e4m3fn forward, e5m2 backward, the output gradient rounded stochastically, power-of-two tensor scales
- *                   from the amax of the step before (arXiv 2409.12517).
+ *   "f32"             nothing is cast;
+ *   "bf16"            every operand bf16;
+ *   "fp8_trillion"    e4m3fn forward, e5m2 backward, the output gradient rounded stochastically, power-of-two tensor scales
+ *                     from the amax of the step before (arXiv 2409.12517);
+ *   "fp8_current"     e4m3fn, gradients e5m2, tensor scales of the moment;
+ *   "mxfp8"           mxfp8_e4m3 everywhere, scales rounded up;
+ *   "fp8_block"       e4m3fn with f32 scales, 1×128 for x and dy, 128×128 for w;
+ *   "fp4_all_the_way" nvfp4 everywhere; dy, and x in wgrad, stochastic (arXiv 2505.19115);
+ *   "nvfp4_pretrain"  nvfp4, w in 16×16 blocks, dy stochastic, wgrad rotated by 16 (arXiv 2509.25149);
+ *   "quartet"         mxfp4, everything rotated by 32, forward clipped by QuEST's rule, dy stochastic (arXiv 2505.14669);
+ *   "luq"             x and w int4 by SAWB, dy e3m0 stochastic (arXiv 2112.10769);
+ *   "halo_0"          e4m3fn with tensor scales (arXiv 2501.02625);
+ *   "halo_1"          FP6 with tensor scales, forward rotated;
+ *   "halo_2"          int8 with tensor scales, forward rotated, dgrad's dy rotated along its rows;
+ *   "coat"            e4m3fn, gradients e5m2, tensor scales; x is saved in groups of 128 (arXiv 2410.19313);
+ *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
+ *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; products times constants (arXiv 2303.11257).
  *
  * @param context the context.
  * @param name one of the above.
@@ -1488,6 +1605,15 @@ enum lpt_operand_values {
  * @return LPT_OK; LPT_INVALID_ARGUMENT for an unknown name; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe **out_recipe);
+
+/**
+ * @brief Tells the name of a recipe that lpt_recipe_create() knows.
+ * @param context the context.
+ * @param index 0 for the first.
+ * @param out_name returned; lives as long as the library; NULL past the last one.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_recipe_name(lpt_context *context, int64_t index, const char **out_name);
 
 /**
  * @brief Destroys a recipe. Layers made with it live on.
@@ -1528,6 +1654,29 @@ LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recip
  */
 LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_cast cast,
                                           lpt_format *out_format);
+
+/**
+ * @brief Changes how one product is made. Layers that were made before keep theirs.
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param product which product.
+ * @param options NULL for the defaults.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for what the product cannot have.
+ */
+LPT_API lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                                          const lpt_product_options *options);
+
+/**
+ * @brief Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come,
+ *        without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits:
+ *        forward, or both backward products (quantization-aware finetuning).
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param product which product.
+ * @param format any but uint8; LPT_FORMAT_NONE: the operands are used as they come.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format);
 
 /** @brief The shape of a linear layer. */
 typedef struct lpt_linear_shape {
@@ -1589,11 +1738,23 @@ LPT_API lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *rec
 LPT_API void lpt_linear_destroy(lpt_linear *linear);
 
 /**
- * @brief Casts the weight for the forward and backward products. Call it after every change of the weight.
+ * @brief Gives a layer another recipe, from its next lpt_linear_prepare() on. Scalers whose options stay the same keep
+ *        their history, others begin anew. What forward saved before that prepare is of no use after it, and
+ *        lpt_linear_saved_size() may change with it: end the micro-batches in flight first.
+ * @param context the context.
+ * @param linear the layer.
+ * @param recipe borrowed; copied.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linear, const lpt_recipe *recipe);
+
+/**
+ * @brief Casts the weight for the forward and backward products. Call it after every change of the weight. If it fails,
+ *        the layer is what it was.
  * @param context the context.
  * @param linear the layer.
  * @param weight borrowed; output_columns × input_columns, any format but uint8.
- * @param options random numbers, where the recipe casts weights stochastically; NULL for the defaults.
+ * @param options random numbers, where the recipe casts weights stochastically or draws signs; NULL for the defaults.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
@@ -1624,7 +1785,7 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  *
  * Smoothing (options.input_smoothing) acts where the input is cast to an element with one tensor scale: the columns are
  * divided by their factors before the cast and multiplied back when the product decodes them. Elsewhere it would change
- * nothing and is left out; with block scales it is refused.
+ * nothing and is left out; with block scales, rotated, or where backward takes what forward multiplied, it is refused.
  *
  * @param context the context.
  * @param linear the layer; prepared.
@@ -1640,11 +1801,13 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
 /**
  * @brief Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
  *
- * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes.
+ * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes. A
+ * rotated operand draws by the places of the rotated matrix.
  *
  * @param context the context.
  * @param linear the layer; prepared.
- * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted.
+ * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted, and no input gradient
+ *        that depends on what forward clipped (LPT_SOURCE_FORWARD_CLIPPED).
  * @param output_gradient borrowed; rows × output_columns, f32, bf16, f16 or f64.
  * @param options NULL for the defaults.
  * @param input_gradient written; rows × input_columns; NULL: not wanted.
@@ -1874,29 +2037,52 @@ LPT_API lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *
 /** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */
 typedef struct lpt_optimizer lpt_optimizer;
 
-/** @brief What becomes of a second moment below half the smallest code; one of lpt_underflow_values. */
+/** @brief How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step(). */
+typedef int32_t lpt_method;
+
+/** @brief Values of lpt_method. */
+enum lpt_method_values {
+  LPT_METHOD_ADAMW = 0, /**< Adam with decoupled weight decay (arXiv 1711.05101). */
+  LPT_METHOD_ADAM = 1,  /**< Adam (arXiv 1412.6980); weight decay is added to the gradient. */
+  LPT_METHOD_SGD = 2,   /**< Gradient descent with momentum beta1; weight decay is added to the gradient. */
+  LPT_METHOD_LION = 3   /**< The sign of an interpolated momentum (arXiv 2302.06675), with decoupled weight decay. */
+};
+
+/** @brief What becomes of a second moment below the smallest code; one of lpt_underflow_values. */
 typedef int32_t lpt_underflow;
 
 /** @brief Values of lpt_underflow. */
 enum lpt_underflow_values {
-  LPT_UNDERFLOW_CLAMP = 0,  /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
-  LPT_UNDERFLOW_ALLOWED = 1 /**< It becomes zero. */
+  LPT_UNDERFLOW_CLAMP = 0,     /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
+  LPT_UNDERFLOW_ALLOWED = 1,   /**< It is rounded like any other, to zero below half the smallest code. */
+  LPT_UNDERFLOW_STOCHASTIC = 2 /**< It becomes the smallest code s with probability |value| / s, else zero. */
 };
 
-/** @brief What a new optimizer should be: AdamW with decoupled weight decay. */
+/** @brief Values of lpt_format that only an optimizer's moments have: no tensor can be made of them. */
+enum lpt_moment_format_values {
+  /**
+   * One byte per element, a level of bitsandbytes' dynamic tree (arXiv 2110.02861), with a sign for first moments,
+   * without for second ones; one f32 scale per 256.
+   */
+  LPT_FORMAT_DYNAMIC_1X256 = 99
+};
+
+/** @brief What a new optimizer should be. */
 typedef struct lpt_optimizer_options {
   size_t struct_size;             /**< sizeof(lpt_optimizer_options) of the caller. */
   uint64_t flags;                 /**< LPT_CHECK_ONLY. */
-  double beta1;                   /**< Decay of the first moment, in [0, 1). */
-  double beta2;                   /**< Decay of the second moment, in [0, 1). */
+  double beta1;                   /**< Decay of the first moment, in [0, 1); the momentum of SGD. */
+  double beta2;                   /**< Decay of the second moment, in [0, 1); of Lion: of the first one. */
   double epsilon;                 /**< Added to the root; at least 0. */
   lpt_underflow second_underflow; /**< Of the second moment's cast. */
+  lpt_method method;              /**< How it steps. */
+  int32_t is_nesterov;            /**< 1: Nesterov's momentum; SGD alone. */
   int32_t reserved;               /**< 0. */
 } lpt_optimizer_options;
 
 /** @brief Defaults of lpt_optimizer_options. */
 #define LPT_OPTIMIZER_OPTIONS_INIT \
-  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_UNDERFLOW_CLAMP, 0 }
+  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_UNDERFLOW_CLAMP, LPT_METHOD_ADAMW, 0, 0 }
 
 /**
  * @brief Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
@@ -1905,18 +2091,44 @@ typedef struct lpt_optimizer_options {
  */
 LPT_API void lpt_optimizer_options_init(lpt_optimizer_options *options, size_t struct_size);
 
-/** @brief One parameter, as the optimizer should keep its state. */
+/**
+ * @brief One parameter, as the optimizer should keep its state.
+ *
+ * Moments may be f32, bf16; E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR: one scale; E4M3FN_1X128, E5M2_1X128 and
+ * e4m3/1x128/f32: a scale for each 128 elements; DYNAMIC_1X256. docs/optimizer.md tells bytes and errors of each.
+ */
 typedef struct lpt_optimizer_parameter {
   size_t struct_size;       /**< sizeof(lpt_optimizer_parameter) of the caller. */
-  int64_t elements;         /**< Number of its elements. */
-  lpt_format first_moment;  /**< F32, BF16, E4M3FN_TENSOR, E4M3_TENSOR, E5M2_TENSOR, F16_TENSOR. */
-  lpt_format second_moment; /**< As first_moment. */
+  int64_t elements;         /**< Number of its elements, here. */
+  lpt_format first_moment;  /**< Format of the first moment. */
+  lpt_format second_moment; /**< Of the second moment; SGD and Lion have none and do not look. */
   double weight_decay;      /**< At least 0. */
+  /**
+   * 1: a moment in groups of 128 has its range stretched over that of its element: COAT (arXiv 2410.19313); two more
+   * bytes per group.
+   */
+  int32_t is_first_expanded;
+  int32_t is_second_expanded; /**< The same of the second moment. */
+  /** BF16: what each cast of a bf16 parameter lost is kept and added to the next step (Kahan); NONE: it is lost. */
+  lpt_format compensation;
+  /**
+   * Of a moment with one scale. CURRENT: from its new amax, which takes a pass over all of it before it is stored.
+   * DELAYED: from twice the amax of the step before, saturated; a first step is CURRENT.
+   */
+  lpt_scaler_kind first_scaling;
+  lpt_scaler_kind second_scaling; /**< The same of the second moment. */
+  /** Elements of the whole parameter where this is a shard of it (ZeRO); 0: it is whole. */
+  int64_t whole_elements;
+  /** First element of the shard in the whole one; a multiple of the moments' blocks. */
+  int64_t begin;
 } lpt_optimizer_parameter;
 
 /** @brief Defaults of lpt_optimizer_parameter. */
-#define LPT_OPTIMIZER_PARAMETER_INIT \
-  { sizeof(lpt_optimizer_parameter), 0, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.0 }
+#define LPT_OPTIMIZER_PARAMETER_INIT                                                                \
+  {                                                                                                 \
+    sizeof(lpt_optimizer_parameter), 0, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.0, 0, 0, LPT_FORMAT_NONE, \
+        LPT_SCALER_CURRENT, LPT_SCALER_CURRENT, 0, 0                                                \
+  }
 
 /**
  * @brief Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
@@ -1930,19 +2142,27 @@ typedef struct lpt_step_options {
   size_t struct_size;                  /**< sizeof(lpt_step_options) of the caller. */
   uint64_t flags;                      /**< LPT_CHECK_ONLY. */
   double learning_rate;                /**< At least 0. */
-  double gradient_scale;               /**< Gradients are multiplied by it: clipping, loss scale, micro-batches. */
+  double gradient_scale;               /**< Gradients are multiplied by it: loss scale, micro-batches. */
   lpt_random random;                   /**< Seed and step; the parameter's index takes the place of the stream. */
   lpt_rounding first_moment_rounding;  /**< Of the first moment's cast. */
   lpt_rounding second_moment_rounding; /**< Of the second moment's cast. */
   lpt_rounding parameter_rounding;     /**< Of the parameter's cast, when it is not f32. */
-  int32_t reserved;                    /**< 0. */
+  /** 1: a step whose gradients hold an infinity or NaN changes nothing but the count of skipped steps. */
+  int32_t is_nonfinite_skipped;
+  /** Gradients whose norm is above it are multiplied by largest_norm / (norm + 1e-6); 0: they are left as they are. */
+  double largest_norm;
+  /**
+   * The norm of all gradients times gradient_scale, of all ranks, as lpt_gradients_measure() helps to find; infinity
+   * if any is not finite. 0: it is found here.
+   */
+  double gradient_norm;
 } lpt_step_options;
 
 /** @brief Defaults of lpt_step_options. */
 #define LPT_STEP_OPTIONS_INIT                                                                                      \
   {                                                                                                                \
     sizeof(lpt_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, \
-        LPT_ROUNDING_NEAREST_EVEN, 0                                                                               \
+        LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                                                                     \
   }
 
 /**
@@ -1951,6 +2171,49 @@ typedef struct lpt_step_options {
  * @param struct_size size of the caller's struct.
  */
 LPT_API void lpt_step_options_init(lpt_step_options *options, size_t struct_size);
+
+/** @brief What an optimizer's last step came to. */
+typedef struct lpt_optimizer_values {
+  size_t struct_size; /**< sizeof(lpt_optimizer_values) of the caller. */
+  /**
+   * Norm of the gradients times gradient_scale, as found or given; infinity when one of them is not finite; 0 when
+   * nobody asked.
+   */
+  double gradient_norm;
+  double clip_factor;    /**< What clipping multiplied the gradients by; 1: nothing. */
+  int64_t skipped_count; /**< Steps that were skipped for gradients that are not finite. */
+  int32_t is_skipped;    /**< 1: the last one was. */
+  int32_t reserved;      /**< 0. */
+} lpt_optimizer_values;
+
+/** @brief Defaults of lpt_optimizer_values. */
+#define LPT_OPTIMIZER_VALUES_INIT \
+  { sizeof(lpt_optimizer_values), 0.0, 1.0, 0, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_OPTIMIZER_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_optimizer_values_init(lpt_optimizer_values *values, size_t struct_size);
+
+/** @brief What ranks add up before a step. */
+typedef struct lpt_gradient_values {
+  size_t struct_size;      /**< sizeof(lpt_gradient_values) of the caller. */
+  double sum_of_squares;   /**< Of the finite elements. */
+  int64_t nonfinite_count; /**< Infinities and NaNs. */
+} lpt_gradient_values;
+
+/** @brief Defaults of lpt_gradient_values. */
+#define LPT_GRADIENT_VALUES_INIT \
+  { sizeof(lpt_gradient_values), 0.0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_GRADIENT_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_gradient_values_init(lpt_gradient_values *values, size_t struct_size);
 
 /**
  * @brief Creates an optimizer without parameters.
@@ -1969,6 +2232,18 @@ LPT_API lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimize
 LPT_API void lpt_optimizer_destroy(lpt_optimizer *optimizer);
 
 /**
+ * @brief Keeps the state of an optimizer in files: for state larger than memory. Each array lies in a file without a name in the
+ *        directory, mapped, and a step walks it piece by piece. The bits are the same.
+ * @param context the context.
+ * @param optimizer the optimizer; without parameters yet.
+ * @param directory on a disk with room; copied.
+ * @param resident_bytes how much of the files a step keeps in memory; 0: 64 MiB; at least 4 MiB.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT, also for a directory that takes no file.
+ */
+LPT_API lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimizer *optimizer, const char *directory,
+                                               size_t resident_bytes);
+
+/**
  * @brief Adds a parameter: makes its state, with zero moments.
  * @param context the context.
  * @param optimizer the optimizer.
@@ -1980,22 +2255,29 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
                                      const lpt_optimizer_parameter *parameter, int64_t *out_index);
 
 /**
- * @brief Steps many parameters. In f32, for each element with gradient g (scaled) and step number t:
+ * @brief Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
  *
- *   m = beta1·m + (1-beta1)·g,  v = beta2·v + (1-beta2)·g²,
- *   p = p - lr·decay·p - lr/(1-beta1^t) · m / (sqrt(v/(1-beta2^t)) + epsilon),
+ *   AdamW, Adam   m = beta1·m + (1-beta1)·g,  v = beta2·v + (1-beta2)·g²,
+ *                 u = m / (sqrt(v/(1-beta2^t)) + epsilon) / (1-beta1^t);
+ *   SGD           m = beta1·m + g,  u = m, with Nesterov's momentum g + beta1·m;
+ *   Lion          u = sign(beta1·m + (1-beta1)·g),  m = beta2·m + (1-beta2)·g;
+ *   all           p = p - lr·decay·p - lr·u, where Adam and SGD add decay·p to g instead;
  *
- * then each of m, v, p is cast to its format, with a new scale where it has one (current amax, no power of two). The
- * parameter is its own master weight: LPT_FORMAT_F16_TENSOR makes a scaled f16 master.
- * Source: AdamW (arXiv 1711.05101); FP8 moments as in arXiv 2409.12517.
+ * then each of m, v, p is cast to its format, with new scales where it has them. The parameter is its own master weight:
+ * LPT_FORMAT_F16_TENSOR makes a scaled f16 master. docs/optimizer.md has every formula and its source.
+ *
+ * All memory that a step needs is taken before anything is written: a step that fails has changed nothing. The results do
+ * not depend on the number of threads, and shards that begin and end on blocks give the bits of the whole parameter, save
+ * in formats with one scale per tensor, where each shard has its own.
  *
  * @param context the context.
  * @param optimizer the optimizer.
  * @param indices borrowed; which parameters, each at most once.
  * @param count length of `indices`, `gradients` and `parameters`.
- * @param gradients borrowed; f32 or bf16, as many elements as the parameter, dense.
+ * @param gradients borrowed; f32 or bf16, as many elements as the parameter, dense. One step's clipping and skipping is of
+ *        all of them together.
  * @param options NULL for the defaults.
- * @param parameters read and written; f32, bf16, or LPT_FORMAT_F16_TENSOR, dense.
+ * @param parameters read and written; f32, bf16, or LPT_FORMAT_F16_TENSOR, dense; bf16 with a compensation.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices,
@@ -2003,7 +2285,29 @@ LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optim
                                       const lpt_step_options *options, lpt_tensor *const *parameters);
 
 /**
- * @brief Tells how many bytes the moments of all parameters take, scales included.
+ * @brief Tells what the last step came to.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer,
+                                      lpt_optimizer_values *out_values);
+
+/**
+ * @brief Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number
+ *        of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
+ * @param context the context.
+ * @param gradients borrowed; f32 or bf16, dense.
+ * @param count length of `gradients`.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
+                                         lpt_gradient_values *out_values);
+
+/**
+ * @brief Tells how many bytes the state of all parameters takes, scales included, in memory or in files.
  * @param context the context.
  * @param optimizer the optimizer.
  * @param out_size_bytes returned.
@@ -2038,7 +2342,7 @@ LPT_API lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_opti
  * @brief Restores the state of one parameter.
  * @param context the context.
  * @param optimizer the optimizer.
- * @param index which parameter; its formats and number of elements must be those of the saved one.
+ * @param index which parameter; its formats, shard and number of elements must be those of the saved one.
  * @param buffer borrowed.
  * @param buffer_bytes length of the saved state.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
@@ -2190,8 +2494,8 @@ LPT_API lpt_status lpt_monitor_record(lpt_context *context, lpt_monitor *monitor
  * @param linear the layer.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *monitor, int64_t step,
-                                             const char *name, const lpt_linear *linear);
+LPT_API lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *monitor, int64_t step, const char *name,
+                                             const lpt_linear *linear);
 
 /**
  * @brief Records what casts did: name/amax, the shares name/clipped, name/underflow and name/nan of all elements, and

@@ -5,9 +5,10 @@
 
 namespace lpt {
 
-void adamw_any_ref(const AdamwRequest &request);
+void step_any_ref(const StepRequest &request);
+void norm_any_ref(const NormRequest &request);
 
-void adamw_x86_avx2(const AdamwRequest &request);
-void adamw_x86_avx512(const AdamwRequest &request);
+void step_x86_avx2(const StepRequest &request);
+void step_x86_avx512(const StepRequest &request);
 
 }  // namespace lpt

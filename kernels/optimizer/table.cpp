@@ -6,55 +6,72 @@
 namespace lpt {
 namespace {
 
-bool is_state(const StateArray &array) {
-  return array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 || array.element == LPT_FORMAT_F16 ||
-         array.element == LPT_FORMAT_E4M3FN || array.element == LPT_FORMAT_E4M3 || array.element == LPT_FORMAT_E5M2;
+bool is_fp8(lpt_format element) {
+  return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E4M3 || element == LPT_FORMAT_E5M2;
 }
 
-const char *refuses_adamw_any(const AdamwRequest &request) {
+bool is_whole(const StateArray &array) {
+  return array.block == 0 && (array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 ||
+                              array.element == LPT_FORMAT_F16 || is_fp8(array.element));
+}
+
+bool is_state(const StateArray &array) {
+  const bool is_group = array.block == 128 && is_fp8(array.element);
+  const bool is_tree = array.block == 256 && is_dynamic(array.element) && array.exponents == nullptr;
+  return array.data == nullptr || is_whole(array) || is_group || is_tree;
+}
+
+const char *refuses_any(const StepRequest &request) {
   if (request.gradient_format != LPT_FORMAT_F32 && request.gradient_format != LPT_FORMAT_BF16) {
     return "the gradient is neither f32 nor bf16";
   }
-  if (!is_state(request.first) || !is_state(request.second) || !is_state(request.parameter)) {
-    return "a state is none of f32, bf16, f16, e4m3fn, e4m3, e5m2";
+  if (!is_state(request.first) || !is_state(request.second)) {
+    return "a state is none of f32, bf16, f16, e4m3fn, e4m3, e5m2, the last three in groups of 128, dynamic trees";
+  }
+  if (!is_whole(request.parameter)) return "the parameter has blocks";
+  if (request.compensation.data != nullptr &&
+      (request.compensation.element != LPT_FORMAT_BF16 || request.parameter.element != LPT_FORMAT_BF16)) {
+    return "a compensation is not of bf16 beside bf16";
   }
   return nullptr;
 }
 
-#if defined(LPT_HAVE_X86_AVX512)
-// Random bits are drawn for 64 elements at once, at the same places for all arrays.
-const char *refuses_adamw_vectors(const AdamwRequest &request) {
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+const char *refuses_vectors(const StepRequest &request) {
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
-    if (array->element == LPT_FORMAT_F32 || array->rounding != LPT_ROUNDING_STOCHASTIC) continue;
-    if (array->random.bits != 16 || array->random.rounds != 7) return "random bits are not 16 an element of 7 rounds";
-    if ((array->random.offset - request.first.random.offset) % 8 != 0) return "random offsets differ";
+    if (array->random.words != nullptr) return "random bits are the caller's";
+    const bool is_drawn = array->rounding == LPT_ROUNDING_STOCHASTIC || array->underflow == LPT_UNDERFLOW_STOCHASTIC;
+    if (is_drawn && array->random.rounds != 7 && array->random.rounds != 10) {
+      return "random bits are not of 7 or 10 rounds";
+    }
   }
-  return refuses_adamw_any(request);
+  return refuses_any(request);
 }
 #endif
 
-#if defined(LPT_HAVE_X86_AVX2)
-const char *refuses_adamw_nearest(const AdamwRequest &request) {
-  for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
-    if (array->element != LPT_FORMAT_F32 && array->rounding != LPT_ROUNDING_NEAREST_EVEN) {
-      return "a rounding is not to nearest even";
-    }
-  }
-  return refuses_adamw_any(request);
+const char *refuses_norm(const NormRequest &request) {
+  if (request.gradient_format == LPT_FORMAT_F32 || request.gradient_format == LPT_FORMAT_BF16) return nullptr;
+  return "the gradient is neither f32 nor bf16";
 }
-#endif
 
 }  // namespace
 
-std::span<const Row<AdamwRequest>> adamw_kernels() {
-  static constexpr Row<AdamwRequest> rows[] = {
+std::span<const Row<NormRequest>> norm_kernels() {
+  static constexpr Row<NormRequest> rows[] = {
+      {.name = "norm_any_ref", .needs = 0, .refuses = refuses_norm, .run = norm_any_ref},
+  };
+  return rows;
+}
+
+std::span<const Row<StepRequest>> step_kernels() {
+  static constexpr Row<StepRequest> rows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
-    {.name = "adamw_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_adamw_vectors, .run = adamw_x86_avx512},
+    {.name = "step_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_vectors, .run = step_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {.name = "adamw_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_adamw_nearest, .run = adamw_x86_avx2},
+    {.name = "step_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_vectors, .run = step_x86_avx2},
 #endif
-    {.name = "adamw_any_ref", .needs = 0, .refuses = refuses_adamw_any, .run = adamw_any_ref},
+    {.name = "step_any_ref", .needs = 0, .refuses = refuses_any, .run = step_any_ref},
   };
   return rows;
 }

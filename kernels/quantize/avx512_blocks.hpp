@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/quantize/avx512_candidates.hpp"
+#include "kernels/quantize/avx512_quest.hpp"
 #include "kernels/quantize/avx512_rows.hpp"
 #include "kernels/quantize/avx512_scales.hpp"
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr int64_t kCastBlocks = 64;       // at most
 constexpr int64_t kCastElements = 16384;  // stay in the cache between the two reads
-
-[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Lane i of the result is the largest lane of vector i, as unsigned numbers.
 [[gnu::always_inline]] inline __m512i largest_of_each(__m512i (&v)[16]) {
@@ -152,6 +151,7 @@ struct BlockCast {
   ErrorLanes errors;  // of FOUR_OVER_SIX
   bool is_fixed;
   bool tries_four;
+  bool is_quest;
   bool needs_amax;
   bool gives_nan;  // to the scale of a block that has one
   uint32_t nan;    // code of such a scale
@@ -167,6 +167,7 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
   cast.is_fixed = request.rule == LPT_SCALE_RULE_FIXED;
   cast.tries_four = request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
   if (cast.tries_four) cast.errors = error_lanes();
+  cast.is_quest = is_quest_rule(request.rule);
   cast.needs_amax = !cast.is_fixed || request.amax != nullptr || request.has_nan != nullptr;
   cast.gives_nan = !cast.is_fixed && nan_goes_to_scale(kind, element);
   cast.nan = block_scale_nan(kind);
@@ -188,6 +189,7 @@ template <Source kSource>
                                                    const ScalePlace &place) {
   if (cast.is_fixed) return inverses_of(load_scales(place), cast.scales);
   const __m512 amax = _mm512_castsi512_ps(found.amax);
+  if (cast.is_quest) return settled(cast, quest_scales<kSource>(strip, amax, cast.scales), found.has_nan, place);
   const FoundScales scales =
       cast.tries_four ? four_over_six<kSource>(strip, amax, cast.scales, cast.errors) : found_scales(amax, cast.scales);
   return settled(cast, scales, found.has_nan, place);

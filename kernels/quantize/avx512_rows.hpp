@@ -69,6 +69,8 @@ struct Rows {
   const float *inverses;  // at least one; of blocks or columns, the same in all rows; readable past the end
 };
 
+[[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 // Part of a matrix of numbers: `columns` of each row, in blocks of `block` columns.
 struct Strip {
   const char *from;

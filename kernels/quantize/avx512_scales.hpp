@@ -60,6 +60,17 @@ inline void set_powers(ScaleLanes &lanes) {
       above[1] = times_root_two(largest.significand);
       above[0] = above[1] / 2;
       break;
+    case LPT_SCALE_RULE_QUEST_FLOOR:
+      base = 0;
+      break;
+    case LPT_SCALE_RULE_QUEST_NEAREST:
+      base = 0;
+      above[0] = times_root_two(0x00800000);
+      break;
+    case LPT_SCALE_RULE_QUEST_CEIL:
+      base = 0;
+      above[0] = 0x00800000;
+      break;
     default:
       above[0] = largest.significand;
       break;

@@ -56,10 +56,12 @@ struct TurnRequest {
   bool is_streamed = false;  // as in QuantizeRequest
 };
 
-// sums[r] = the sum over c of the magnitudes of finite source(r, c), in f32, in the order of lane_sum().
+// sums[r] = the sum over c of the magnitudes of finite source(r, c), squares[r] that of their squares, in f32, in the order
+// of lane_sum().
 struct MagnitudeSumRequest {
-  MatrixView source;  // f32, f64, bf16, f16; any column_stride
-  float *sums;        // written
+  MatrixView source;         // f32, f64, bf16, f16; any column_stride
+  float *sums;               // written
+  float *squares = nullptr;  // NULL, or written
 };
 
 // What became of numbers.

@@ -241,10 +241,7 @@ void quantize_block(const QuantizeRequest &request, const Block &block, const Gr
   }
 }
 
-bool has_sums(lpt_scale_rule rule) {
-  return rule == LPT_SCALE_RULE_MEAN || rule == LPT_SCALE_RULE_QUEST_FLOOR || rule == LPT_SCALE_RULE_QUEST_NEAREST ||
-         rule == LPT_SCALE_RULE_QUEST_CEIL;
-}
+bool has_sums(lpt_scale_rule rule) { return rule == LPT_SCALE_RULE_MEAN || is_quest_rule(rule); }
 
 // What one element of a view is made of.
 struct Decoder {
@@ -306,9 +303,12 @@ void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
   const MatrixView &source = request.source;
   const Numbers numbers = numbers_of(source);
   for (int64_t row = 0; row < source.rows; ++row) {
-    request.sums[row] = lane_sum(source.columns, [&](int64_t i) {
+    const auto magnitude = [&](int64_t i) {
       return finite_magnitude(load(numbers, row * source.row_stride + i * source.column_stride));
-    });
+    };
+    request.sums[row] = lane_sum(source.columns, magnitude);
+    if (request.squares == nullptr) continue;
+    request.squares[row] = lane_sum(source.columns, [&](int64_t i) { return magnitude(i) * magnitude(i); });
   }
 }
 

@@ -8,6 +8,7 @@ namespace lpt {
 void amax_any_ref(const AmaxRequest &request);
 void turn_any_ref(const TurnRequest &request);
 void magnitude_sum_any_ref(const MagnitudeSumRequest &request);
+void magnitude_sum_x86_avx512(const MagnitudeSumRequest &request);
 void quantize_any_ref(const QuantizeRequest &request);
 void dequantize_any_ref(const DequantizeRequest &request);
 void cast_sums_any_ref(const CastSumsRequest &request);

@@ -182,8 +182,16 @@ const char *refuses_block_scales(const QuantizeRequest &request) {
     const bool fits = format.element == LPT_FORMAT_E2M1FN && format.block_scale == LPT_FORMAT_E4M3FN;
     return fits ? nullptr : "four over six is of e2m1fn and e4m3fn scales";
   }
+  if (is_quest_rule(request.rule)) {
+    return format.block_scale == LPT_FORMAT_E8M0FNU ? nullptr : "deviations are of blocks with e8m0fnu scales";
+  }
   const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
   return is_known ? nullptr : "scales do not follow from amax";
+}
+
+const char *refuses_sums_of_rows(const MagnitudeSumRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  return request.source.column_stride == 1 ? nullptr : "source columns are not adjacent";
 }
 
 const char *refuses_whole(const QuantizeRequest &request) {
@@ -204,6 +212,7 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   if (format.has_block_scale()) {
     if (format.block_rows == LPT_WHOLE || format.block_rows > 128) return "blocks have more than 128 rows";
     if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX && format.block_rows > 16) return "blocks have more than 16 rows";
+    if (is_quest_rule(request.rule)) return "deviations are of blocks along rows";
     const char *reason = refuses_block_scales(request);
     if (reason != nullptr) return reason;
   }
@@ -282,6 +291,9 @@ constexpr Row<TurnRequest> kTurnRows[] = {
 };
 
 constexpr Row<MagnitudeSumRequest> kMagnitudeSumRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"magnitude_sum_x86_avx512", kCpuAvx512, refuses_sums_of_rows, magnitude_sum_x86_avx512},
+#endif
     {"magnitude_sum_any_ref", 0, nullptr, magnitude_sum_any_ref},
 };
 

@@ -112,6 +112,17 @@ void quantize_x86_avx512(const QuantizeRequest &request) {
   finish(request, cast.amax, cast.has_nan);
 }
 
+void magnitude_sum_x86_avx512(const MagnitudeSumRequest &request) {
+  switch (source_of(request.source.format.element)) {
+    case Source::kF32:
+      return sum_rows<Source::kF32>(request);
+    case Source::kBf16:
+      return sum_rows<Source::kBf16>(request);
+    default:
+      return sum_rows<Source::kF16>(request);
+  }
+}
+
 void quantize_blocks_x86_avx512(const QuantizeRequest &request) {
   const MatrixView &target = request.target;
   const Element element = element_of(target.format.element);

@@ -16,6 +16,10 @@ Status check_linear(const Linear *linear) { return check_handle(linear, HandleKi
 
 }  // namespace
 
+void lpt_product_options_init(lpt_product_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_PRODUCT_OPTIONS_INIT);
+}
+
 void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size) {
   write_defaults(shape, struct_size, LPT_LINEAR_SHAPE_INIT);
 }
@@ -31,6 +35,15 @@ lpt_status lpt_recipe_create(lpt_context *context, const char *name, lpt_recipe 
     auto recipe = std::make_unique<Recipe>();
     LPT_TRY(make_recipe(name, *recipe));
     *out_recipe = recipe.release();
+    return {};
+  });
+}
+
+lpt_status lpt_recipe_name(lpt_context *context, int64_t index, const char **out_name) {
+  return guard(context, [&](Context &) -> Status {
+    if (index < 0) return invalid("index is %lld: expected at least 0", static_cast<long long>(index));
+    LPT_TRY(check_out(out_name, "out_name"));
+    *out_name = recipe_name(index);
     return {};
   });
 }
@@ -71,6 +84,23 @@ lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe
   });
 }
 
+lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                                  const lpt_product_options *options) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_product_options known = LPT_PRODUCT_OPTIONS_INIT;
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    LPT_TRY(read_options(options, "options", known));
+    return set_recipe_product(*recipe, product, known);
+  });
+}
+
+lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    return raise_recipe(*recipe, product, format);
+  });
+}
+
 lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, const lpt_linear_shape *shape,
                              lpt_linear **out_linear) {
   return guard(context, [&](Context &) -> Status {
@@ -84,6 +114,15 @@ lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, con
 }
 
 void lpt_linear_destroy(lpt_linear *linear) { destroy(linear, HandleKind::kLinear); }
+
+lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linear, const lpt_recipe *recipe) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    linear->next_recipe = std::make_unique<Recipe>(*recipe);
+    return {};
+  });
+}
 
 lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
                               const lpt_linear_options *options) {

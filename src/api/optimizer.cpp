@@ -1,6 +1,5 @@
-#include "src/ops/optimizer.hpp"
-
 #include "src/api/guard.hpp"
+#include "src/ops/optimizer_step.hpp"
 
 using namespace lpt;
 
@@ -16,6 +15,14 @@ void lpt_step_options_init(lpt_step_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_STEP_OPTIONS_INIT);
 }
 
+void lpt_optimizer_values_init(lpt_optimizer_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_OPTIMIZER_VALUES_INIT);
+}
+
+void lpt_gradient_values_init(lpt_gradient_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_GRADIENT_VALUES_INIT);
+}
+
 lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
                                 lpt_optimizer **out_optimizer) {
   return guard(context, [&](Context &self) -> Status {
@@ -27,6 +34,14 @@ lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_option
 }
 
 void lpt_optimizer_destroy(lpt_optimizer *optimizer) { destroy(optimizer, HandleKind::kOptimizer); }
+
+lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimizer *optimizer, const char *directory,
+                                       size_t resident_bytes) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    return set_state_directory(*optimizer, directory, resident_bytes);
+  });
+}
 
 lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const lpt_optimizer_parameter *parameter,
                              int64_t *out_index) {
@@ -48,6 +63,23 @@ lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, co
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     LPT_TRY(read_options(options, "options", known));
     return step_optimizer(self, *optimizer, indices, count, gradients, known, parameters);
+  });
+}
+
+lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    return write_values(optimizer->values, "out_values", out_values);
+  });
+}
+
+lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
+                                 lpt_gradient_values *out_values) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_values, "out_values"));
+    lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+    LPT_TRY(measure_gradient_tensors(self, gradients, count, values));
+    return write_values(values, "out_values", out_values);
   });
 }
 

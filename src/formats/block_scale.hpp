@@ -10,6 +10,7 @@
 //                POWER_OF_TWO_NEAREST   DOWN, times two if the rest is above sqrt(2)       2^-126 .. 2^127    1
 //                LIST                   first of the list >= (amax / M) · t, or the last   those of the list  the first
 //                MEAN                   mean magnitude · t                                 2^-126 .. largest  1
+//                SAWB                   of a tensor: (12.1 · sqrt(mean square) - 12.2 · mean magnitude) / M, or AMAX's
 //   e8m0fnu      ROUND_UP               smallest power of two >= (amax · t) / M            2^-127 .. 2^127    2^-127
 //                FLOOR                  2^(floor(log2 (amax · t)) - E)                     2^-127 .. 2^127    2^-127
 //                THREE_QUARTERS         FLOOR with t · 4/3 for t: FLOOR of amax            2^-127 .. 2^127    2^-127
@@ -208,6 +209,10 @@ LPT_HOST_DEVICE static inline uint32_t block_scale_code(const ScaleSpec &spec, f
   return float_bits(f32_scale(spec, amax));
 }
 
+LPT_HOST_DEVICE static inline bool is_quest_rule(lpt_scale_rule rule) {
+  return rule >= LPT_SCALE_RULE_QUEST_FLOOR && rule <= LPT_SCALE_RULE_QUEST_CEIL;
+}
+
 LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
   switch (rule) {
     case LPT_SCALE_RULE_QUEST_FLOOR:
@@ -217,6 +222,7 @@ LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
     case LPT_SCALE_RULE_MSE:
     case LPT_SCALE_RULE_FIXED:
     case LPT_SCALE_RULE_MEAN:
+    case LPT_SCALE_RULE_SAWB:
       return false;
     default:
       return true;

@@ -103,7 +103,9 @@ class Casting {
   static void gather(const std::vector<Found> &partial, Found &found);
   Status settle_tensor_scale(Job &job);
   Status find_tensor_scale(const Job &job, float amax, float &out_scale);
+  Status sum_magnitudes(double &out_sum, double &out_squares);
   Status mean_scale(float &out_scale);
+  Status sawb_scale(const ScaleSpec &spec, float amax, float &out_scale);
   Status searched_scale(const Job &job, const ScaleSpec &spec, float amax, float &out_scale);
 
   // casting_tiles.cpp: the walk over the source.

@@ -1,58 +1,41 @@
 // A linear layer under a recipe.
 #pragma once
 
-#include <string>
+#include <memory>
 
 #include "src/ops/gemm.hpp"
 #include "src/ops/quantize.hpp"
+#include "src/ops/recipe.hpp"
 
 namespace lpt {
 
-constexpr int kCastCount = 6;     // lpt_cast_values
-constexpr int kOperandCount = 3;  // lpt_operand_values
-
-// How one operand of one product is cast; NONE: it is used as it comes.
-struct CastRule {
-  lpt_format format = LPT_FORMAT_NONE;
-  lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
-  lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
-  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
-  int32_t stochastic_bits = 16;
-  int32_t philox_rounds = 7;
-
-  bool operator==(const CastRule &) const = default;
+// What prepare makes of a weight; replaced as a whole.
+struct PreparedWeight {
+  bool is_ready = false;
+  bool is_f64 = false;  // the weight is f64, and so is what is saved as it comes
+  // For the forward product, output × input; for dgrad the same one, or one of its own, which is stored input × output
+  // where it has block scales or a rotation: along the inner size.
+  MatrixView forward, dgrad;
+  std::shared_ptr<std::byte> forward_storage, dgrad_storage;
+  std::shared_ptr<std::byte> mask;      // of what the forward cast did not clip, where wgrad wants it
+  lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad product are drawn from it
 };
 
 }  // namespace lpt
 
-struct lpt_recipe {
-  lpt::HandleKind kind = lpt::HandleKind::kRecipe;
-  lpt::CastRule casts[lpt::kCastCount];
-  lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
-                                                    LPT_SCALER_OPTIONS_INIT};
-};
-
 struct lpt_linear {
   lpt::HandleKind kind = lpt::HandleKind::kLinear;
   lpt_recipe recipe;
+  std::unique_ptr<lpt_recipe> next_recipe;  // from the next prepare on; or NULL
   int64_t input_columns = 0;
   int64_t output_columns = 0;
   lpt::Scaler scalers[lpt::kOperandCount];
-  bool is_prepared = false;
-  bool is_f64 = false;  // the weight is f64, and so is what is saved as it comes
-  // The weight for the forward product, output × input, and for dgrad: the same one, or a cast of its own, stored
-  // input × output when it has block scales, so that blocks run along the inner size.
-  lpt::MatrixView forward_weight, dgrad_weight;
-  std::shared_ptr<std::byte> forward_storage, dgrad_storage;
+  lpt::PreparedWeight weight;
 };
 
 namespace lpt {
 
-using Recipe = lpt_recipe;
 using Linear = lpt_linear;
-
-Status make_recipe(const char *name, Recipe &out_recipe);
-Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options);
 
 Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear **out_linear);
 size_t linear_saved_bytes(const Linear &linear, int64_t rows);

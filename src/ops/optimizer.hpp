@@ -1,25 +1,54 @@
-// AdamW whose moments are stored in small formats.
+// Optimizers whose states are stored in small formats.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "src/base/mapped_memory.hpp"
 #include "src/ops/operation.hpp"
 
 namespace lpt {
 
-// One moment of one parameter: value = element · scale.
+// One array of a state: in memory, or in a file that is mapped.
+class StateMemory {
+ public:
+  Status allocate(const lpt_optimizer &optimizer, int64_t bytes);
+  std::byte *data() const { return file_ != nullptr ? file_->data() : memory_.get(); }
+  size_t bytes() const { return bytes_; }
+  const MappedMemory *file() const { return file_.get(); }  // NULL: in memory
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+  std::shared_ptr<MappedMemory> file_;
+  size_t bytes_ = 0;
+};
+
+// One moment of one parameter. Without a format the method has none.
 struct Moment {
-  Format format;
-  std::shared_ptr<std::byte> memory;
+  lpt_format format = LPT_FORMAT_NONE;
+  lpt_format element = LPT_FORMAT_NONE;  // as StateArray has it
+  int64_t block = 0;                     // elements per scale; 0: none, or one scale of the whole
+  bool has_scale = false;                // one of the whole
+  bool is_expanded = false;
+  lpt_scaler_kind scaling = LPT_SCALER_CURRENT;
   float scale = 1.0f;
+  float amax = 0.0f;  // DELAYED: of the last step; 0: of none
+  StateMemory codes, scales, exponents;
+
+  bool is_kept() const { return format != LPT_FORMAT_NONE; }
+  bool is_looking() const { return has_scale && (scaling == LPT_SCALER_CURRENT || amax == 0.0f); }
 };
 
 struct OptimizerParameter {
   int64_t elements = 0;
+  int64_t whole_elements = 0;
+  int64_t begin = 0;
   double weight_decay = 0.0;
   int64_t step_count = 0;
   Moment first, second;
+  bool is_compensated = false;
+  StateMemory compensation;
 };
 
 }  // namespace lpt
@@ -27,8 +56,11 @@ struct OptimizerParameter {
 struct lpt_optimizer {
   lpt::HandleKind kind = lpt::HandleKind::kOptimizer;
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
+  std::string state_directory;  // empty: state is in memory
+  size_t resident_bytes = size_t{64} << 20;
   std::shared_ptr<const lpt::Allocator> allocator;
   std::vector<lpt::OptimizerParameter> parameters;
+  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
 };
 
 namespace lpt {
@@ -37,6 +69,7 @@ using Optimizer = lpt_optimizer;
 
 // Under LPT_CHECK_ONLY the result is NULL.
 Status create_optimizer(Context &context, const lpt_optimizer_options &options, Optimizer **out_optimizer);
+Status set_state_directory(Optimizer &optimizer, const char *directory, size_t resident_bytes);
 Status add_parameter(Optimizer &optimizer, const lpt_optimizer_parameter &parameter, int64_t &out_index);
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
                       const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters);
@@ -45,5 +78,50 @@ Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes);
 Status save_optimizer_state(const Optimizer &optimizer, int64_t index, void *buffer, size_t buffer_bytes);
 Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buffer, size_t buffer_bytes);
+
+// ---- shared by the files of this operation
+
+// An array of tensors in messages: "gradients[3]".
+inline std::string item(const char *array, int64_t index) {
+  return text("%s[%lld]", array, static_cast<long long>(index));
+}
+
+Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
+
+// Memory for all of a parameter's state, as its moments' formats want it.
+Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
+
+// Calls visit(array) for each array of a parameter's state.
+template <typename Parameter, typename Visit>
+void for_each_array(Parameter &parameter, const Visit &visit) {
+  for (auto *moment : {&parameter.first, &parameter.second}) {
+    visit(moment->codes);
+    visit(moment->scales);
+    visit(moment->exponents);
+  }
+  visit(parameter.compensation);
+}
+
+// Calls visit(file, first byte, last byte + 1) for what elements [begin, end) take of each mapped array. An array has as
+// many bytes per element on the whole; `begin` and `end` lie on blocks, or at the end.
+template <typename Visit>
+void for_each_range(const OptimizerParameter &parameter, int64_t begin, int64_t end, const Visit &visit) {
+  const auto range = [&](const StateMemory &array, int64_t block) {
+    if (array.file() == nullptr || array.bytes() == 0) return;
+    const int64_t units = (parameter.elements + block - 1) / block;
+    const auto unit_bytes = array.bytes() / static_cast<size_t>(units);
+    const auto unit_of = [&](int64_t element) { return static_cast<size_t>((element + block - 1) / block); };
+    visit(*array.file(), unit_of(begin) * unit_bytes, unit_of(end) * unit_bytes);
+  };
+  for (const Moment *moment : {&parameter.first, &parameter.second}) {
+    range(moment->codes, 1);
+    range(moment->scales, std::max<int64_t>(moment->block, 1));
+    range(moment->exponents, std::max<int64_t>(moment->block, 1));
+  }
+  range(parameter.compensation, 1);
+}
+
+// Lets go of mapped state that lies in memory.
+void let_go(const OptimizerParameter &parameter, int64_t begin, int64_t end);
 
 }  // namespace lpt

@@ -200,7 +200,7 @@ Status check_cast_options(const lpt_quantize_options &options) {
   LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_KEEP_TENSOR_SCALE));
   LPT_TRY(check_choice("rounding", options.rounding, LPT_ROUNDING_STOCHASTIC_UNDERFLOW));
   LPT_TRY(check_choice("overflow", options.overflow, LPT_OVERFLOW_INFINITE));
-  LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_MEAN));
+  LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_SAWB));
   if (options.hadamard_size != 0) LPT_TRY(check_hadamard_size("hadamard_size", options.hadamard_size));
   if (options.hadamard_size == 0 && options.hadamard_signs != nullptr) {
     return invalid("hadamard_signs is given and hadamard_size is 0: expected 16, 32, 64 or 128");

@@ -1,90 +1,124 @@
-#include <cstring>
+// Recipes by name: a table of what the papers say. docs/recipes.md tells where they disagree and what was chosen.
+#include "src/ops/recipe.hpp"
 
-#include "src/ops/linear.hpp"
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "src/formats/format.hpp"
 
 namespace lpt {
 namespace {
 
-// Trillion-token FP8 training (arXiv 2409.12517): e4m3 forward, e5m2 in all three backward operands' casts, only the
-// output gradient rounded stochastically. The history of one update holds the amax of one whole optimizer step.
-Recipe fp8_trillion() {
-  Recipe recipe;
-  CastRule forward;
-  forward.format = LPT_FORMAT_E4M3FN_TENSOR;
-  forward.rule = LPT_SCALE_RULE_POWER_OF_TWO;
-  CastRule backward = forward;
-  backward.format = LPT_FORMAT_E5M2_TENSOR;
-  CastRule gradient = backward;
-  gradient.rounding = LPT_ROUNDING_STOCHASTIC;
-  recipe.casts[LPT_CAST_FORWARD_INPUT] = forward;
-  recipe.casts[LPT_CAST_FORWARD_WEIGHT] = forward;
-  recipe.casts[LPT_CAST_DGRAD_GRADIENT] = gradient;
-  recipe.casts[LPT_CAST_DGRAD_WEIGHT] = backward;
-  recipe.casts[LPT_CAST_WGRAD_GRADIENT] = gradient;
-  recipe.casts[LPT_CAST_WGRAD_INPUT] = backward;
-  for (lpt_scaler_options &scaler : recipe.scalers) scaler.kind = LPT_SCALER_DELAYED;
-  return recipe;
-}
-
-Recipe bf16() {
-  Recipe recipe;
-  for (CastRule &cast : recipe.casts) cast.format = LPT_FORMAT_BF16;
-  return recipe;
-}
-
-Recipe f32() { return {}; }
-
-struct NamedRecipe {
-  const char *name;
-  Recipe (*make)();
+struct PresetCast {
+  const char *format = nullptr;  // NULL: as it comes
+  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
+  lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
-constexpr NamedRecipe kRecipes[] = {{"f32", f32}, {"bf16", bf16}, {"fp8_trillion", fp8_trillion}};
+
+struct Preset {
+  const char *name;
+  PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
+  ProductRule products[kProductCount] = {};
+  lpt_scaler_kind scaler = LPT_SCALER_CURRENT;
+};
+
+constexpr auto kStochastic = LPT_ROUNDING_STOCHASTIC;
+
+constexpr PresetCast kBf16 = {"bf16"};
+constexpr PresetCast kE4m3 = {"e4m3fn_tensor", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kE5m2 = {"e5m2_tensor", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kTrillion = {"e4m3fn_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
+constexpr PresetCast kTrillionBackward = {"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
+constexpr PresetCast kTrillionGradient = {"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO, kStochastic};
+constexpr PresetCast kMxfp8 = {"mxfp8_e4m3", LPT_SCALE_RULE_ROUND_UP};
+constexpr PresetCast kGroup = {"e4m3fn_1x128", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kSquare = {"e4m3fn_128x128", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kNvfp4 = {"nvfp4", LPT_SCALE_RULE_NEAREST};
+constexpr PresetCast kNvfp4Square = {"nvfp4_16x16", LPT_SCALE_RULE_NEAREST};
+constexpr PresetCast kNvfp4Random = {"nvfp4", LPT_SCALE_RULE_HEADROOM, kStochastic};
+constexpr PresetCast kQuest = {"mxfp4", LPT_SCALE_RULE_QUEST_NEAREST};
+constexpr PresetCast kRoomyMxfp4 = {"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS};
+constexpr PresetCast kRoomyMxfp4Random = {"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS, kStochastic};
+constexpr PresetCast kSawb = {"int4/tensor/f32", LPT_SCALE_RULE_SAWB};
+constexpr PresetCast kInt4Random = {"int4/tensor/f32", LPT_SCALE_RULE_AMAX, kStochastic};
+constexpr PresetCast kLogarithmic = {"e3m0_tensor", LPT_SCALE_RULE_AMAX, kStochastic};
+constexpr PresetCast kFp6Fine = {"e2m3fn/tensor/f32", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kFp6Wide = {"e3m2fn/tensor/f32", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kInt8 = {"int8_tensor", LPT_SCALE_RULE_AMAX};
+constexpr PresetCast kPlainE4m3 = {"e4m3fn"};
+constexpr PresetCast kPlainE5m2 = {"e5m2"};
+
+constexpr ProductRule kPlain = {};
+constexpr ProductRule kHadamard32 = {.hadamard_size = 32};
+constexpr ProductRule kHadamard128 = {.hadamard_size = 128};
+constexpr ProductRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_AXIS_ROWS};
+constexpr ProductRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_SIGNS_FIXED};
+constexpr ProductRule kQuartetBackward = {
+    .hadamard_size = 32, .hadamard_signs = LPT_SIGNS_RANDOM, .source = LPT_SOURCE_FORWARD_CLIPPED};
+constexpr ProductRule kTwoParts = {.source = LPT_SOURCE_FORWARD_CLIPPED, .parts = 2};
+constexpr ProductRule kUnit = {.output_scale = LPT_OUTPUT_SCALE_UNIT};
+
+constexpr Preset kPresets[] = {
+    {.name = "f32", .casts = {}},
+    {.name = "bf16", .casts = {kBf16, kBf16, kBf16, kBf16, kBf16, kBf16}},
+    {.name = "fp8_trillion",
+     .casts = {kTrillion, kTrillion, kTrillionGradient, kTrillionBackward, kTrillionGradient, kTrillionBackward},
+     .scaler = LPT_SCALER_DELAYED},
+    {.name = "fp8_current", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kE4m3}},
+    {.name = "mxfp8", .casts = {kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8}},
+    {.name = "fp8_block", .casts = {kGroup, kSquare, kGroup, kSquare, kGroup, kGroup}},
+    {.name = "fp4_all_the_way", .casts = {kNvfp4, kNvfp4, kNvfp4Random, kNvfp4, kNvfp4Random, kNvfp4Random}},
+    {.name = "nvfp4_pretrain",
+     .casts = {kNvfp4, kNvfp4Square, kNvfp4Random, kNvfp4Square, kNvfp4Random, kNvfp4},
+     .products = {kPlain, kPlain, kHadamard16Fixed}},
+    {.name = "quartet",
+     .casts = {kQuest, kQuest, kRoomyMxfp4Random, kRoomyMxfp4, kRoomyMxfp4Random, kRoomyMxfp4},
+     .products = {kHadamard32, kQuartetBackward, kQuartetBackward}},
+    {.name = "luq", .casts = {kSawb, kSawb, kLogarithmic, kSawb, kLogarithmic, kSawb}},
+    {.name = "halo_0", .casts = {kE4m3, kE4m3, kE4m3, kE4m3, kE4m3, kE4m3}},
+    {.name = "halo_1",
+     .casts = {kFp6Fine, kFp6Fine, kFp6Wide, kFp6Wide, kFp6Wide, kFp6Wide},
+     .products = {kHadamard128, kPlain, kPlain}},
+    {.name = "halo_2",
+     .casts = {kInt8, kInt8, kInt8, kInt8, kInt8, kInt8},
+     .products = {kHadamard128, kHadamard128Rows, kPlain}},
+    {.name = "coat", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kGroup}},
+    {.name = "int4_hadamard",
+     .casts = {kSawb, kSawb, kInt4Random, kSawb, kInt4Random, kSawb},
+     .products = {kHadamard32, kTwoParts, kTwoParts}},
+    {.name = "unit_scaling",
+     .casts = {kPlainE4m3, kPlainE4m3, kPlainE5m2, kPlainE4m3, kPlainE5m2, kPlainE4m3},
+     .products = {kUnit, kUnit, kUnit}},
+};
+
+Status recipe_of(const Preset &preset, Recipe &out_recipe) {
+  out_recipe = Recipe();
+  for (int i = 0; i < kCastCount; ++i) {
+    const PresetCast &given = preset.casts[i];
+    CastRule &rule = out_recipe.casts[i];
+    if (given.format != nullptr) LPT_TRY(format_from_name(given.format, rule.format));
+    rule.rule = given.rule;
+    rule.rounding = given.rounding;
+  }
+  for (int i = 0; i < kProductCount; ++i) out_recipe.products[i] = preset.products[i];
+  for (lpt_scaler_options &scaler : out_recipe.scalers) scaler.kind = preset.scaler;
+  return {};
+}
 
 }  // namespace
 
 Status make_recipe(const char *name, Recipe &out_recipe) {
   std::string names;
-  for (const NamedRecipe &recipe : kRecipes) {
-    if (std::strcmp(name, recipe.name) == 0) {
-      out_recipe = recipe.make();
-      return {};
-    }
-    names += std::string(names.empty() ? "" : ", ") + recipe.name;
+  for (const Preset &preset : kPresets) {
+    if (std::strcmp(name, preset.name) == 0) return recipe_of(preset, out_recipe);
+    names += std::string(names.empty() ? "" : ", ") + preset.name;
   }
   return invalid("name is '%.64s': expected one of %s", name, names.c_str());
 }
 
-Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options) {
-  LPT_TRY(check_choice("cast", cast, kCastCount - 1));
-  LPT_TRY(check_cast_options(options));
-  const std::pair<const char *, const void *> handles[] = {{"scaler", options.scaler},
-                                                           {"smoothing", options.smoothing},
-                                                           {"hadamard_signs", options.hadamard_signs},
-                                                           {"random_words", options.random_words},
-                                                           {"scale_list", options.scale_list},
-                                                           {"statistics", options.statistics}};
-  for (const auto &[name, handle] : handles) {
-    if (handle != nullptr) return invalid("%s is given: a recipe keeps no handles", name);
-  }
-  if (options.hadamard_size != 0 || (options.flags & LPT_KEEP_TENSOR_SCALE) != 0) {
-    return unsupported("%s is set: a recipe casts without it", options.hadamard_size != 0 ? "hadamard_size" : "flags");
-  }
-  const lpt_random &random = options.random;
-  if (random.seed != 0 || random.offset != 0 || random.row_stride != 0 || random.stream != 0 || random.step != 0) {
-    return invalid("random is set: a recipe keeps no random numbers, they come with each call");
-  }
-  if (format != LPT_FORMAT_NONE) {
-    Format known;
-    if (!find_format(format, known) || known.id == LPT_FORMAT_UINT8) {
-      return invalid("format is %s: expected a format of numbers", format_name(format).c_str());
-    }
-    lpt_scale_rule rule;
-    LPT_TRY(resolve_rule(known, options.rounding, options.scale_rule, rule));
-  }
-  if ((options.flags & LPT_CHECK_ONLY) != 0) return {};
-  recipe.casts[cast] = CastRule{
-      format, options.rounding, options.overflow, options.scale_rule, options.stochastic_bits, options.philox_rounds};
-  return {};
+const char *recipe_name(int64_t index) {
+  return index < static_cast<int64_t>(std::size(kPresets)) ? kPresets[index].name : nullptr;
 }
 
 }  // namespace lpt

@@ -39,6 +39,7 @@ Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule 
         fits = fits || rule == LPT_SCALE_RULE_POWER_OF_TWO || rule == LPT_SCALE_RULE_POWER_OF_TWO_DOWN ||
                rule == LPT_SCALE_RULE_POWER_OF_TWO_NEAREST || rule == LPT_SCALE_RULE_LIST;
         fits = fits || rule == LPT_SCALE_RULE_MSE || rule == LPT_SCALE_RULE_MEAN;
+        fits = fits || (rule == LPT_SCALE_RULE_SAWB && !has_blocks && target.element == LPT_FORMAT_INT4);
       }
       if (rule == LPT_SCALE_RULE_DEFAULT) out_rule = LPT_SCALE_RULE_AMAX;
       break;

@@ -17,8 +17,32 @@ const std::vector<BadCall> kOptimizerCalls = {
      [](World &w) { return create_optimizer(w, [](auto &o) { o.epsilon = -1e-8; }); }},
     {"optimizer_create: unknown underflow",
      LPT_INVALID_ARGUMENT,
-     {"second_underflow is 2", "0 to 1"},
-     [](World &w) { return create_optimizer(w, [](auto &o) { o.second_underflow = 2; }); }},
+     {"second_underflow is 3", "0 to 2"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.second_underflow = 3; }); }},
+    {"optimizer_create: unknown method",
+     LPT_INVALID_ARGUMENT,
+     {"method is 4", "0 to 3"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.method = 4; }); }},
+    {"optimizer_create: AdamW with Nesterov's momentum",
+     LPT_UNSUPPORTED,
+     {"is_nesterov is 1", "LPT_METHOD_SGD"},
+     [](World &w) { return create_optimizer(w, [](auto &o) { o.is_nesterov = 1; }); }},
+    {"optimizer_set_directory: no optimizer",
+     LPT_INVALID_ARGUMENT,
+     {"optimizer is NULL"},
+     [](World &w) { return lpt_optimizer_set_directory(w.c, nullptr, "/tmp", 0); }},
+    {"optimizer_set_directory: no directory",
+     LPT_INVALID_ARGUMENT,
+     {"directory is NULL"},
+     [](World &w) { return lpt_optimizer_set_directory(w.c, w.optimizer.get(), nullptr, 0); }},
+    {"optimizer_set_directory: too small a budget",
+     LPT_INVALID_ARGUMENT,
+     {"resident_bytes is 4096", "0 or at least 4194304"},
+     [](World &w) { return lpt_optimizer_set_directory(w.c, w.optimizer.get(), "/tmp", 4096); }},
+    {"optimizer_set_directory: parameters have their state",
+     LPT_INVALID_ARGUMENT,
+     {"parameters", "expected none"},
+     [](World &w) { return lpt_optimizer_set_directory(w.c, w.optimizer.get(), "/tmp", 0); }},
     {"optimizer_add: no parameter",
      LPT_INVALID_ARGUMENT,
      {"parameter is NULL"},
@@ -35,6 +59,60 @@ const std::vector<BadCall> kOptimizerCalls = {
      LPT_INVALID_ARGUMENT,
      {"weight_decay is -0.1"},
      [](World &w) { return add(w, [](auto &p) { p.weight_decay = -0.1; }); }},
+    {"optimizer_add: one scale expanded",
+     LPT_UNSUPPORTED,
+     {"is_first_expanded is 1", "groups of 128"},
+     [](World &w) {
+       return add(w, [](auto &p) {
+         p.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
+         p.is_first_expanded = 1;
+       });
+     }},
+    {"optimizer_add: delayed scale of groups",
+     LPT_UNSUPPORTED,
+     {"second_scaling is LPT_SCALER_DELAYED", "one scale per tensor"},
+     [](World &w) {
+       return add(w, [](auto &p) {
+         p.second_moment = LPT_FORMAT_E5M2_1X128;
+         p.second_scaling = LPT_SCALER_DELAYED;
+       });
+     }},
+    {"optimizer_add: unknown scaling",
+     LPT_INVALID_ARGUMENT,
+     {"first_scaling is 2", "0 to 1"},
+     [](World &w) { return add(w, [](auto &p) { p.first_scaling = 2; }); }},
+    {"optimizer_add: expansion of 2",
+     LPT_INVALID_ARGUMENT,
+     {"is_second_expanded is 2", "0 or 1"},
+     [](World &w) { return add(w, [](auto &p) { p.is_second_expanded = 2; }); }},
+    {"optimizer_add: compensation in f32",
+     LPT_UNSUPPORTED,
+     {"compensation is f32", "bf16 or none"},
+     [](World &w) { return add(w, [](auto &p) { p.compensation = LPT_FORMAT_F32; }); }},
+    {"optimizer_add: a shard larger than the whole",
+     LPT_INVALID_ARGUMENT,
+     {"whole_elements is 1", "8"},
+     [](World &w) { return add(w, [](auto &p) { p.whole_elements = 1; }); }},
+    {"optimizer_add: a shard beyond the end",
+     LPT_INVALID_ARGUMENT,
+     {"begin is 93", "92"},
+     [](World &w) {
+       return add(w, [](auto &p) {
+         p.whole_elements = 100;
+         p.begin = 93;
+       });
+     }},
+    {"optimizer_add: a shard that begins inside a block",
+     LPT_INVALID_ARGUMENT,
+     {"begin is 128", "multiple of 256"},
+     [](World &w) {
+       return add(w, [](auto &p) {
+         p.first_moment = LPT_FORMAT_DYNAMIC_1X256;
+         p.second_moment = LPT_FORMAT_E5M2_1X128;
+         p.whole_elements = 1000;
+         p.begin = 128;
+       });
+     }},
     {"optimizer_step: no optimizer",
      LPT_INVALID_ARGUMENT,
      {"optimizer is NULL"},
@@ -71,6 +149,60 @@ const std::vector<BadCall> kOptimizerCalls = {
      [](World &w) {
        return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.gradient_scale = INFINITY; });
      }},
+    {"optimizer_step: negative largest norm",
+     LPT_INVALID_ARGUMENT,
+     {"largest_norm is -1"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.largest_norm = -1.0; });
+     }},
+    {"optimizer_step: negative norm",
+     LPT_INVALID_ARGUMENT,
+     {"gradient_norm is -1", "at least 0"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.gradient_norm = -1.0; });
+     }},
+    {"optimizer_step: norm NaN",
+     LPT_INVALID_ARGUMENT,
+     {"gradient_norm is", "nan"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.gradient_norm = std::nan(""); });
+     }},
+    {"optimizer_step: skip of 2",
+     LPT_INVALID_ARGUMENT,
+     {"is_nonfinite_skipped is 2"},
+     [](World &w) {
+       return step(w, {0, 1}, w.gradient, w.parameter, [](auto &o) { o.is_nonfinite_skipped = 2; });
+     }},
+    {"optimizer_read: NULL",
+     LPT_INVALID_ARGUMENT,
+     {"out_values is NULL"},
+     [](World &w) { return lpt_optimizer_read(w.c, w.optimizer.get(), nullptr); }},
+    {"gradients_measure: no gradients",
+     LPT_INVALID_ARGUMENT,
+     {"gradients is NULL", "1 tensors"},
+     [](World &w) {
+       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       return lpt_gradients_measure(w.c, nullptr, 1, &values);
+     }},
+    {"gradients_measure: negative count",
+     LPT_INVALID_ARGUMENT,
+     {"count is -1"},
+     [](World &w) {
+       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       return lpt_gradients_measure(w.c, nullptr, -1, &values);
+     }},
+    {"gradients_measure: gradient in f64",
+     LPT_UNSUPPORTED,
+     {"gradients[0] is f64", "f32 or bf16"},
+     [](World &w) {
+       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       const lpt_tensor *const gradients[] = {w.f64_tensor.get()};
+       return lpt_gradients_measure(w.c, gradients, 1, &values);
+     }},
+    {"gradients_measure: NULL",
+     LPT_INVALID_ARGUMENT,
+     {"out_values is NULL"},
+     [](World &w) { return lpt_gradients_measure(w.c, nullptr, 0, nullptr); }},
     {"optimizer_step: unknown rounding",
      LPT_INVALID_ARGUMENT,
      {"parameter_rounding is 3"},

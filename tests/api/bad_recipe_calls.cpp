@@ -1,6 +1,40 @@
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {
+namespace {
+
+template <typename Change>
+lpt_status set_product(World &w, lpt_product product, const Change &change) {
+  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  change(options);
+  return lpt_recipe_set_product(w.c, w.recipe.get(), product, &options);
+}
+
+// A layer of the world's shape under a recipe by name, prepared, and one call of it.
+template <typename Run>
+lpt_status with_recipe(World &w, const char *name, lpt_source source, const Run &run) {
+  lpt_context *own = w.owner.get();
+  Recipe recipe;
+  Linear linear;
+  lpt_linear_shape shape = {sizeof shape, 8, 6};
+  EXPECT_TRUE(ok(own, lpt_recipe_create(own, name, out(recipe))));
+  lpt_product_options product = LPT_PRODUCT_OPTIONS_INIT;
+  product.source = source;
+  EXPECT_TRUE(ok(own, lpt_recipe_set_product(own, recipe.get(), LPT_PRODUCT_DGRAD, &product)));
+  EXPECT_TRUE(ok(own, lpt_linear_create(own, recipe.get(), &shape, out(linear))));
+  EXPECT_TRUE(ok(own, lpt_linear_prepare(own, linear.get(), w.weight.get(), nullptr)));
+  return run(linear.get());
+}
+
+lpt_status smooth(World &w, const char *name, lpt_source source) {
+  return with_recipe(w, name, source, [&](lpt_linear *linear) {
+    lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+    options.input_smoothing = w.input_factors.get();
+    return lpt_linear_forward(w.c, linear, w.a.get(), &options, nullptr, w.product.get());
+  });
+}
+
+}  // namespace
 
 const std::vector<BadCall> kRecipeCalls = {
     {"recipe_create: NULL",
@@ -55,6 +89,134 @@ const std::vector<BadCall> kRecipeCalls = {
      LPT_INVALID_ARGUMENT,
      {"cast is -1", "0 to 5"},
      [](World &w) { return lpt_recipe_cast_format(w.c, w.recipe.get(), -1, &w.out_number); }},
+    {"recipe_set_cast: a rotation of one operand",
+     LPT_UNSUPPORTED,
+     {"hadamard_size is set", "lpt_recipe_set_product()"},
+     [](World &w) { return set_cast(w, 0, LPT_FORMAT_MXFP4, [](auto &o) { o.hadamard_size = 16; }); }},
+    {"recipe_set_cast: SAWB for other elements than int4",
+     LPT_UNSUPPORTED,
+     {"scale_rule is 20", "int8_tensor"},
+     [](World &w) {
+       return set_cast(w, 0, LPT_FORMAT_INT8_TENSOR, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_SAWB; });
+     }},
+    {"recipe_set_cast: SAWB for groups",
+     LPT_UNSUPPORTED,
+     {"scale_rule is 20", "int4_1x32"},
+     [](World &w) {
+       return set_cast(w, 0, LPT_FORMAT_INT4_1X32, [](auto &o) { o.scale_rule = LPT_SCALE_RULE_SAWB; });
+     }},
+    {"recipe_name: no recipe has this index",
+     LPT_INVALID_ARGUMENT,
+     {"index is -1"},
+     [](World &w) {
+       const char *name = nullptr;
+       return lpt_recipe_name(w.c, -1, &name);
+     }},
+    {"recipe_name: no room",
+     LPT_INVALID_ARGUMENT,
+     {"out_name is NULL"},
+     [](World &w) { return lpt_recipe_name(w.c, 0, nullptr); }},
+    {"recipe_set_product: no recipe",
+     LPT_INVALID_ARGUMENT,
+     {"recipe is NULL"},
+     [](World &w) { return lpt_recipe_set_product(w.c, nullptr, 0, nullptr); }},
+    {"recipe_set_product: unknown product",
+     LPT_INVALID_ARGUMENT,
+     {"product is 3", "0 to 2"},
+     [](World &w) { return set_product(w, 3, kUnchanged); }},
+    {"recipe_set_product: size that is none",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_size is 48", "0, 16, 32, 64 or 128"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
+    {"recipe_set_product: unknown signs",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_signs is 3", "0 to 2"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_signs = 3; }); }},
+    {"recipe_set_product: unknown axis",
+     LPT_INVALID_ARGUMENT,
+     {"hadamard_axis is 2", "0 to 1"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_DGRAD, [](auto &o) { o.hadamard_axis = 2; }); }},
+    {"recipe_set_product: rows of another product",
+     LPT_UNSUPPORTED,
+     {"hadamard_axis is LPT_AXIS_ROWS", "LPT_PRODUCT_DGRAD"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_axis = LPT_AXIS_ROWS; }); }},
+    {"recipe_set_product: unknown source",
+     LPT_INVALID_ARGUMENT,
+     {"source is 3", "0 to 2"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.source = 3; }); }},
+    {"recipe_set_product: forward from forward",
+     LPT_UNSUPPORTED,
+     {"source is 1", "forward"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.source = LPT_SOURCE_FORWARD; }); }},
+    {"recipe_set_product: no draws",
+     LPT_INVALID_ARGUMENT,
+     {"draws is 0", "1 to 16"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.draws = 0; }); }},
+    {"recipe_set_product: too many draws",
+     LPT_INVALID_ARGUMENT,
+     {"draws is 17", "1 to 16"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.draws = 17; }); }},
+    {"recipe_set_product: draws of a product without a gradient",
+     LPT_UNSUPPORTED,
+     {"draws is 2", "forward"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.draws = 2; }); }},
+    {"recipe_set_product: parts of a product without a gradient",
+     LPT_UNSUPPORTED,
+     {"parts is 2", "forward"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.parts = 2; }); }},
+    {"recipe_set_product: too many parts",
+     LPT_INVALID_ARGUMENT,
+     {"parts is 3", "1 to 2"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.parts = 3; }); }},
+    {"recipe_set_product: unknown output scale",
+     LPT_INVALID_ARGUMENT,
+     {"output_scale is 2", "0 to 1"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.output_scale = 2; }); }},
+    {"recipe_set_product: reserved",
+     LPT_UNSUPPORTED,
+     {"reserved is 1"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.reserved = 1; }); }},
+    {"recipe_set_product: unknown flag",
+     LPT_UNSUPPORTED,
+     {"flags"},
+     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.flags = 1u << 20; }); }},
+    {"recipe_raise: no recipe",
+     LPT_INVALID_ARGUMENT,
+     {"recipe is NULL"},
+     [](World &w) { return lpt_recipe_raise(w.c, nullptr, 0, LPT_FORMAT_BF16); }},
+    {"recipe_raise: unknown product",
+     LPT_INVALID_ARGUMENT,
+     {"product is -1", "0 to 2"},
+     [](World &w) { return lpt_recipe_raise(w.c, w.recipe.get(), -1, LPT_FORMAT_BF16); }},
+    {"recipe_raise: bytes",
+     LPT_INVALID_ARGUMENT,
+     {"format is uint8"},
+     [](World &w) { return lpt_recipe_raise(w.c, w.recipe.get(), 0, LPT_FORMAT_UINT8); }},
+    {"linear_set_recipe: no layer",
+     LPT_INVALID_ARGUMENT,
+     {"linear is NULL"},
+     [](World &w) { return lpt_linear_set_recipe(w.c, nullptr, w.recipe.get()); }},
+    {"linear_set_recipe: no recipe",
+     LPT_INVALID_ARGUMENT,
+     {"recipe is NULL"},
+     [](World &w) { return lpt_linear_set_recipe(w.c, w.linear.get(), nullptr); }},
+    {"linear_forward: factors with a rotation",
+     LPT_UNSUPPORTED,
+     {"input_smoothing", "rotates"},
+     [](World &w) { return smooth(w, "halo_2", LPT_SOURCE_PLAIN); }},
+    {"linear_forward: factors where backward takes forward's cast",
+     LPT_UNSUPPORTED,
+     {"input_smoothing", "backward takes what forward multiplied"},
+     [](World &w) { return smooth(w, "luq", LPT_SOURCE_FORWARD); }},
+    {"linear_backward: nothing saved of what forward clipped",
+     LPT_INVALID_ARGUMENT,
+     {"saved is NULL", "input_gradient", "clipped"},
+     [](World &w) {
+       return with_recipe(w, "luq", LPT_SOURCE_FORWARD_CLIPPED, [&](lpt_linear *linear) {
+         return lpt_linear_backward(w.c, linear, nullptr, w.output_gradient.get(), nullptr, w.input_gradient.get(),
+                                    nullptr, nullptr);
+       });
+     }},
 };
 
 }  // namespace lpt::test

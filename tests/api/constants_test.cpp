@@ -129,6 +129,7 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_SCALE_RULE_LIST, 17),
     VALUE(LPT_SCALE_RULE_FIXED, 18),
     VALUE(LPT_SCALE_RULE_MEAN, 19),
+    VALUE(LPT_SCALE_RULE_SAWB, 20),
     VALUE(LPT_NOISE_REFERENCE, 0),
     VALUE(LPT_NOISE_TWO_DRAWS, 1),
     VALUE(LPT_SCALER_CURRENT, 0),
@@ -152,6 +153,19 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_DIALECT_GGML, 1),
     VALUE(LPT_DIALECT_BITSANDBYTES, 2),
     VALUE(LPT_DIALECT_CUBLAS_SCALES, 3),
+    VALUE(LPT_PRODUCT_FORWARD, 0),
+    VALUE(LPT_PRODUCT_DGRAD, 1),
+    VALUE(LPT_PRODUCT_WGRAD, 2),
+    VALUE(LPT_SIGNS_NONE, 0),
+    VALUE(LPT_SIGNS_FIXED, 1),
+    VALUE(LPT_SIGNS_RANDOM, 2),
+    VALUE(LPT_AXIS_INNER, 0),
+    VALUE(LPT_AXIS_ROWS, 1),
+    VALUE(LPT_SOURCE_PLAIN, 0),
+    VALUE(LPT_SOURCE_FORWARD, 1),
+    VALUE(LPT_SOURCE_FORWARD_CLIPPED, 2),
+    VALUE(LPT_OUTPUT_SCALE_NONE, 0),
+    VALUE(LPT_OUTPUT_SCALE_UNIT, 1),
     VALUE(LPT_CAST_FORWARD_INPUT, 0),
     VALUE(LPT_CAST_FORWARD_WEIGHT, 1),
     VALUE(LPT_CAST_DGRAD_GRADIENT, 2),
@@ -165,6 +179,12 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_SMOOTHING_CHANNEL, 1),
     VALUE(LPT_UNDERFLOW_CLAMP, 0),
     VALUE(LPT_UNDERFLOW_ALLOWED, 1),
+    VALUE(LPT_UNDERFLOW_STOCHASTIC, 2),
+    VALUE(LPT_METHOD_ADAMW, 0),
+    VALUE(LPT_METHOD_ADAM, 1),
+    VALUE(LPT_METHOD_SGD, 2),
+    VALUE(LPT_METHOD_LION, 3),
+    VALUE(LPT_FORMAT_DYNAMIC_1X256, 99),
 };
 
 #undef VALUE
@@ -178,10 +198,13 @@ TEST(Constants, KeepTheirValues) {
 TEST(Types, KeepTheirWidths) {
   EXPECT_EQ(4u, sizeof(lpt_status));
   EXPECT_EQ(8u, sizeof(lpt_format));
-  for (const size_t size : {sizeof(lpt_isa), sizeof(lpt_log_level), sizeof(lpt_special), sizeof(lpt_part),
-                            sizeof(lpt_rounding), sizeof(lpt_overflow), sizeof(lpt_scale_rule), sizeof(lpt_scaler_kind),
-                            sizeof(lpt_history_rule), sizeof(lpt_zero_rule), sizeof(lpt_dialect), sizeof(lpt_cast),
-                            sizeof(lpt_operand), sizeof(lpt_smoothing), sizeof(lpt_underflow), sizeof(lpt_noise)}) {
+  for (const size_t size :
+       {sizeof(lpt_isa),          sizeof(lpt_log_level),    sizeof(lpt_special),    sizeof(lpt_part),
+        sizeof(lpt_rounding),     sizeof(lpt_overflow),     sizeof(lpt_scale_rule), sizeof(lpt_scaler_kind),
+        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),    sizeof(lpt_dialect),    sizeof(lpt_cast),
+        sizeof(lpt_operand),      sizeof(lpt_product),      sizeof(lpt_signs),      sizeof(lpt_axis),
+        sizeof(lpt_source),       sizeof(lpt_output_scale), sizeof(lpt_smoothing),  sizeof(lpt_underflow),
+        sizeof(lpt_noise)}) {
     EXPECT_EQ(4u, size);
   }
 }

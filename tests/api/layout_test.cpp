@@ -173,6 +173,17 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_weights_options, flags, 8),
     OFFSET(lpt_weights_options, output_order, 16),
     OFFSET(lpt_weights_options, input_order, 24),
+    SIZE(lpt_product_options, 48),
+    OFFSET(lpt_product_options, struct_size, 0),
+    OFFSET(lpt_product_options, flags, 8),
+    OFFSET(lpt_product_options, hadamard_size, 16),
+    OFFSET(lpt_product_options, hadamard_signs, 20),
+    OFFSET(lpt_product_options, hadamard_axis, 24),
+    OFFSET(lpt_product_options, source, 28),
+    OFFSET(lpt_product_options, draws, 32),
+    OFFSET(lpt_product_options, parts, 36),
+    OFFSET(lpt_product_options, output_scale, 40),
+    OFFSET(lpt_product_options, reserved, 44),
     SIZE(lpt_linear_shape, 24),
     OFFSET(lpt_linear_shape, struct_size, 0),
     OFFSET(lpt_linear_shape, input_columns, 8),
@@ -203,21 +214,41 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_softmax_options, scale, 16),
     OFFSET(lpt_softmax_options, is_causal, 24),
     OFFSET(lpt_softmax_options, reserved, 28),
-    SIZE(lpt_optimizer_options, 48),
+    SIZE(lpt_optimizer_options, 56),
     OFFSET(lpt_optimizer_options, struct_size, 0),
     OFFSET(lpt_optimizer_options, flags, 8),
     OFFSET(lpt_optimizer_options, beta1, 16),
     OFFSET(lpt_optimizer_options, beta2, 24),
     OFFSET(lpt_optimizer_options, epsilon, 32),
     OFFSET(lpt_optimizer_options, second_underflow, 40),
-    OFFSET(lpt_optimizer_options, reserved, 44),
-    SIZE(lpt_optimizer_parameter, 40),
+    OFFSET(lpt_optimizer_options, method, 44),
+    OFFSET(lpt_optimizer_options, is_nesterov, 48),
+    OFFSET(lpt_optimizer_options, reserved, 52),
+    SIZE(lpt_optimizer_parameter, 80),
     OFFSET(lpt_optimizer_parameter, struct_size, 0),
     OFFSET(lpt_optimizer_parameter, elements, 8),
     OFFSET(lpt_optimizer_parameter, first_moment, 16),
     OFFSET(lpt_optimizer_parameter, second_moment, 24),
     OFFSET(lpt_optimizer_parameter, weight_decay, 32),
-    SIZE(lpt_step_options, 80),
+    OFFSET(lpt_optimizer_parameter, is_first_expanded, 40),
+    OFFSET(lpt_optimizer_parameter, is_second_expanded, 44),
+    OFFSET(lpt_optimizer_parameter, compensation, 48),
+    OFFSET(lpt_optimizer_parameter, first_scaling, 56),
+    OFFSET(lpt_optimizer_parameter, second_scaling, 60),
+    OFFSET(lpt_optimizer_parameter, whole_elements, 64),
+    OFFSET(lpt_optimizer_parameter, begin, 72),
+    SIZE(lpt_optimizer_values, 40),
+    OFFSET(lpt_optimizer_values, struct_size, 0),
+    OFFSET(lpt_optimizer_values, gradient_norm, 8),
+    OFFSET(lpt_optimizer_values, clip_factor, 16),
+    OFFSET(lpt_optimizer_values, skipped_count, 24),
+    OFFSET(lpt_optimizer_values, is_skipped, 32),
+    OFFSET(lpt_optimizer_values, reserved, 36),
+    SIZE(lpt_gradient_values, 24),
+    OFFSET(lpt_gradient_values, struct_size, 0),
+    OFFSET(lpt_gradient_values, sum_of_squares, 8),
+    OFFSET(lpt_gradient_values, nonfinite_count, 16),
+    SIZE(lpt_step_options, 96),
     OFFSET(lpt_step_options, struct_size, 0),
     OFFSET(lpt_step_options, flags, 8),
     OFFSET(lpt_step_options, learning_rate, 16),
@@ -226,7 +257,9 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_step_options, first_moment_rounding, 64),
     OFFSET(lpt_step_options, second_moment_rounding, 68),
     OFFSET(lpt_step_options, parameter_rounding, 72),
-    OFFSET(lpt_step_options, reserved, 76),
+    OFFSET(lpt_step_options, is_nonfinite_skipped, 76),
+    OFFSET(lpt_step_options, largest_norm, 80),
+    OFFSET(lpt_step_options, gradient_norm, 88),
 };
 
 #undef SIZE
@@ -242,9 +275,13 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_swiglu_options), offsetof(lpt_swiglu_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_product_options), offsetof(lpt_product_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_step_options), offsetof(lpt_step_options, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, begin), 8));
+  EXPECT_TRUE(ends(sizeof(lpt_optimizer_values), offsetof(lpt_optimizer_values, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_gradient_values), offsetof(lpt_gradient_values, nonfinite_count), 8));
+  EXPECT_TRUE(ends(sizeof(lpt_step_options), offsetof(lpt_step_options, gradient_norm), 8));
   EXPECT_TRUE(ends(sizeof(lpt_scaler_options), offsetof(lpt_scaler_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_random), offsetof(lpt_random, step), 4));
 }

@@ -144,8 +144,10 @@ class Scenario {
     lpt_linear *const linears[] = {linear.get()};
     LPT_TEST_TRY(lpt_linear_update(c_, linears, 1));
     LPT_TEST_TRY(lpt_optimizer_create(c_, nullptr, out(optimizer)));
-    lpt_optimizer_parameter parameter = {sizeof parameter, 24 * 32, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR,
-                                         0};
+    lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+    parameter.elements = 24 * 32;
+    parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
+    parameter.second_moment = LPT_FORMAT_E5M2_TENSOR;
     int64_t index = -1;
     LPT_TEST_TRY(lpt_optimizer_add(c_, optimizer.get(), &parameter, &index));
     const lpt_tensor *const gradients[] = {dw_.get()};
@@ -292,6 +294,93 @@ TEST(OperatorNew, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
     }
     EXPECT_EQ(0, counter.live_bytes);
   }
+}
+
+// Two parameters, so that a failure between them would show. Fresh for each try, threads and all.
+class Stepping {
+ public:
+  explicit Stepping(lpt_context *context) : c_(context) {
+    EXPECT_TRUE(ok(c_, lpt_optimizer_create(c_, nullptr, out(optimizer_))));
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t elements = k == 0 ? 1000 : 1 << 17;  // one part, and some that start the threads
+      lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+      parameter.elements = elements;
+      parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
+      parameter.second_moment = LPT_FORMAT_E5M2_1X128;
+      EXPECT_TRUE(ok(c_, lpt_optimizer_add(c_, optimizer_.get(), &parameter, &indices_[k])));
+      gradients_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(570 + k, elements));
+      values_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(580 + k, elements));
+    }
+    EXPECT_TRUE(ok(c_, lpt_context_set_threads(c_, 2)));  // none has started
+  }
+
+  lpt_status step(double largest_norm) {
+    const lpt_tensor *const gradients[] = {gradients_[0].get(), gradients_[1].get()};
+    lpt_tensor *const values[] = {values_[0].get(), values_[1].get()};
+    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    options.largest_norm = largest_norm;
+    return lpt_optimizer_step(c_, optimizer_.get(), indices_, 2, gradients, &options, values);
+  }
+
+  // Values and states of both.
+  std::vector<uint8_t> bits() {
+    std::vector<uint8_t> all;
+    for (size_t k = 0; k < 2; ++k) {
+      size_t bytes = 0;
+      EXPECT_TRUE(ok(c_, lpt_optimizer_state_size(c_, optimizer_.get(), indices_[k], &bytes)));
+      std::vector<uint8_t> part(bytes);
+      EXPECT_TRUE(ok(c_, lpt_optimizer_state_save(c_, optimizer_.get(), indices_[k], part.data(), bytes)));
+      const std::vector<uint8_t> values = bytes_of(c_, values_[k].get());
+      part.insert(part.end(), values.begin(), values.end());
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+
+ private:
+  lpt_context *c_;
+  Optimizer optimizer_;
+  int64_t indices_[2] = {};
+  Tensor gradients_[2], values_[2];
+};
+
+// `fail(number, body)` runs a step with allocation `number` failing and tells whether there was one.
+template <typename Fail>
+void expect_all_or_nothing(double largest_norm, int64_t least_failures, const Fail &fail) {
+  int64_t failures = 0;
+  for (bool is_done = false; !is_done; ++failures) {
+    Counter counter;
+    const Context context = make_counted(counter, 1);
+    Stepping stepping(context.get());
+    const std::vector<uint8_t> before = stepping.bits();
+    lpt_status status = LPT_OK;
+    is_done = !fail(counter, failures, [&] { status = stepping.step(largest_norm); });
+    if (status == LPT_OK) {  // or done with fewer threads
+      EXPECT_NE(before, stepping.bits());
+    } else {
+      EXPECT_EQ(LPT_OUT_OF_MEMORY, status) << "allocation " << failures;
+      EXPECT_EQ(before, stepping.bits()) << "allocation " << failures;
+      EXPECT_TRUE(ok(context.get(), stepping.step(largest_norm))) << "afterwards";
+    }
+    ASSERT_LT(failures, 10000);
+  }
+  EXPECT_GE(failures, least_failures);
+}
+
+TEST(OperatorNew, FailingInAnOptimizersStepChangesNothing) {
+  for (const double largest_norm : {0.0, 1.0}) {
+    expect_all_or_nothing(largest_norm, 5, [](Counter &, int64_t number, auto body) { return fail_new(number, body); });
+  }
+}
+
+TEST(Allocator, FailingInAnOptimizersStepChangesNothing) {
+  expect_all_or_nothing(1.0, 2, [](Counter &counter, int64_t number, auto body) {
+    const int64_t taken = counter.taken;
+    counter.fails_at = taken + number;
+    body();
+    counter.fails_at = -1;
+    return counter.taken > taken + number;
+  });
 }
 
 TEST(OperatorNew, FailingWhileAProfileIsTakenIsOutOfMemory) {

@@ -46,6 +46,7 @@ void for_each_struct(Body body) {
   body("lpt_gemm_plan_values", Defaults<lpt_gemm_plan_values>{lpt_gemm_plan_values_init, LPT_GEMM_PLAN_VALUES_INIT});
   body("lpt_gemm_operands", Defaults<lpt_gemm_operands>{lpt_gemm_operands_init, LPT_GEMM_OPERANDS_INIT});
   body("lpt_weights_options", Defaults<lpt_weights_options>{lpt_weights_options_init, LPT_WEIGHTS_OPTIONS_INIT});
+  body("lpt_product_options", Defaults<lpt_product_options>{lpt_product_options_init, LPT_PRODUCT_OPTIONS_INIT});
   body("lpt_linear_shape", Defaults<lpt_linear_shape>{lpt_linear_shape_init, LPT_LINEAR_SHAPE_INIT});
   body("lpt_linear_options", Defaults<lpt_linear_options>{lpt_linear_options_init, LPT_LINEAR_OPTIONS_INIT});
   body("lpt_swiglu_options", Defaults<lpt_swiglu_options>{lpt_swiglu_options_init, LPT_SWIGLU_OPTIONS_INIT});
@@ -56,6 +57,8 @@ void for_each_struct(Body body) {
   body("lpt_optimizer_parameter",
        Defaults<lpt_optimizer_parameter>{lpt_optimizer_parameter_init, LPT_OPTIMIZER_PARAMETER_INIT});
   body("lpt_step_options", Defaults<lpt_step_options>{lpt_step_options_init, LPT_STEP_OPTIONS_INIT});
+  body("lpt_optimizer_values", Defaults<lpt_optimizer_values>{lpt_optimizer_values_init, LPT_OPTIMIZER_VALUES_INIT});
+  body("lpt_gradient_values", Defaults<lpt_gradient_values>{lpt_gradient_values_init, LPT_GRADIENT_VALUES_INIT});
 }
 
 // Room for any struct of this release and of later ones, filled with a canary.

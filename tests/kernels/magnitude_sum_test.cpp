@@ -1,4 +1,4 @@
-// Every row that sums magnitudes, bit for bit against the order of its contract, written out.
+// Every row that sums magnitudes and their squares, bit for bit against the order of its contract, written out.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,12 +13,15 @@ namespace {
 // One sum of two f32, rounded once: that of double is exact enough to round to the same.
 float added(float a, float b) { return static_cast<float>(static_cast<double>(a) + static_cast<double>(b)); }
 
+float squared(float number) { return static_cast<float>(static_cast<double>(number) * static_cast<double>(number)); }
+
 // Sixteen lanes, number i in lane i modulo 16; then the second half of the lanes on the first, until one is left.
-float expected_sum(const Matrix &source, int64_t row) {
+float expected_sum(const Matrix &source, int64_t row, bool has_squares) {
   float lanes[16] = {};
   for (int64_t column = 0; column < source.columns(); ++column) {
     const float magnitude = std::fabs(source.get(row, column));
-    if (std::isfinite(magnitude)) lanes[column % 16] = added(lanes[column % 16], magnitude);
+    if (!std::isfinite(magnitude)) continue;
+    lanes[column % 16] = added(lanes[column % 16], has_squares ? squared(magnitude) : magnitude);
   }
   float eight[8], four[4];
   for (int i = 0; i < 8; ++i) eight[i] = added(lanes[i], lanes[i + 8]);
@@ -28,13 +31,17 @@ float expected_sum(const Matrix &source, int64_t row) {
 
 class MagnitudeSumRow : public RowTest<MagnitudeSumRequest> {
  protected:
-  // The sums of all rows of a source, in memory of just their size.
-  std::vector<float> sums_of(Matrix &source) {
+  // The sums of all rows of a source, in memory of just their size; then those of the squares, if they are wanted.
+  std::vector<float> sums_of(Matrix &source, bool has_squares = false) {
     Guarded sums(static_cast<std::size_t>(source.rows()) * sizeof(float));
+    Guarded squares(static_cast<std::size_t>(source.rows()) * sizeof(float));
     auto *numbers = reinterpret_cast<float *>(sums.data());
-    GetParam()->run({source.view(), numbers});
-    EXPECT_TRUE(sums.is_intact() && source.is_intact());
-    return {numbers, numbers + source.rows()};
+    auto *more = reinterpret_cast<float *>(squares.data());
+    GetParam()->run({source.view(), numbers, has_squares ? more : nullptr});
+    EXPECT_TRUE(sums.is_intact() && squares.is_intact() && source.is_intact());
+    std::vector<float> result(numbers, numbers + source.rows());
+    if (has_squares) result.insert(result.end(), more, more + source.rows());
+    return result;
   }
 };
 
@@ -50,9 +57,11 @@ TEST_P(MagnitudeSumRow, AddsInTheOrderOfSixteenLanes) {
           source.fill(random, values);
           if (!takes({source.view(), nullptr})) continue;
           ++taken;
-          const std::vector<float> sums = sums_of(source);
-          for (int64_t row = 0; row < source.rows(); ++row) {
-            ASSERT_EQ(float_bits(sums[static_cast<std::size_t>(row)]), float_bits(expected_sum(source, row)))
+          const std::vector<float> sums = sums_of(source, true);
+          for (int64_t row = 0; row < 2 * source.rows(); ++row) {
+            const bool is_square = row >= source.rows();
+            ASSERT_EQ(float_bits(sums[static_cast<std::size_t>(row)]),
+                      float_bits(expected_sum(source, row % source.rows(), is_square)))
                 << format_name(format) << (is_transposed ? " transposed, row " : " row ") << row << " of " << columns
                 << " columns of " << name_of(values);
           }

@@ -1,27 +1,24 @@
-// Every row of the AdamW step: against the reference bit for bit, the reference against the formula and the tables of
-// the formats in double, and the error that FP8 moments add to sixty steps.
+// The AdamW step: the reference against the formula and the tables of the formats in double, what every row does with
+// numbers that need care, and the error that FP8 moments add to sixty steps. optimizer_rows_test.cpp compares the rows.
 #include "kernels/optimizer/optimizer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "src/formats/block_scale.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/rows.hpp"
-#include "tests/support/shapes.hpp"
 
 namespace lpt::test {
 namespace {
 
 constexpr lpt_format kStates[] = {LPT_FORMAT_F32,    LPT_FORMAT_BF16, LPT_FORMAT_F16,
                                   LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2};
-constexpr lpt_rounding kRoundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO};
 
-AdamwConstants constants_of(double t, double learning_rate, double decay, double epsilon, double gradient_scale) {
+StepConstants constants_of(double t, double learning_rate, double decay, double epsilon, double gradient_scale) {
   const double beta1 = 0.9, beta2 = 0.95;
   return {static_cast<float>(beta1),
           static_cast<float>(1 - beta1),
@@ -30,8 +27,10 @@ AdamwConstants constants_of(double t, double learning_rate, double decay, double
           static_cast<float>(1 / (1 - std::pow(beta2, t))),
           static_cast<float>(learning_rate / (1 - std::pow(beta1, t))),
           static_cast<float>(learning_rate * decay),
+          0.0f,
           static_cast<float>(epsilon),
-          static_cast<float>(gradient_scale)};
+          static_cast<float>(gradient_scale),
+          false};
 }
 
 bool has_scale(lpt_format element) { return element != LPT_FORMAT_F32 && element != LPT_FORMAT_BF16; }
@@ -67,9 +66,9 @@ struct Problem {
     }
   }
 
-  AdamwRequest request(Random &random, const AdamwConstants &constants, const lpt_rounding (&roundings)[3],
-                       bool is_clamped) {
-    AdamwRequest request{};
+  StepRequest request(Random &random, const StepConstants &constants, const lpt_rounding (&roundings)[3],
+                      bool is_clamped) {
+    StepRequest request{};
     request.begin = 0;
     request.count = gradient.columns();
     request.gradient = gradient.data.data();
@@ -81,105 +80,19 @@ struct Problem {
     for (uint32_t k = 0; k < 3; ++k) {
       const lpt_format element = matrices[k]->format().element;
       const float inverse = has_scale(element) ? static_cast<float>(std::exp2(20 * random.uniform() - 5)) : 1.0f;
-      *arrays[k] = {matrices[k]->data.data(),
-                    element,
-                    matrices[k]->tensor_scale,
-                    inverse,
-                    roundings[k],
-                    k == 1 && is_clamped,
-                    {77, random_offset, 0, random_stream(RandomRoom::kOptimizer, 5, k), 9, 7, 16}};
+      arrays[k]->data = matrices[k]->data.data();
+      arrays[k]->element = element;
+      arrays[k]->scale = matrices[k]->tensor_scale;
+      arrays[k]->inverse_scale = inverse;
+      arrays[k]->rounding = roundings[k];
+      arrays[k]->underflow = k == 1 && is_clamped ? LPT_UNDERFLOW_CLAMP : LPT_UNDERFLOW_ALLOWED;
+      arrays[k]->random = {77, random_offset, 0, random_stream(RandomRoom::kOptimizer, 5, k), 9, 7, 16};
     }
     return request;
   }
 
-  bool equals(const Problem &other) const {
-    return gradient.equals(other.gradient) && first.equals(other.first) && second.equals(other.second) &&
-           parameter.equals(other.parameter);
-  }
-  bool is_intact() const {
-    return gradient.is_intact() && first.is_intact() && second.is_intact() && parameter.is_intact();
-  }
-
   Matrix gradient, first, second, parameter;
 };
-
-void copy(const Matrix &from, Matrix &to) {
-  if (from.data.bytes() > 0) std::memcpy(to.data.data(), from.data.data(), from.data.bytes());
-  to.tensor_scale = from.tensor_scale;
-}
-
-void copy(const Problem &from, Problem &to) {
-  copy(from.gradient, to.gradient);
-  copy(from.first, to.first);
-  copy(from.second, to.second);
-  copy(from.parameter, to.parameter);
-}
-
-void redirect(AdamwRequest &request, Problem &problem) {
-  request.gradient = problem.gradient.data.data();
-  request.first.data = problem.first.data.data();
-  request.second.data = problem.second.data.data();
-  request.parameter.data = problem.parameter.data.data();
-}
-
-TEST(Adamw, RowsGiveTheBitsOfTheReference) {
-  Random random(1);
-  const auto rows = adamw_kernels();
-  for (const auto &row : rows) {
-    if (!can_run(row)) continue;
-    int64_t run_count = 0;
-    for (const lpt_format first : kStates) {
-      for (const lpt_format second : kStates) {
-        for (const lpt_format parameter : kStates) {
-          for (const Values values : kAllValues) {
-            const int64_t count = random.of(kSimdEdges);
-            const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
-            Problem found(gradient, first, second, parameter, count),
-                expected(gradient, first, second, parameter, count);
-            found.fill(random, values);
-            copy(found, expected);
-            const double epsilons[] = {0.0, 1e-8, 1e-3};
-            lpt_rounding roundings[3] = {};
-            if (random.chance(0.3)) {
-              for (lpt_rounding &rounding : roundings) rounding = random.of(kRoundings);
-            }
-            AdamwRequest request = found.request(
-                random, constants_of(static_cast<double>(1 + random.below(100)), 0.01, 0.1, random.of(epsilons), 0.5),
-                roundings, random.chance(0.5));
-            if (count > 0 && random.chance(0.5)) {  // a part of the whole
-              request.begin = random.below(count);
-              request.count = random.below(count - request.begin + 1);
-            }
-            if (!takes(row, request)) continue;
-            ++run_count;
-            const std::string where =
-                text("%s: %s %s %s %s, %lld from %lld, %s", row.name, format_name(gradient).c_str(),
-                     format_name(first).c_str(), format_name(second).c_str(), format_name(parameter).c_str(),
-                     static_cast<long long>(request.count), static_cast<long long>(request.begin), name_of(values));
-            AdamwRequest reference = request;
-            redirect(reference, expected);
-            float found_amax[3] = {0.0f, 0.25f, 0.0f}, expected_amax[3] = {0.0f, 0.25f, 0.0f};
-            request.amax = found_amax;
-            reference.amax = expected_amax;
-            request.is_measure = reference.is_measure = true;
-            row.run(request);
-            ASSERT_TRUE(found.equals(expected)) << where << ": measure wrote";
-            rows.back().run(reference);
-            for (int k = 0; k < 3; ++k) ASSERT_EQ(found_amax[k], expected_amax[k]) << where << " amax " << k;
-            request.is_measure = reference.is_measure = false;
-            row.run(request);
-            rows.back().run(reference);
-            ASSERT_TRUE(found.first.equals(expected.first)) << where;
-            ASSERT_TRUE(found.second.equals(expected.second)) << where;
-            ASSERT_TRUE(found.parameter.equals(expected.parameter)) << where;
-            ASSERT_TRUE(found.equals(expected) && found.is_intact()) << where;
-          }
-        }
-      }
-    }
-    EXPECT_GT(run_count, 100) << row.name;
-  }
-}
 
 // The formula in double, and the code whose number is nearest: searched among all of them, ties to the even code.
 double number_of(lpt_format element, uint32_t code) {
@@ -224,8 +137,8 @@ TEST(Adamw, IsTheFormula) {
           problem.first.set_code(0, i, static_cast<uint32_t>(random.below(0x77)) | (random.chance(0.5) ? 0x80 : 0));
           problem.second.set_code(0, i, static_cast<uint32_t>(random.below(0x77)));
         }
-        const AdamwConstants c = constants_of(3, 0.01, 0.1, 1e-8, 0.5);
-        AdamwRequest request = problem.request(random, c, {}, is_clamped);
+        const StepConstants c = constants_of(3, 0.01, 0.1, 1e-8, 0.5);
+        StepRequest request = problem.request(random, c, {}, is_clamped);
         request.first.scale = 0x1p-5f;
         request.second.scale = 0x1p-9f;
         request.first.inverse_scale = 3.0f;
@@ -244,14 +157,14 @@ TEST(Adamw, IsTheFormula) {
           p_error[at] = kFormulaError * 0x1p-23 * (std::fabs(old) + std::fabs(update));
         }
         request.is_measure = true;
-        adamw_kernels().back().run(request);
+        step_kernels().back().run(request);
         double largest[2] = {};
         for (const double value : m) largest[0] = std::max(largest[0], std::fabs(value));
         for (const double value : v) largest[1] = std::max(largest[1], std::fabs(value));
         for (int k = 0; k < 2; ++k) EXPECT_NEAR(static_cast<double>(amax[k]) / largest[k], 1.0, 1e-6);
         EXPECT_EQ(amax[2], 0.0f);
         request.is_measure = false;
-        adamw_kernels().back().run(request);
+        step_kernels().back().run(request);
         int64_t differences = 0;
         for (int64_t i = 0; i < kCount; ++i) {
           const auto at = static_cast<size_t>(i);
@@ -271,7 +184,7 @@ TEST(Adamw, IsTheFormula) {
 TEST(Adamw, KeepsASecondMomentFromVanishingWhenItIsClamped) {
   for (const lpt_format second : {LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
     for (const bool is_clamped : {false, true}) {
-      for (const auto &row : adamw_kernels()) {
+      for (const auto &row : step_kernels()) {
         if (!can_run(row)) continue;
         Random random(3);
         Problem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, second, LPT_FORMAT_F32, 2);
@@ -280,7 +193,7 @@ TEST(Adamw, KeepsASecondMomentFromVanishingWhenItIsClamped) {
         problem.gradient.set(0, 0, 1e-20f);
         problem.gradient.set(0, 1, 0.0f);
         for (int64_t i = 0; i < 2; ++i) problem.second.set_code(0, i, 0);
-        AdamwRequest request = problem.request(random, constants_of(1, 0.01, 0, 1e-8, 1), {}, is_clamped);
+        StepRequest request = problem.request(random, constants_of(1, 0.01, 0, 1e-8, 1), {}, is_clamped);
         request.second.inverse_scale = 0x1p-110f;  // the product itself underflows
         row.run(request);
         EXPECT_EQ(problem.second.code(0, 0), is_clamped ? 1u : 0u) << row.name << ' ' << format_name(second);
@@ -291,7 +204,7 @@ TEST(Adamw, KeepsASecondMomentFromVanishingWhenItIsClamped) {
 }
 
 TEST(Adamw, StaysFiniteWithoutEpsilonWhereNothingMoves) {
-  for (const auto &row : adamw_kernels()) {
+  for (const auto &row : step_kernels()) {
     if (!can_run(row)) continue;
     Random random(4);
     Problem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 20);
@@ -308,7 +221,7 @@ TEST(Adamw, StaysFiniteWithoutEpsilonWhereNothingMoves) {
 
 TEST(Adamw, ShowsANanInItsElementOnly) {
   for (const lpt_format state : kStates) {
-    for (const auto &row : adamw_kernels()) {
+    for (const auto &row : step_kernels()) {
       if (!can_run(row)) continue;
       Random random(5);
       Problem problem(LPT_FORMAT_F32, state, state, LPT_FORMAT_F32, 20);
@@ -324,31 +237,6 @@ TEST(Adamw, ShowsANanInItsElementOnly) {
         EXPECT_EQ(std::isnan(problem.parameter.get(0, i)), i == 7) << row.name;
       }
     }
-  }
-}
-
-TEST(Adamw, DrawsRandomBitsByElement) {
-  constexpr int64_t kCount = 300;
-  for (const auto &row : adamw_kernels()) {
-    if (!can_run(row)) continue;
-    Random random(6);
-    Problem whole(LPT_FORMAT_F32, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_BF16, kCount);
-    Problem split(LPT_FORMAT_F32, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_BF16, kCount);
-    whole.fill(random, Values::kNormal);
-    copy(whole, split);
-    const lpt_rounding stochastic[3] = {LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_STOCHASTIC};
-    AdamwRequest request = whole.request(random, constants_of(2, 0.01, 0, 1e-8, 1), stochastic, true);
-    if (!takes(row, request)) continue;
-    adamw_kernels().back().run(request);
-    redirect(request, split);
-    int64_t begin = 0;
-    for (const int64_t end : {1, 17, 100, 299, 300}) {
-      request.begin = begin;
-      request.count = end - begin;
-      row.run(request);
-      begin = end;
-    }
-    EXPECT_TRUE(whole.equals(split)) << row.name;
   }
 }
 
@@ -372,7 +260,7 @@ class Simulation {
   void step(double t, const std::vector<float> &gradient) {
     std::memcpy(problem_.gradient.data.data(), gradient.data(), 4 * gradient.size());
     Random unused(0);
-    AdamwRequest request = problem_.request(unused, constants_of(t, 1.0, 0.0, 1e-8, 1.0), {}, is_clamped_);
+    StepRequest request = problem_.request(unused, constants_of(t, 1.0, 0.0, 1e-8, 1.0), {}, is_clamped_);
     float amax[3] = {};
     request.amax = amax;
     request.is_measure = true;
@@ -394,11 +282,11 @@ class Simulation {
   bool is_flushed(int64_t i) const { return problem_.second.code(0, i) == 0; }
 
  private:
-  static const Row<AdamwRequest> &row() {
-    for (const auto &candidate : adamw_kernels()) {
+  static const Row<StepRequest> &row() {
+    for (const auto &candidate : step_kernels()) {
       if (is_here(candidate)) return candidate;
     }
-    return adamw_kernels().back();
+    return step_kernels().back();
   }
   Problem problem_;
   bool is_clamped_;

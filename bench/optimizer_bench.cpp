@@ -1,0 +1,226 @@
+// How long a step takes for each parameter: every kind of state beside f32 AdamW, beside memory that is read, changed
+// and written back, and beside memcpy of the same run; with the bars that they shall meet.
+//
+//   optimizer_bench [MILLIONS [BITSANDBYTES]]
+//
+// MILLIONS of parameters out of cache: 33.5 if none are given, 0 leaves that half out. BITSANDBYTES is the time of its
+// 8-bit kernels (quantize and dequantize on the CPU) in nanoseconds for each parameter. Each figure is the fastest of
+// several runs, in turn with those that it is compared with.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+#include "bench/optimizer_cases.hpp"
+#include "bench/peaks.hpp"
+#include "lpt.h"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int64_t kCountInCache = 16384;
+constexpr double kBarOfFp8[] = {0.71, 0.66};                   // of f32 AdamW's time, by threads
+constexpr double kBarOfF32 = 0.85;                             // of the bandwidth of a read, change and write
+constexpr double kBarOfRandom8 = 1.25, kBarOfRandom16 = 1.45;  // of the time to nearest
+constexpr double kBarOfBitsandbytes = 30;
+
+constexpr lpt_method kAdamw = LPT_METHOD_ADAMW;
+constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_FORMAT_F16;
+constexpr lpt_format kE4m3fn = LPT_FORMAT_E4M3FN, kE5m2 = LPT_FORMAT_E5M2;
+constexpr StateCase kGroupE4m3fn = {kE4m3fn, 128}, kGroupE5m2 = {kE5m2, 128}, kExpanded = {kE4m3fn, 128, true};
+
+const OptimizerCase kBaseline = {"AdamW, f32", kAdamw, {kF32}, {kF32}};
+const OptimizerCase kFp8[] = {
+    {"AdamW, e4m3fn and e5m2 in groups", kAdamw, kGroupE4m3fn, kGroupE5m2},
+    {"AdamW, e4m3fn in groups", kAdamw, kGroupE4m3fn, kGroupE4m3fn},
+};
+// To nearest, with 8 random bits, with 16.
+const OptimizerCase kRounded[][3] = {
+    {{"bf16 weights, FP8 in groups", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16},
+     {"the same, 8 random bits", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16, 8},
+     {"the same, 16 random bits", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16, 16}},
+    {{"bf16 weights, f32 moments", kAdamw, {kF32}, {kF32}, kBf16, kBf16},
+     {"the same, 8 random bits", kAdamw, {kF32}, {kF32}, kBf16, kBf16, 8},
+     {"the same, 16 random bits", kAdamw, {kF32}, {kF32}, kBf16, kBf16, 16}},
+};
+const OptimizerCase kOthers[] = {
+    {"AdamW, FP8, underflow by chance", kAdamw, kGroupE4m3fn, kGroupE5m2, kF32, kF32, 0, false,
+     LPT_UNDERFLOW_STOCHASTIC},
+    {"AdamW, FP8 of delayed scales", kAdamw, {kE4m3fn}, {kE5m2}, kF32, kF32, 0, false, LPT_UNDERFLOW_CLAMP, true},
+    {"AdamW, bf16 weights compensated", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16, 0, true},
+    {"AdamW, f16 weights", kAdamw, kGroupE4m3fn, kGroupE5m2, kF16, kBf16},
+    {"AdamW, bf16", kAdamw, {kBf16}, {kBf16}, kBf16, kBf16},
+    {"AdamW, expanded e4m3fn (COAT)", kAdamw, kExpanded, kExpanded},
+    {"Adam, e4m3fn and e5m2 in groups", LPT_METHOD_ADAM, kGroupE4m3fn, kGroupE5m2},
+    {"SGD, f32", LPT_METHOD_SGD, {kF32}, {}},
+    {"SGD, e4m3fn in groups", LPT_METHOD_SGD, kGroupE4m3fn, {}},
+    {"Lion, f32", LPT_METHOD_LION, {kF32}, {}},
+    {"Lion, e4m3fn in groups", LPT_METHOD_LION, kGroupE4m3fn, {}},
+};
+const OptimizerCase kTree = {"AdamW, dynamic tree", kAdamw, {kDynamicSigned, 256}, {kDynamicUnsigned, 256}};
+
+// One size and number of threads.
+class Table {
+ public:
+  Table(int64_t count, int threads, double bitsandbytes)
+      : count_(count),
+        threads_(threads),
+        is_in_cache_(count <= kCountInCache),
+        bitsandbytes_(bitsandbytes),
+        baseline_(kBaseline, count, 0),
+        arrays_(4, std::vector<float>(static_cast<size_t>(count), 1.0f)) {}
+
+  void run() {
+    std::printf("%lld parameters, %d thread%s, load average %.1f\n", static_cast<long long>(count_), threads_,
+                threads_ == 1 ? "" : "s", load_average());
+    limits();
+    for (const OptimizerCase &one : kFp8) fp8(one);
+    for (const auto &cases : kRounded) rounded(cases);
+    for (const OptimizerCase &one : kOthers) beside_baseline(one, 0);
+    tree();
+    if (is_in_cache_) avx2();
+    std::printf("  %d of %d bars met\n", met_, bars_);
+  }
+
+ private:
+  double nanoseconds(double seconds) const { return seconds * 1e9 / static_cast<double>(count_); }
+
+  // The fastest of each, in turn.
+  template <typename... Run>
+  std::vector<double> race(const Run &...runs) const {
+    const int rounds = is_in_cache_ ? 200 : 7, repeats = is_in_cache_ ? 8 : 1;
+    std::vector<double> best(sizeof...(runs), 1e9);
+    for (int round = 0; round < rounds; ++round) {
+      size_t place = 0;
+      const auto time = [&](const auto &run) {
+        for (int i = 0; i < repeats; ++i) {
+          const double begin = now();
+          run();
+          best[place] = std::min(best[place], now() - begin);
+        }
+        ++place;
+      };
+      (time(runs), ...);
+    }
+    return best;
+  }
+
+  auto runner(OptimizerRun &run) const {
+    return [this, &run] { run.run(threads_); };
+  }
+
+  void print(const std::string &name, const char *row, double seconds, double bytes) const {
+    std::printf("  %-36s %-16s %7.3f ns %7.2f bytes %7.2f GB/s", name.c_str(), row, nanoseconds(seconds), bytes,
+                bytes / nanoseconds(seconds));
+  }
+
+  // `bar` 0: none. A ceiling is met from below.
+  void finish(double ratio, const char *measure, double bar, bool is_ceiling) {
+    std::printf("  %6.2f %s", ratio, measure);
+    if (bar != 0) {
+      const bool is_met = is_ceiling ? ratio <= bar : ratio >= bar;
+      std::printf(" (%s %.2f: %s)", is_ceiling ? "at most" : "at least", bar, is_met ? "met" : "not met");
+      ++bars_;
+      met_ += is_met;
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+  void limits() {
+    constexpr double kBytes = 28;
+    const auto *const from = reinterpret_cast<const uint8_t *>(arrays_[0].data());
+    auto *const to = reinterpret_cast<uint8_t *>(arrays_[1].data());
+    float *const changed[3] = {arrays_[1].data(), arrays_[2].data(), arrays_[3].data()};
+    const std::vector<double> seconds = race(
+        runner(baseline_), [&] { read_modify_write(arrays_[0].data(), changed, count_, threads_); },
+        [&] { copy_bytes(from, to, 4 * count_, threads_); });
+    print(kBaseline.name, baseline_.row_name(), seconds[0], kBytes);
+    finish(seconds[1] / seconds[0], "of read, change and write", is_in_cache_ ? 0 : kBarOfF32, false);
+    print("read, change and write", "", seconds[1], kBytes);
+    std::printf("\n");
+    print("memcpy of f32", "", seconds[2], 8);
+    std::printf("\n");
+  }
+
+  double beside_baseline(const OptimizerCase &given, double bar) {
+    OptimizerRun run(given, count_, 0);
+    const std::vector<double> seconds = race(runner(baseline_), runner(run));
+    print(given.name, run.row_name(), seconds[1], run.bytes_per_parameter());
+    finish(seconds[1] / seconds[0], "of f32 AdamW's time", bar, true);
+    return seconds[1];
+  }
+
+  void beside_bitsandbytes(const OptimizerCase &given, double seconds) {
+    if (bitsandbytes_ == 0) return;
+    std::printf("  %-88s", given.name.c_str());
+    finish(bitsandbytes_ / nanoseconds(seconds), "times as fast as bitsandbytes", kBarOfBitsandbytes, false);
+  }
+
+  void fp8(const OptimizerCase &given) {
+    const double seconds = beside_baseline(given, is_in_cache_ || threads_ > 2 ? 0 : kBarOfFp8[threads_ - 1]);
+    if (threads_ == 1) beside_bitsandbytes(given, seconds);
+  }
+
+  void tree() {
+    const double seconds = beside_baseline(kTree, 0);
+    if (threads_ == 1) beside_bitsandbytes(kTree, seconds);
+  }
+
+  void rounded(const OptimizerCase (&cases)[3]) {
+    OptimizerRun nearest(cases[0], count_, 0), with8(cases[1], count_, 0), with16(cases[2], count_, 0);
+    const std::vector<double> seconds = race(runner(baseline_), runner(nearest), runner(with8), runner(with16));
+    print(cases[0].name, nearest.row_name(), seconds[1], nearest.bytes_per_parameter());
+    finish(seconds[1] / seconds[0], "of f32 AdamW's time", 0, true);
+    print(cases[1].name, with8.row_name(), seconds[2], with8.bytes_per_parameter());
+    finish(seconds[2] / seconds[1], "of the time to nearest", kBarOfRandom8, true);
+    print(cases[2].name, with16.row_name(), seconds[3], with16.bytes_per_parameter());
+    finish(seconds[3] / seconds[1], "of the time to nearest", kBarOfRandom16, true);
+  }
+
+  void avx2() {
+    std::vector<OptimizerCase> cases = {kBaseline, kFp8[0], kRounded[0][0], kOthers[5], kTree};
+    for (const OptimizerCase &one : cases) {
+      OptimizerRun fast(one, count_, 0), slow(one, count_, kCpuAvx2);
+      const std::vector<double> seconds = race(runner(fast), runner(slow));
+      print(one.name, slow.row_name(), seconds[1], slow.bytes_per_parameter());
+      finish(seconds[1] / seconds[0], "of the fastest row's time", 0, true);
+    }
+  }
+
+  int64_t count_;
+  int threads_;
+  bool is_in_cache_;
+  double bitsandbytes_;
+  OptimizerRun baseline_;
+  std::vector<std::vector<float>> arrays_;
+  int bars_ = 0, met_ = 0;
+};
+
+int main_of(double millions, double bitsandbytes) {
+  try {
+    std::printf("%s\n", lpt_build_info());
+    Table(kCountInCache, 1, bitsandbytes).run();
+    const auto count = static_cast<int64_t>(millions * 1e6);
+    if (count == 0) return 0;
+    for (const int threads : {1, 2}) Table(count, threads, bitsandbytes).run();
+    return 0;
+  } catch (const std::exception &failure) {
+    std::fprintf(stderr, "optimizer_bench: %s\n", failure.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace lpt::bench
+
+int main(int count, char **arguments) {
+  const double millions = count > 1 ? std::atof(arguments[1]) : 33.5;
+  const double bitsandbytes = count > 2 ? std::atof(arguments[2]) : 0;
+  if (count > 3 || millions < 0) {
+    std::fprintf(stderr, "usage: optimizer_bench [MILLIONS [BITSANDBYTES]]\n");
+    return 2;
+  }
+  return lpt::bench::main_of(millions, bitsandbytes);
+}

@@ -1,0 +1,59 @@
+// What the optimizer's bench runs: steps of one parameter on rows of kernels/optimizer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/optimizer/optimizer.hpp"
+
+namespace lpt::bench {
+
+struct StateCase {
+  lpt_format element;
+  int64_t block = 0;
+  bool is_expanded = false;
+};
+
+struct OptimizerCase {
+  std::string name;
+  lpt_method method;
+  StateCase first, second;
+  lpt_format parameter = LPT_FORMAT_F32, gradient = LPT_FORMAT_F32;
+  int32_t random_bits = 0;  // of the parameter's rounding; 0: to nearest
+  bool is_compensated = false;
+  lpt_underflow underflow = LPT_UNDERFLOW_CLAMP;
+  bool keeps_amax = false;  // as scales of whole arrays need it that are delayed
+};
+
+// Arrays of one case with plausible contents, and the row that takes it.
+class OptimizerRun {
+ public:
+  // Throws std::runtime_error where no row of this instruction set (0: any) takes it.
+  OptimizerRun(const OptimizerCase &given, int64_t count, CpuFeatures isa);
+
+  // All elements, in as many parts as there are threads.
+  void run(int threads);
+
+  // Read and written, per parameter.
+  double bytes_per_parameter() const { return bytes_; }
+  const char *row_name() const { return row_->name; }
+
+ private:
+  void place(StateArray &array, const StateCase &state, uint8_t zero);
+  void *allocate(int64_t bytes, uint8_t fill);
+
+  int64_t count_;
+  double bytes_ = 0;
+  StepRequest request_ = {};
+  const Row<StepRequest> *row_ = nullptr;
+  std::vector<std::unique_ptr<uint8_t, void (*)(void *)>> memory_;
+};
+
+// Reads four arrays of f32 and writes three of them back, as f32 AdamW does, with next to nothing computed.
+void read_modify_write(const float *gradient, float *const (&arrays)[3], int64_t count, int threads);
+
+// The same bytes of one array to another.
+void copy_bytes(const uint8_t *from, uint8_t *to, int64_t bytes, int threads);
+
+}  // namespace lpt::bench

@@ -1,0 +1,218 @@
+// Eight lanes of AVX2 with FMA and F16C for the loops of a step. Included by an ISA file only.
+#pragma once
+
+#include "kernels/common/intrinsics.hpp"
+#include "kernels/common/philox_lanes.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+namespace {
+
+// How codes of a byte are laid out as f16, and what makes infinity and NaN of the last ones.
+struct ByteNumbers {
+  bool is_e5m2;
+  __m128i last_finite;
+  __m256i special;
+};
+
+// A small element: see store_nearest().
+struct ByteCodes {
+  __m256 largest;
+  __m256i least, raise;
+  __m128i dropped;
+};
+
+struct Avx2 {
+  static constexpr int64_t kWidth = 8;
+  static constexpr int64_t kQuad = 32;  // elements of four vectors
+  using Floats = __m256;
+  using Ints = int32_t __attribute__((vector_size(32)));
+
+  static __m256i raw(Ints v) { return reinterpret_cast<__m256i>(v); }
+  static Ints ints(__m256i v) { return reinterpret_cast<Ints>(v); }
+  static Ints bits(Floats v) { return reinterpret_cast<Ints>(v); }
+  static Floats floats(Ints v) { return reinterpret_cast<Floats>(v); }
+  static Floats all(float v) { return _mm256_set1_ps(v); }
+  static Ints all_ints(int32_t v) { return ints(_mm256_set1_epi32(v)); }
+
+  static Floats load(const float *from) { return _mm256_loadu_ps(from); }
+  static void store(float *to, Floats v) { _mm256_storeu_ps(to, v); }
+  static __m128i load_half_vector(const uint8_t *from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+  }
+  static __m128i load_codes(const uint8_t *from) { return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)); }
+  static Ints load_halves(const uint8_t *from) { return ints(_mm256_cvtepu16_epi32(load_half_vector(from))); }
+  static Ints load_bytes(const uint8_t *from) { return ints(_mm256_cvtepu8_epi32(load_codes(from))); }
+  static Floats load_f16(const uint8_t *from) { return _mm256_cvtph_ps(load_half_vector(from)); }
+  static void store_halves(uint8_t *to, const Ints (&codes)[4]) {
+    for (int i = 0; i < 4; i += 2) {
+      const __m256i halves = _mm256_packus_epi32(raw(codes[i]), raw(codes[i + 1]));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 16 * i), _mm256_permute4x64_epi64(halves, 0xD8));
+    }
+  }
+  static void store_bytes(uint8_t *to, const Ints (&codes)[4]) {
+    const __m256i lanes[4] = {raw(codes[0]), raw(codes[1]), raw(codes[2]), raw(codes[3])};
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), in_order(first_bytes(lanes)));
+  }
+
+  static Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+  static Floats root(Floats v) { return _mm256_sqrt_ps(v); }
+  static Floats least(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+  static Floats greatest(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+  static Ints least(Ints a, Ints b) { return ints(_mm256_min_epi32(raw(a), raw(b))); }
+  static Ints greatest(Ints a, Ints b) { return ints(_mm256_max_epi32(raw(a), raw(b))); }
+  static Ints greatest_unsigned(Ints a, Ints b) { return ints(_mm256_max_epu32(raw(a), raw(b))); }
+  static Ints wrapping_sum(Ints a, Ints b) { return ints(_mm256_add_epi32(raw(a), raw(b))); }
+  static Ints least_unsigned(Ints a, Ints b) { return ints(_mm256_min_epu32(raw(a), raw(b))); }
+  // The bits of the larger magnitude; a NaN may be left out.
+  static Ints greatest_magnitude(Ints largest, Floats v) { return greatest(largest, bits(v) & 0x7FFFFFFF); }
+  static Ints up(Ints v, Ints places) { return ints(_mm256_sllv_epi32(raw(v), raw(places))); }  // by 32 and more: 0
+  static Ints down(Ints v, Ints places) { return ints(_mm256_srlv_epi32(raw(v), raw(places))); }
+  static Floats of_ints(Ints v) { return _mm256_cvtepi32_ps(raw(v)); }
+  static Ints truncated(Floats v) { return ints(_mm256_cvttps_epi32(v)); }
+  static Floats quotient_or_zero(Floats a, Floats b) {
+    return _mm256_and_ps(_mm256_div_ps(a, b), _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NEQ_UQ));
+  }
+  static bool has_nan(Floats v) { return _mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) != 0; }
+  static int32_t greatest_of(Ints v) {
+    __m128i x = _mm_max_epu32(_mm256_castsi256_si128(raw(v)), _mm256_extracti128_si256(raw(v), 1));
+    x = _mm_max_epu32(x, _mm_shuffle_epi32(x, 0x4E));
+    return _mm_cvtsi128_si32(_mm_max_epu32(x, _mm_shuffle_epi32(x, 0xB1)));
+  }
+  static int32_t least_of(Ints v) { return ~greatest_of(~v); }
+
+  // ---- codes of a byte
+
+  // Byte 0 of the lanes: dword i of each half holds four of vector i.
+  static __m256i first_bytes(const __m256i (&lanes)[4]) {
+    const __m256i mask = _mm256_set1_epi32(0xFF);
+    const __m256i low = _mm256_packus_epi32(_mm256_and_si256(lanes[0], mask), _mm256_and_si256(lanes[1], mask));
+    const __m256i high = _mm256_packus_epi32(_mm256_and_si256(lanes[2], mask), _mm256_and_si256(lanes[3], mask));
+    return _mm256_packus_epi16(low, high);
+  }
+  static __m256i in_order(__m256i bytes) {
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  }
+
+  static ByteNumbers byte_numbers(const Element &layout) {
+    const bool is_infinite = layout.infinity_code != layout.nan_code;
+    return {layout.mantissa_bits == 2, _mm_set1_epi16(static_cast<int16_t>(layout.max_code)),
+            _mm256_set1_epi32(is_infinite ? 0x7F800000 : 0x7FC00000)};
+  }
+
+  // The processor decodes f16. e5m2 is its upper half; the others have fewer exponents, and so no f16 is infinite.
+  [[gnu::always_inline]] static void decode(const ByteNumbers &numbers, const uint8_t *from, Floats (&out)[4]) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m128i codes = _mm_cvtepu8_epi16(load_codes(from + 8 * i));
+      if (numbers.is_e5m2) {
+        out[i] = _mm256_cvtph_ps(_mm_slli_epi16(codes, 8));
+        continue;
+      }
+      const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7F));
+      const __m128i sign = _mm_slli_epi16(_mm_xor_si128(codes, magnitude), 8);
+      const __m256 value = _mm256_cvtph_ps(_mm_or_si128(sign, _mm_slli_epi16(magnitude, 7))) * _mm256_set1_ps(256.0f);
+      const __m256i is_special = _mm256_cvtepi16_epi32(_mm_cmpgt_epi16(magnitude, numbers.last_finite));
+      out[i] = _mm256_or_ps(value, _mm256_castsi256_ps(_mm256_and_si256(is_special, numbers.special)));
+    }
+  }
+
+  static ByteCodes byte_codes(const Element &layout) {
+    const int32_t field = layout.min_exponent + 127, dropped = 23 - layout.mantissa_bits;
+    return {_mm256_set1_ps(lpt::decode(layout, layout.max_code)), _mm256_set1_epi32(field << 23),
+            _mm256_set1_epi32((dropped << 23) - (field << layout.mantissa_bits)), _mm_cvtsi32_si128(dropped)};
+  }
+
+  // The codes of four vectors, to nearest even. With E the exponent of a magnitude, or of the smallest normal if that
+  // is more, adding 2^(E + 23 - M) leaves the magnitude, rounded to M mantissa bits, at the foot of the sum. The addend
+  // has the code of E's first number there already, so that the lowest byte of the sum is the code.
+  // kIsHeld: magnitudes may pass the largest.
+  template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+  [[gnu::always_inline]] static void store_nearest(const ByteCodes &element, const float *from, Floats inverse,
+                                                   uint8_t *to) {
+    __m256i sums[4];
+    __m256 numbers[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      numbers[i] = _mm256_loadu_ps(from + 8 * i);
+      __m256 scaled = numbers[i] * inverse;
+      if (kIsSigned) scaled = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), scaled);
+      if (kIsHeld) scaled = _mm256_min_ps(scaled, element.largest);
+      const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(scaled), _mm256_set1_epi32(0x7F800000));
+      const __m256i field = _mm256_max_epi32(exponent, element.least);
+      const __m256i addend =
+          _mm256_add_epi32(_mm256_add_epi32(field, element.raise), _mm256_srl_epi32(field, element.dropped));
+      sums[i] = _mm256_castps_si256(scaled + _mm256_castsi256_ps(addend));
+    }
+    __m256i codes = first_bytes(sums);
+    // Packing with saturation keeps signs, and nothing but 0 becomes 0.
+    const __m256i signs = _mm256_packs_epi16(_mm256_packs_epi32(whole(numbers[0]), whole(numbers[1])),
+                                             _mm256_packs_epi32(whole(numbers[2]), whole(numbers[3])));
+    if (kIsClamped) codes = _mm256_max_epu8(codes, nonzero_of(numbers));
+    if (kIsSigned) codes = _mm256_or_si256(codes, _mm256_and_si256(signs, _mm256_set1_epi8(-128)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), in_order(codes));
+  }
+
+  static __m256i whole(__m256 number) { return _mm256_castps_si256(number); }
+
+  // 1 for each number that is not zero, in the order of first_bytes().
+  static __m256i nonzero_of(const __m256 (&numbers)[4]) {
+    __m256i truths[4];
+    for (int i = 0; i < 4; ++i) truths[i] = whole(_mm256_cmp_ps(numbers[i], _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    const __m256i bytes =
+        _mm256_packs_epi16(_mm256_packs_epi32(truths[0], truths[1]), _mm256_packs_epi32(truths[2], truths[3]));
+    return _mm256_abs_epi8(bytes);
+  }
+
+  // ---- tables of f32, by the low bits of an index
+
+  using Numbers8 = __m256;
+  struct Numbers32 {
+    const float *from;
+  };
+  struct Numbers256 {
+    const float *from;
+  };
+  static Numbers8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
+  static Numbers32 numbers32(const float *from) { return {from}; }
+  static Numbers256 numbers256(const float *from) { return {from}; }
+
+  static Floats gathered(const float *from, Ints index, int32_t mask) {
+    return _mm256_i32gather_ps(from, raw(index & mask), 4);
+  }
+  static Floats look_up(const Numbers8 &numbers, Ints index) { return _mm256_permutevar8x32_ps(numbers, raw(index)); }
+  static Floats look_up(const Numbers32 &numbers, Ints index) { return gathered(numbers.from, index, 31); }
+  static void look_up(const Numbers256 &numbers, const Ints (&index)[4], Floats (&out)[4]) {
+    for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, index[i], 255);
+  }
+  static void look_up(const Numbers256 &numbers, const uint8_t *index, Floats (&out)[4]) {
+    for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_bytes(index + 8 * i), 255);
+  }
+
+  // ---- random bits: those of four blocks, one word of Philox in 64 bits
+
+  static constexpr int64_t kRandomBytes = 64;
+  static void random_bytes(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint8_t *to) {
+    const auto every = [](uint64_t word) { return _mm256_set1_epi64x(static_cast<int64_t>(word)); };
+    // Counters stand so that interleaving the halves of the results gives blocks in order.
+    const __m256i counter = _mm256_add_epi64(every(block), _mm256_setr_epi64x(0, 2, 1, 3));
+    __m256i word[4] = {counter, _mm256_srli_epi64(counter, 32), every(lanes.stream), every(lanes.step)};
+    for (int round = 0; round < rounds; ++round) {
+      const __m256i product0 = _mm256_mul_epu32(word[0], every(kPhiloxMultiplier0));
+      const __m256i product1 = _mm256_mul_epu32(word[2], every(kPhiloxMultiplier1));
+      const __m256i mixed1 = _mm256_xor_si256(word[1], every(lanes.key0[round]));
+      const __m256i mixed3 = _mm256_xor_si256(word[3], every(lanes.key1[round]));
+      word[0] = _mm256_xor_si256(_mm256_srli_epi64(product1, 32), mixed1);
+      word[1] = product1;
+      word[2] = _mm256_xor_si256(_mm256_srli_epi64(product0, 32), mixed3);
+      word[3] = product0;
+    }
+    const __m256i first = _mm256_blend_epi32(word[0], _mm256_slli_epi64(word[1], 32), 0xAA);
+    const __m256i second = _mm256_blend_epi32(word[2], _mm256_slli_epi64(word[3], 32), 0xAA);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_unpacklo_epi64(first, second));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to) + 1, _mm256_unpackhi_epi64(first, second));
+  }
+};
+
+}  // namespace
+}  // namespace lpt

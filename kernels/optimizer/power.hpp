@@ -1,0 +1,128 @@
+// Powers for states whose range is expanded (COAT, arXiv 2410.19313): log2, 2^x, and the stretch of a magnitude and back.
+// One sequence of f32 operations for every row; every fused multiply-add is written out.
+//
+// A block with largest magnitude M and smallest positive one s has the exponent k = floor(16 · R / log2(M / s)) / 16, in
+// [1/16, 64]; R = log2(largest² / 2) is the range that the element holds well. A magnitude x is encoded as
+// largest · (x / M)^k and decoded as M · (q / largest)^(1/k), so that M comes back exactly.
+#pragma once
+
+#include <cstdint>
+
+#include "src/base/host_device.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+
+// a · b + c, rounded once.
+LPT_HOST_DEVICE static inline float fused(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __fmaf_rn(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
+
+// log2(1 + f) = f · p(f) with p of degree 7, minimax on [sqrt(1/2) - 1, sqrt(2) - 1].
+struct Log2Constants {
+  static constexpr uint32_t kRootHalfBits = 0x3F3504F3u;  // sqrt(1/2)
+  static constexpr float kC0 = 0x1.715474p+0f;
+  static constexpr float kC1 = -0x1.715528p-1f;
+  static constexpr float kC2 = 0x1.ec7724p-2f;
+  static constexpr float kC3 = -0x1.70e2a8p-2f;
+  static constexpr float kC4 = 0x1.25fd34p-2f;
+  static constexpr float kC5 = -0x1.fdb32ap-3f;
+  static constexpr float kC6 = 0x1.df5192p-3f;
+  static constexpr float kC7 = -0x1.2a9f3ap-3f;
+};
+
+// log2 of a positive finite number, subnormal ones too; 0 for 1. The relative error is below 3.4e-7.
+LPT_HOST_DEVICE static inline float log2_f32(float x) {
+  using K = Log2Constants;
+  const bool is_subnormal = x < 0x1p-126f;
+  const uint32_t bits = float_bits(is_subnormal ? x * 0x1p24f : x);
+  const int32_t power = static_cast<int32_t>(bits - K::kRootHalfBits) >> 23;
+  const float f = bits_float(bits - (static_cast<uint32_t>(power) << 23)) - 1.0f;
+  float p = fused(K::kC7, f, K::kC6);
+  p = fused(p, f, K::kC5);
+  p = fused(p, f, K::kC4);
+  p = fused(p, f, K::kC3);
+  p = fused(p, f, K::kC2);
+  p = fused(p, f, K::kC1);
+  p = fused(p, f, K::kC0);
+  return fused(f, p, static_cast<float>(power - (is_subnormal ? 24 : 0)));
+}
+
+// 2^r = 1 + r · p(r) for r in [-1/2, 1/2] with p of degree 4, minimax: relative error 2^-23.3.
+struct Power2Constants {
+  static constexpr float kRoundBias = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
+  static constexpr float kC1 = 0x1.62e42ap-1f;
+  static constexpr float kC2 = 0x1.ebf9bcp-3f;
+  static constexpr float kC3 = 0x1.c6b752p-5f;
+  static constexpr float kC4 = 0x1.3cea88p-7f;
+  static constexpr float kC5 = 0x1.5bba14p-10f;
+};
+
+// 2^x = fraction · 2^power, the fraction in [0.7, 1.42], for |x| < 2^22.
+struct Power2 {
+  float fraction;
+  int32_t power;
+};
+
+LPT_HOST_DEVICE static inline Power2 power2(float x) {
+  using K = Power2Constants;
+  const float n = (x + K::kRoundBias) - K::kRoundBias;
+  const float r = x - n;
+  float p = fused(K::kC5, r, K::kC4);
+  p = fused(p, r, K::kC3);
+  p = fused(p, r, K::kC2);
+  p = fused(p, r, K::kC1);
+  return {fused(p, r, 1.0f), static_cast<int32_t>(n)};
+}
+
+// What a block's numbers are stretched by.
+struct Expansion {
+  float largest;           // of the element
+  float log2_largest;      // log2_f32 of it
+  float amax;              // M
+  float log2_amax;         // log2_f32 of it
+  float exponent;          // k
+  float inverse_exponent;  // 1 / k
+};
+
+LPT_HOST_DEVICE static inline Expansion make_expansion(float largest, float amax, uint16_t sixteenths) {
+  const float exponent = static_cast<float>(sixteenths) * 0.0625f;
+  return {largest, log2_f32(largest), amax, log2_f32(amax), exponent, 1.0f / exponent};
+}
+
+// 16 · k of a block with these magnitudes, both 0 where no number is finite and positive. Equal ones have k = 1.
+LPT_HOST_DEVICE static inline uint16_t expansion_exponent(float largest, float amax, float least) {
+  if (amax == least) return 16;
+  const float range = 16.0f * fused(2.0f, log2_f32(largest), -1.0f);
+  const float span = log2_f32(amax) - log2_f32(least);
+  if (!(span * 1024.0f > range)) return 1024;
+  const float k = range / span;
+  return k < 1.0f ? uint16_t{1} : static_cast<uint16_t>(static_cast<int32_t>(k));  // below: a block of more than 2^265
+}
+
+// largest · (magnitude / M)^k. What is beyond M (infinity) and NaN are handed on; 0 stays 0.
+LPT_HOST_DEVICE static inline float expanded(const Expansion &e, float magnitude) {
+  if (!(magnitude <= e.amax) || magnitude == 0.0f) return magnitude;
+  float x = e.exponent * (log2_f32(magnitude) - e.log2_amax);
+  x = x < -126.0f ? -126.0f : x;
+  const Power2 p = power2(x);
+  return e.largest * (p.fraction * power_of_two(p.power));
+}
+
+// M · (number / largest)^(1/k) of an element's magnitude. 0 and NaN are handed on; infinity comes back as the element's
+// own, times M.
+LPT_HOST_DEVICE static inline float compressed(const Expansion &e, float number) {
+  if (!(number <= e.largest)) return number * e.amax;
+  if (number == 0.0f) return 0.0f;
+  float x = (log2_f32(number) - e.log2_largest) * e.inverse_exponent;
+  x = x < -250.0f ? -250.0f : x;
+  const Power2 p = power2(x);
+  const int32_t half = p.power >> 1;
+  return p.fraction * power_of_two(half) * e.amax * power_of_two(p.power - half);
+}
+
+}  // namespace lpt

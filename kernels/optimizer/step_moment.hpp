@@ -1,0 +1,229 @@
+// A moment between memory and f32, by its kind. Included by ISA files.
+#pragma once
+
+#include "kernels/optimizer/step_random.hpp"
+#include "kernels/optimizer/step_tree.hpp"
+#include "kernels/optimizer/step_update.hpp"
+
+namespace lpt {
+namespace {
+
+inline bool is_byte(lpt_format element) {
+  return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E4M3 || element == LPT_FORMAT_E5M2;
+}
+
+inline bool has_whole_scale(const StateArray &array) {
+  return array.block == 0 && array.element != LPT_FORMAT_F32 && array.element != LPT_FORMAT_BF16;
+}
+
+inline bool is_drawing(const StateArray &array) {
+  return array.element != LPT_FORMAT_F32 && !is_dynamic(array.element) &&
+         (array.rounding == LPT_ROUNDING_STOCHASTIC || array.underflow == LPT_UNDERFLOW_STOCHASTIC);
+}
+
+// One of a request's arrays.
+template <typename Isa>
+struct Lane {
+  explicit Lane(const StateArray &given)
+      : array(given),
+        coding{element_layout(given.element), given.rounding, given.underflow, given.random.bits, nullptr},
+        largest(decode(coding.layout, coding.layout.max_code)),
+        is_drawn(is_drawing(given)),
+        philox(philox_lanes(given.random)) {}
+
+  uint8_t *at(uint8_t *base, int64_t i) const { return base + i * bytes_of(array.element); }
+
+  // The coding of `count` elements from `index` on.
+  Coding coding_at(int64_t index, int64_t count, RandomStrip &strip) const {
+    Coding result = coding;
+    if (is_drawn) result.random = draw_strip<Isa>(array.random, philox, index, count, strip);
+    return result;
+  }
+
+  const StateArray &array;
+  Coding coding;
+  float largest;
+  bool is_drawn;
+  PhiloxLanes philox;
+};
+
+template <typename Isa>
+class Moment {
+ public:
+  Moment(const StateArray &array, bool is_second) : lane_(array), is_second_(is_second), reading_(reading_of(array)) {
+    if (is_byte(array.element)) {
+      numbers_ = Isa::byte_numbers(lane_.coding.layout);
+      codes_ = Isa::byte_codes(lane_.coding.layout);
+    }
+  }
+
+  Reading reading() const { return reading_; }
+  const StateArray &array() const { return lane_.array; }
+  int64_t bytes_each() const { return bytes_of(lane_.array.element); }
+
+  // Sets the places of a unit whose first element is `index` of the array and lies at `data`. `tree` is of kDynamic,
+  // else NULL. With is_kept nothing is written in place.
+  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, float *scratch, int64_t ahead,
+            bool is_kept, MomentPlaces<Isa> &places) const {
+    const StateArray &given = lane_.array;
+    places.numbers = &numbers_;
+    places.codes = data;
+    places.to = scratch;
+    places.floats = scratch;
+    places.ahead = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32 ? ahead : 0;
+    if (reading_ == Reading::kNot) return;
+    const int64_t first_block = given.block == 0 ? 0 : index / given.block;
+    if (reading_ == Reading::kCodes) {
+      for (int64_t group = 0; group * kGroup < count; ++group) {
+        places.scales[group] = given.block == 0 ? given.scale : given.block_scales[first_block + group];
+      }
+    } else if (given.element == LPT_FORMAT_F32) {
+      places.floats = reinterpret_cast<float *>(data);
+      if (!is_kept) places.to = reinterpret_cast<float *>(data);
+    } else if (given.block == 0) {
+      load_numbers<Isa>(given.element, data, given.scale, scratch, whole_quads<Isa>(count));
+    } else {
+      for (int64_t at = 0; at < count; at += given.block) {
+        const int64_t length = count - at < given.block ? count - at : given.block;
+        const float scale = given.block_scales[first_block + at / given.block];
+        if (tree != nullptr) {
+          load_tree<Isa>(*tree, data + at, scale, scratch + at, whole_quads<Isa>(length));
+        } else {
+          const uint16_t exponent = given.exponents[first_block + at / given.block];
+          compress<Isa>(make_expansion(lane_.largest, scale, exponent), numbers_, data + at, scratch + at,
+                        whole_quads<Isa>(length));
+        }
+      }
+    }
+  }
+
+  // Writes what the update left.
+  void write(uint8_t *data, int64_t index, int64_t count, const TreeLanes<Isa> *tree, bool has_nan,
+             const MomentPlaces<Isa> &places) const {
+    const StateArray &given = lane_.array;
+    if (reading_ == Reading::kNot) return;
+    if (given.element == LPT_FORMAT_F32) {
+      if (has_nan) plain_nans<Isa>(places.to, count);
+      return;
+    }
+    if (is_short() && !has_nan && !has_special(places, count)) {
+      return write_groups(data, index, count, places);
+    }
+    if (is_short_whole() && !has_nan && !has_special(places, count)) {
+      const auto store = given.underflow == LPT_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
+      return store(codes_, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
+    }
+    RandomStrip strip;
+    Coding coding = lane_.coding_at(index, count, strip);
+    if (given.block == 0) {
+      return store_codes<Isa>(coding, places.to, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
+    }
+    const uint8_t *random = coding.random;
+    for (int64_t at = 0; at < count; at += given.block) {
+      const int64_t length = count - at < given.block ? count - at : given.block;
+      const int64_t block = (index + at) / given.block;
+      if (random != nullptr) coding.random = random + at * (coding.random_bits / 8);
+      if (tree != nullptr) {
+        given.block_scales[block] = store_tree_block<Isa>(*tree, given, places.to + at, data + at, index + at, length);
+      } else {
+        write_block(coding, data + at, block, length, places.to + at);
+      }
+    }
+  }
+
+  // Whether groups without infinities and NaN can be written by settle() and store_nearest() alone.
+  bool is_short() const {
+    return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
+           lane_.array.underflow != LPT_UNDERFLOW_STOCHASTIC;
+  }
+
+  static bool has_special(const MomentPlaces<Isa> &places, int64_t count) {
+    uint32_t largest = 0;
+    for (int64_t group = 0; group * kGroup < count; ++group) {
+      const auto bits = static_cast<uint32_t>(places.largest[group]);
+      largest = bits > largest ? bits : largest;
+    }
+    return largest >= static_cast<uint32_t>(kInfinity);
+  }
+
+  // Stores the scales of groups that the update left, and hands out their inverses.
+  void settle(int64_t index, int64_t count, const MomentPlaces<Isa> &places, float *inverses) const {
+    float amax[kUnitLanes] = {}, scales[kUnitLanes];
+    memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
+    find_scales<Isa>(amax, lane_.largest, scales, inverses);
+    float *const kept = lane_.array.block_scales + index / kGroup;
+    for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
+  }
+
+  const ByteCodes &codes() const { return codes_; }
+
+ private:
+  static Reading reading_of(const StateArray &array) {
+    if (array.data == nullptr) return Reading::kNot;
+    return is_byte(array.element) && array.exponents == nullptr ? Reading::kCodes : Reading::kFloats;
+  }
+
+  bool is_nearest() const {
+    return lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN && lane_.array.underflow != LPT_UNDERFLOW_STOCHASTIC;
+  }
+
+  // The same of a scale of the whole array, which may be too small.
+  bool is_short_whole() const { return reading_ == Reading::kCodes && lane_.array.block == 0 && is_nearest(); }
+
+  template <bool kIsClamped>
+  static void store_held(const ByteCodes &codes, const float *from, float inverse, uint8_t *to, int64_t count) {
+    const ByteCodes lanes = codes;
+    const typename Isa::Floats inverses = Isa::all(inverse);
+    for (int64_t i = 0; i < count; i += Isa::kQuad) {
+      Isa::template store_nearest<true, kIsClamped, true>(lanes, from + i, inverses, to + i);
+    }
+  }
+
+  void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces<Isa> &places) const {
+    float inverses[kUnitLanes];
+    settle(index, count, places, inverses);
+    const bool is_clamped = lane_.array.underflow == LPT_UNDERFLOW_CLAMP;
+    const auto store = is_second_ ? (is_clamped ? store_groups<false, true> : store_groups<false, false>)
+                                  : (is_clamped ? store_groups<true, true> : store_groups<true, false>);
+    store(codes_, places.to, inverses, data, count);
+  }
+
+  template <bool kIsSigned, bool kIsClamped>
+  static void store_groups(const ByteCodes &codes, const float *from, const float *inverses, uint8_t *to,
+                           int64_t count) {
+    const ByteCodes lanes = codes;
+    for (int64_t i = 0; i < count; i += Isa::kQuad) {
+      Isa::template store_nearest<kIsSigned, kIsClamped>(lanes, from + i, Isa::all(inverses[i / kGroup]), to + i);
+    }
+  }
+
+  void write_block(const Coding &coding, uint8_t *data, int64_t block, int64_t count, const float *values) const {
+    const StateArray &given = lane_.array;
+    const int64_t padded = whole_quads<Isa>(count);
+    const BlockMagnitudes found = block_magnitudes<Isa>(values, padded);
+    if (given.exponents == nullptr) {
+      const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax / lane_.largest);
+      given.block_scales[block] = scale;
+      return store_codes<Isa>(coding, values, values, inverse_scale(scale), data, padded);
+    }
+    const float amax = found.amax == 0.0f ? 1.0f : found.amax;
+    given.block_scales[block] = amax;
+    given.exponents[block] = expansion_exponent(lane_.largest, found.amax, found.least);
+    float stretched[kGroup];
+    expand<Isa>(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
+    if (is_nearest() && !found.is_special) {
+      const auto store = given.underflow == LPT_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
+      return store(codes_, stretched, 1.0f, data, padded);
+    }
+    store_codes<Isa>(coding, values, stretched, 1.0f, data, padded);
+  }
+
+  Lane<Isa> lane_;
+  bool is_second_;
+  Reading reading_;
+  ByteNumbers numbers_;
+  ByteCodes codes_;
+};
+
+}  // namespace
+}  // namespace lpt

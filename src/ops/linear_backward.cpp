@@ -1,0 +1,194 @@
+// dx = dy · w, dw = dyᵀ · x, db = the column sums of dy.
+#include <cmath>
+
+#include "src/ops/linear_parts.hpp"
+
+namespace lpt {
+namespace {
+
+// One backward call, its arguments checked.
+struct Backward {
+  MatrixView dy;
+  MatrixView dx, dw, db;  // outputs; without a format where they are not wanted
+  bool has_dx = false, has_dw = false, has_db = false;
+  std::byte *memory = nullptr;  // of what forward saved
+  SavedHeader header{};
+  Saved saved;
+
+  lpt_random random() const { return {header.seed, 0, 0, header.stream, header.step}; }
+};
+
+Status check_gradient(const Tensor *tensor, const char *name, int64_t rows, int64_t columns, const char *like,
+                      const MatrixView &output_gradient, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view));
+  LPT_TRY(check_shape(out_view, name, rows, columns, like));
+  return check_apart(out_view, name, output_gradient, "output_gradient");
+}
+
+// Gradients that add up over micro-batches are f32 or f64.
+Status check_sum_format(const MatrixView &view, const char *name) {
+  if (view.format.id == LPT_FORMAT_F32 || view.format.id == LPT_FORMAT_F64) return {};
+  return unsupported("%s is %s: expected f32 or f64", name, format_name(view.format.id).c_str());
+}
+
+Status check_outputs(const Call &call, const Linear &linear, const Tensor *dx, const Tensor *dw, const Tensor *db,
+                     Backward &backward) {
+  const bool needs_data = !call.is_check_only;
+  const MatrixView &dy = backward.dy;
+  backward.has_dx = dx != nullptr;
+  backward.has_dw = dw != nullptr;
+  backward.has_db = db != nullptr;
+  if (backward.has_dx) {
+    LPT_TRY(check_gradient(dx, "input_gradient", dy.rows, linear.input_columns,
+                           "output_gradient rows by the layer's input_columns", dy, needs_data, backward.dx));
+  }
+  if (backward.has_dw) {
+    LPT_TRY(check_gradient(dw, "weight_gradient", linear.output_columns, linear.input_columns, "the weight", dy,
+                           needs_data, backward.dw));
+    LPT_TRY(check_sum_format(backward.dw, "weight_gradient"));
+  }
+  if (backward.has_db) {
+    LPT_TRY(check_gradient(db, "bias_gradient", 1, linear.output_columns, "a vector of the layer's output_columns", dy,
+                           needs_data, backward.db));
+    LPT_TRY(check_sum_format(backward.db, "bias_gradient"));
+  }
+  return {};
+}
+
+Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, Backward &backward) {
+  const bool is_clipped_input = backward.has_dx && is_clipped(call.recipe, LPT_PRODUCT_DGRAD);
+  if (!backward.has_dw && !is_clipped_input) return {};
+  if (saved == nullptr && backward.has_dw) {
+    return invalid("saved is NULL: weight_gradient needs what forward saved");
+  }
+  if (saved == nullptr) return invalid("saved is NULL: input_gradient needs what forward saved, where it clipped");
+  const int64_t rows = backward.dy.rows;
+  LPT_TRY(check_saved(saved, linear, rows, !call.is_check_only, &backward.memory));
+  const MatrixView bytes =
+      vector_view(LPT_FORMAT_UINT8, backward.memory, static_cast<int64_t>(linear_saved_bytes(linear, rows)));
+  LPT_TRY(check_apart(backward.dx, "input_gradient", bytes, "saved"));
+  LPT_TRY(check_apart(backward.dw, "weight_gradient", bytes, "saved"));
+  LPT_TRY(check_apart(backward.db, "bias_gradient", bytes, "saved"));
+  if (!call.is_check_only) LPT_TRY(read_saved_header(backward.memory, linear, rows, backward.header));
+  backward.saved = lay_out_saved(linear, rows, backward.header.is_smoothed != 0, backward.memory);
+  return {};
+}
+
+// Wants column sums of dy: the product of a row of ones with dy.
+Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, const MatrixView &sums) {
+  MatrixView ones;
+  const lpt_format format = gradient.format.id == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  LPT_TRY(take_matrix(call.context, format_of(format), 1, gradient.rows, ones));
+  for (int64_t i = 0; i < gradient.rows && !call.is_check_only; ++i) {
+    if (format == LPT_FORMAT_F64) {
+      static_cast<double *>(ones.data)[i] = 1.0;
+    } else {
+      static_cast<float *>(ones.data)[i] = 1.0f;
+    }
+  }
+  Product product;
+  product.a = ones;
+  product.b = gradient;
+  product.c = sums;
+  product.alpha = alpha;
+  product.beta = call.options.is_accumulated != 0 ? 1.0 : 0.0;
+  return multiply_matrices(call.context, product, call.is_check_only);
+}
+
+// What a backward product that begins with forward's operand ends with.
+Status make_ending(const Call &call, const Linear &linear, lpt_product product, const std::byte *mask,
+                   Ending &out_ending) {
+  if (call.product(product).source == LPT_SOURCE_PLAIN) return {};
+  out_ending.has_mask = is_clipped(call.recipe, product);
+  out_ending.mask = mask;
+  out_ending.columns.is_inverse = true;
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, linear.input_columns, out_ending.columns));
+  out_ending.columns.is_inverse = true;
+  return {};
+}
+
+Status compute_dx(const Call &call, const Linear &linear, const Backward &backward, Operand &out_gradient) {
+  const ProductRule &rule = call.product(LPT_PRODUCT_DGRAD);
+  GradientProduct gradient{LPT_PRODUCT_DGRAD, {}, {}};
+  gradient.product.b = linear.weight.dgrad;
+  gradient.product.is_b_transposed =
+      !is_weight_shared(call.recipe) && is_stored_transposed(call.recipe, LPT_CAST_DGRAD_WEIGHT);
+  gradient.product.c = backward.dx;
+  if (rule.output_scale == LPT_OUTPUT_SCALE_UNIT) {
+    gradient.product.alpha = 1.0 / std::sqrt(static_cast<double>(linear.input_columns));
+  }
+  const bool is_along_rows = rule.is_rotated_along_rows();
+  Rotation rotation;
+  Ending ending;
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_DGRAD, linear.weight.random,
+                        is_along_rows ? backward.dy.rows : backward.dy.columns, rotation));
+  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_DGRAD, backward.saved.mask, ending));
+  if (is_along_rows) {
+    ending.rows = rotation;
+    ending.rows.is_inverse = true;
+  }
+  LPT_TRY(multiply_gradient(call, backward.dy, rotation, ending, gradient));
+  out_gradient = gradient.operand;
+  return {};
+}
+
+// The saved input as wgrad multiplies it.
+Status make_saved_input(const Call &call, const Backward &backward, const Rotation &rotation, Operand &out_input) {
+  out_input = backward.saved.input;
+  if (call.product(LPT_PRODUCT_WGRAD).source == LPT_SOURCE_PLAIN || is_input_kept(call.recipe)) return {};
+  MatrixView decoded;
+  const MatrixView &saved = backward.saved.input.view;
+  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), saved.rows, saved.columns, decoded));
+  LPT_TRY(dequantize_matrix(call.context, saved, decoded, call.is_check_only));
+  return make_operand(call, LPT_CAST_WGRAD_INPUT, decoded, rotation, nullptr, out_input);
+}
+
+Status compute_dw(const Call &call, const Linear &linear, const Backward &backward, double alpha,
+                  const Operand &shared_gradient) {
+  GradientProduct gradient{LPT_PRODUCT_WGRAD, {}, shared_gradient};
+  Rotation rotation;
+  Operand input;
+  Ending ending;
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, backward.random(), backward.dy.rows, rotation));
+  LPT_TRY(make_saved_input(call, backward, rotation, input));
+  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_WGRAD, linear.weight.mask.get(), ending));
+  gradient.product.b = input.view;
+  gradient.product.is_b_transposed = input.is_transposed;
+  gradient.product.c = backward.dw;
+  gradient.product.alpha = alpha;
+  gradient.product.beta = call.options.is_accumulated != 0 ? 1.0 : 0.0;
+  return multiply_gradient(call, backward.dy, rotation, ending, gradient);
+}
+
+}  // namespace
+
+Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
+                       const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
+                       Tensor *bias_gradient) {
+  LPT_TRY(check_call(linear, options, true));
+  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags)};
+  if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
+    return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
+  }
+  Backward backward;
+  MatrixView &dy = backward.dy;
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", !call.is_check_only, dy));
+  LPT_TRY(check_shape(dy, "output_gradient", dy.rows, linear.output_columns, "the layer's output_columns"));
+  LPT_TRY(check_outputs(call, linear, input_gradient, weight_gradient, bias_gradient, backward));
+  LPT_TRY(check_apart(backward.dw, "weight_gradient", backward.dx, "input_gradient"));
+  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dx, "input_gradient"));
+  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dw, "weight_gradient"));
+  LPT_TRY(read_saved(call, linear, saved, backward));
+  double alpha = 1.0;
+  if (call.product(LPT_PRODUCT_WGRAD).output_scale == LPT_OUTPUT_SCALE_UNIT && dy.rows > 0) {
+    alpha = 1.0 / std::sqrt(static_cast<double>(dy.rows));
+  }
+  Operand gradient;
+  if (backward.has_dx) LPT_TRY(compute_dx(call, linear, backward, gradient));
+  if (!is_gradient_shared(call.recipe)) gradient = Operand();
+  if (backward.has_dw) LPT_TRY(compute_dw(call, linear, backward, alpha, gradient));
+  if (backward.has_db) LPT_TRY(sum_columns(call, dy, alpha, backward.db));
+  return {};
+}
+
+}  // namespace lpt

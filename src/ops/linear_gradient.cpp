@@ -1,0 +1,111 @@
+// A backward product: dy, with its draws and parts, times the other operand.
+#include "src/ops/linear_parts.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_gradient_single(const Recipe &recipe, lpt_product product) {
+  const ProductRule &rule = recipe.products[product];
+  return rule.hadamard_size == 0 && rule.draws == 1 && rule.parts == 1;
+}
+
+// How many casts of dy a product adds up. Without a cast, or without chance, one says all.
+int32_t count_draws(const Call &call, lpt_product product) {
+  const lpt_rounding rounding = call.cast(2 * product).rounding;
+  const bool has_chance = rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
+  return has_chance && call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).draws : 1;
+}
+
+int32_t count_parts(const Call &call, lpt_product product) {
+  return call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).parts : 1;
+}
+
+// rest = source - cast, dense f32 of one shape.
+Status subtract_cast(const Call &call, const MatrixView &source, const MatrixView &cast, const MatrixView &rest) {
+  LPT_TRY(dequantize_matrix(call.context, cast, rest, call.is_check_only));
+  if (call.is_check_only) return {};
+  parallel_parts(call.context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t r = begin; r < begin + count; ++r) {
+      const float *from = static_cast<const float *>(source.data) + r * source.row_stride;
+      float *to = static_cast<float *>(rest.data) + r * rest.row_stride;
+      for (int64_t c = 0; c < source.columns; ++c) to[c] = from[c] - to[c];
+    }
+  });
+  return {};
+}
+
+Status multiply_once(const Call &call, GradientProduct &gradient) {
+  Product &product = gradient.product;
+  product.a = gradient.operand.view;
+  product.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_PRODUCT_WGRAD);
+  LPT_TRY(multiply_matrices(call.context, product, call.is_check_only));
+  product.beta = 1.0;
+  return {};
+}
+
+Status multiply_draws(const Call &call, const Operand &source, int64_t columns, GradientProduct &gradient) {
+  const lpt_cast which = 2 * gradient.which;
+  const int32_t draws = count_draws(call, gradient.which);
+  const int32_t parts = count_parts(call, gradient.which);
+  const MatrixView shape = shape_cast(call, which, source, false).view;
+  gradient.operand.is_transposed = shape_cast(call, which, source, false).is_transposed;
+  LPT_TRY(take_matrix(call.context, shape.format, shape.rows, shape.columns, gradient.operand.view));
+  Operand last = source;
+  if (parts > 1) {
+    Draw first;
+    first.is_first_part = true;
+    LPT_TRY(cast_operand(call, which, source, columns, first, gradient.operand));
+    LPT_TRY(multiply_once(call, gradient));
+    LPT_TRY(take_matrix(call.context, source.view.format, source.view.rows, source.view.columns, last.view));
+    LPT_TRY(subtract_cast(call, source.view, gradient.operand.view, last.view));
+  }
+  gradient.product.alpha /= draws;
+  for (int32_t i = 0; i < draws; ++i) {
+    Draw draw;
+    draw.index = i;
+    draw.is_rest = parts > 1;
+    LPT_TRY(cast_operand(call, which, last, columns, draw, gradient.operand));
+    LPT_TRY(multiply_once(call, gradient));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_gradient_shared(const Recipe &recipe) {
+  const CastRule &dgrad = recipe.casts[LPT_CAST_DGRAD_GRADIENT];
+  const bool has_blocks = dgrad.format != LPT_FORMAT_NONE && format_of(dgrad.format).has_block_scale();
+  return dgrad == recipe.casts[LPT_CAST_WGRAD_GRADIENT] && !has_blocks &&
+         is_gradient_single(recipe, LPT_PRODUCT_DGRAD) && is_gradient_single(recipe, LPT_PRODUCT_WGRAD);
+}
+
+Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation, const Ending &ending,
+                         GradientProduct &gradient) {
+  const lpt_cast which = 2 * gradient.which;
+  const bool is_added = gradient.product.beta != 0.0;
+  const bool is_sum = count_draws(call, gradient.which) * count_parts(call, gradient.which) > 1;
+  const MatrixView target = gradient.product.c;
+  const lpt_format wide = target.format.id;
+  // Sums are not rounded to halves on the way.
+  const bool has_scratch = ending.is_needed() || (is_sum && wide != LPT_FORMAT_F32 && wide != LPT_FORMAT_F64);
+  if (has_scratch) {
+    LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.product.c));
+    gradient.product.beta = 0.0;
+  }
+  if (gradient.operand.view.rows == 0) {
+    Operand source;
+    const bool has_parts = count_parts(call, gradient.which) > 1;
+    LPT_TRY(make_source(call, which, dy, rotation, has_parts, source));
+    gradient.operand = source;
+    if (call.cast(which).format == LPT_FORMAT_NONE) {
+      LPT_TRY(multiply_once(call, gradient));
+    } else {
+      LPT_TRY(multiply_draws(call, source, dy.columns, gradient));
+    }
+  } else {
+    LPT_TRY(multiply_once(call, gradient));
+  }
+  return has_scratch ? end_gradient(call, ending, gradient.product.c, is_added, target) : Status();
+}
+
+}  // namespace lpt

@@ -1,0 +1,160 @@
+// Operands of a linear layer's products: where they are stored, and their casts.
+#include <cassert>
+
+#include "src/ops/linear_parts.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr lpt_operand kOperandOf[kCastCount] = {LPT_OPERAND_INPUT,  LPT_OPERAND_WEIGHT,   LPT_OPERAND_GRADIENT,
+                                                LPT_OPERAND_WEIGHT, LPT_OPERAND_GRADIENT, LPT_OPERAND_INPUT};
+
+lpt_product product_of(lpt_cast which) { return which / 2; }
+
+bool has_blocks(const CastRule &rule) {
+  return rule.format != LPT_FORMAT_NONE && format_of(rule.format).has_block_scale();
+}
+
+bool is_stochastic(lpt_rounding rounding) {
+  return rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
+}
+
+// Draws of one element differ in their role; after eight of them in their index, beyond that of any element.
+void place_draw(int32_t draw, RandomSource &random) {
+  if (draw == 0) return;
+  constexpr uint32_t kFirstRole = 8;
+  random.stream = (random.stream & ~15u) | (kFirstRole + static_cast<uint32_t>(draw % 8));
+  random.offset += int64_t{draw / 8} << 61;
+}
+
+}  // namespace
+
+Format format_of(lpt_format id) {
+  Format format;
+  find_format(id, format);
+  return format;
+}
+
+bool is_tensor_scaled(const Format &format) { return format.has_tensor_scale() && !format.has_block_scale(); }
+
+Format with_column_factors(const Format &format) {
+  Format result = format;
+  result.id = LPT_FORMAT_NONE;
+  result.block_scale = LPT_FORMAT_E8M0FNU;
+  result.block_rows = LPT_WHOLE;
+  result.block_columns = 1;
+  const Status status = make_format(result, result.id);
+  assert(status.is_ok());  // every element with one tensor scale takes column factors
+  return status.is_ok() ? result : format;
+}
+
+bool is_inner_along_rows(lpt_cast which) {
+  return which == LPT_CAST_DGRAD_WEIGHT || which == LPT_CAST_WGRAD_GRADIENT || which == LPT_CAST_WGRAD_INPUT;
+}
+
+bool is_stored_transposed(const Recipe &recipe, lpt_cast which) {
+  return is_inner_along_rows(which) &&
+         (has_blocks(recipe.casts[which]) || recipe.products[product_of(which)].is_rotated());
+}
+
+bool is_weight_shared(const Recipe &recipe) {
+  const CastRule &forward = recipe.casts[LPT_CAST_FORWARD_WEIGHT];
+  const CastRule &dgrad = recipe.casts[LPT_CAST_DGRAD_WEIGHT];
+  const ProductRule &product = recipe.products[LPT_PRODUCT_DGRAD];
+  if (product.is_rotated()) return false;
+  if (product.source != LPT_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
+  return dgrad == forward && !has_blocks(dgrad) && !recipe.products[LPT_PRODUCT_FORWARD].is_rotated();
+}
+
+bool is_input_kept(const Recipe &recipe) {
+  const CastRule &wgrad = recipe.casts[LPT_CAST_WGRAD_INPUT];
+  const ProductRule &product = recipe.products[LPT_PRODUCT_WGRAD];
+  if (product.source == LPT_SOURCE_PLAIN || product.is_rotated()) return false;
+  return wgrad.format == LPT_FORMAT_NONE || wgrad == recipe.casts[LPT_CAST_FORWARD_INPUT];
+}
+
+bool is_input_shared(const Recipe &recipe) {
+  const CastRule &forward = recipe.casts[LPT_CAST_FORWARD_INPUT];
+  if (forward.format == LPT_FORMAT_NONE) return false;
+  if (recipe.products[LPT_PRODUCT_WGRAD].source != LPT_SOURCE_PLAIN) return true;
+  return forward == recipe.casts[LPT_CAST_WGRAD_INPUT] && !has_blocks(forward) &&
+         !recipe.products[LPT_PRODUCT_FORWARD].is_rotated() && !recipe.products[LPT_PRODUCT_WGRAD].is_rotated();
+}
+
+bool is_clipped(const Recipe &recipe, lpt_product product) {
+  const lpt_cast which = product == LPT_PRODUCT_DGRAD ? LPT_CAST_FORWARD_INPUT : LPT_CAST_FORWARD_WEIGHT;
+  return recipe.products[product].source == LPT_SOURCE_FORWARD_CLIPPED && recipe.casts[which].format != LPT_FORMAT_NONE;
+}
+
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
+  std::byte *memory = nullptr;
+  const size_t bytes = lay_out_matrix(format, rows, columns, nullptr, out_view);
+  LPT_TRY(context.arena->take(bytes, &memory));
+  lay_out_matrix(format, rows, columns, memory, out_view);
+  return {};
+}
+
+Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
+                   Operand &out_source) {
+  out_source = Operand{source, false};
+  if (rotation.size == 0 && !is_f32) return {};
+  // A rotation of dgrad's dy along its rows turns it, if blocks do not want it as it was.
+  const bool is_along_rows = rotation.size != 0 && call.product(product_of(which)).is_rotated_along_rows();
+  out_source.is_transposed = is_along_rows || is_stored_transposed(call.recipe, which);
+  const MatrixView from = out_source.is_transposed ? turned(source) : source;
+  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), from.rows, from.columns, out_source.view));
+  LPT_TRY(rotate_matrix(call, from, out_source.view, rotation));
+  if (!is_along_rows || !is_f32) return {};
+  const MatrixView rotated = out_source.view;
+  LPT_TRY(take_matrix(call.context, rotated.format, source.rows, source.columns, out_source.view));
+  out_source.is_transposed = false;
+  return rotate_matrix(call, turned(rotated), out_source.view, Rotation());
+}
+
+Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool is_smoothed) {
+  const CastRule &rule = call.cast(which);
+  Operand target;
+  Format format = format_of(rule.format);
+  target.is_transposed = format.has_block_scale() ? is_inner_along_rows(which) : source.is_transposed;
+  if (is_smoothed) format = with_column_factors(format);
+  const bool is_turned = target.is_transposed != source.is_transposed;
+  lay_out_matrix(format, is_turned ? source.view.columns : source.view.rows,
+                 is_turned ? source.view.rows : source.view.columns, nullptr, target.view);
+  return target;
+}
+
+Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int64_t columns, const Draw &draw,
+                    const Operand &target) {
+  const CastRule &rule = call.cast(which);
+  const lpt_operand operand = kOperandOf[which];
+  Cast cast;
+  cast.rounding = draw.is_first_part ? LPT_ROUNDING_NEAREST_EVEN : rule.rounding;
+  cast.overflow = rule.overflow;
+  cast.rule = rule.rule;
+  cast.is_transposed = source.is_transposed != target.is_transposed;
+  cast.smoothing = draw.smoothing;
+  if (is_tensor_scaled(format_of(rule.format)) && !draw.is_rest) cast.scaler = &call.scalers[operand];
+  if (rule.rule == LPT_SCALE_RULE_FIXED && !call.is_check_only) set_unit_scales(target.view);
+  lpt_random random = call.options.random;
+  if (operand != LPT_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
+  LPT_TRY(make_random(random, RandomRoom::kLinear, static_cast<uint32_t>(operand), source.view.columns,
+                      rule.stochastic_bits, rule.philox_rounds, cast.random));
+  if (is_stochastic(cast.rounding)) place_draw(draw.index, cast.random);
+  return cast_matrix(call.context, source.view, target.view, cast, call.is_check_only);
+}
+
+Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation,
+                    const uint8_t *smoothing, Operand &out_operand) {
+  Operand prepared;
+  LPT_TRY(make_source(call, which, source, rotation, false, prepared));
+  out_operand = prepared;
+  if (call.cast(which).format == LPT_FORMAT_NONE) return {};
+  out_operand = shape_cast(call, which, prepared, smoothing != nullptr);
+  const MatrixView shape = out_operand.view;
+  LPT_TRY(take_matrix(call.context, shape.format, shape.rows, shape.columns, out_operand.view));
+  Draw draw;
+  draw.smoothing = smoothing;
+  return cast_operand(call, which, prepared, source.columns, draw, out_operand);
+}
+
+}  // namespace lpt

@@ -1,0 +1,165 @@
+// What prepare, forward and backward of a linear layer share: operands, rotations, masks, and what is saved.
+#pragma once
+
+#include "src/ops/linear.hpp"
+
+namespace lpt {
+
+// One call of a layer.
+struct Call {
+  Context &context;
+  const Recipe &recipe;
+  Scaler *scalers;
+  const lpt_linear_options &options;
+  bool is_check_only;
+
+  const CastRule &cast(lpt_cast which) const { return recipe.casts[which]; }
+  const ProductRule &product(lpt_product which) const { return recipe.products[which]; }
+};
+
+Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
+
+// ---- linear_rotate.cpp: rotations and masks, in f32 scratch
+
+// A rotation of the columns of a matrix; size 0: none.
+struct Rotation {
+  int32_t size = 0;
+  const float *signs = nullptr;  // one for each column
+  bool is_inverse = false;
+};
+
+// The rotation of `columns` columns that a product has, with signs from `random`.
+Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, int64_t columns,
+                     Rotation &out_rotation);
+
+// Rows and columns changed places. For numbers in rows alone.
+MatrixView turned(const MatrixView &view);
+
+// Writes `source` to `target`, dense f32 of its shape, with its columns rotated.
+Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
+
+// Masks: a bit for each element, rows on whole bytes, lowest bit first; 1: the cast did not clip it.
+constexpr int64_t mask_row_bytes(int64_t columns) { return (columns + 7) / 8; }
+void write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask);
+void apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers);
+
+// What is done to a gradient after its product.
+struct Ending {
+  Rotation rows;                    // a rotation of its rows is undone
+  const std::byte *mask = nullptr;  // then what was clipped becomes zero
+  bool has_mask = false;
+  Rotation columns;  // then the forward rotation is undone
+
+  bool is_needed() const { return rows.size != 0 || has_mask || columns.size != 0; }
+};
+
+// Does all of it to `product` in f32 scratch, and writes it to `target`, or adds it.
+Status end_gradient(const Call &call, const Ending &ending, const MatrixView &product, bool is_added,
+                    const MatrixView &target);
+
+// ---- linear_operand.cpp: casts
+
+Format format_of(lpt_format id);
+bool is_tensor_scaled(const Format &format);
+
+// The same element with one more e8m0fnu factor per column: what a smoothed input decodes by.
+Format with_column_factors(const Format &format);
+
+// Whether the inner size of this cast's product runs along the rows of x, w or dy.
+bool is_inner_along_rows(lpt_cast which);
+
+// Whether a cast is stored columns × rows of its source: blocks and rotations run along the product's inner size.
+bool is_stored_transposed(const Recipe &recipe, lpt_cast which);
+
+// True if dgrad multiplies the forward product's weight, codes and all.
+bool is_weight_shared(const Recipe &recipe);
+
+// True if wgrad multiplies what forward saved of its own product, codes and all.
+bool is_input_kept(const Recipe &recipe);
+
+// True if one cast of the input serves the forward product and what is saved.
+bool is_input_shared(const Recipe &recipe);
+
+// Whether a backward product's gradient is masked by what the forward cast of x (dgrad) or of w (wgrad) clipped.
+bool is_clipped(const Recipe &recipe, lpt_product product);
+
+// A matrix and whether it is stored with rows and columns changed.
+struct Operand {
+  MatrixView view;
+  bool is_transposed = false;
+};
+
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
+
+// What a cast reads: `source` itself, or its rotation in scratch. With `is_f32` always f32 in the cast's orientation.
+Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
+                   Operand &out_source);
+
+// Where a cast of `source` goes: format and orientation, without memory.
+Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool is_smoothed);
+
+// What tells casts of one operand apart.
+struct Draw {
+  int32_t index = 0;           // of stochastic casts
+  bool is_rest = false;        // the second of two parts: its scale is of the moment
+  bool is_first_part = false;  // of two: to nearest
+  const uint8_t *smoothing = nullptr;
+};
+
+// Casts into `target`. `columns` are those of x, w or dy.
+Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int64_t columns, const Draw &draw,
+                    const Operand &target);
+
+// The operand of a product: `source` as it comes, or its cast in scratch.
+Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation,
+                    const uint8_t *smoothing, Operand &out_operand);
+
+// ---- linear_gradient.cpp
+
+// True if one cast of dy serves both backward products.
+bool is_gradient_shared(const Recipe &recipe);
+
+// A product whose left operand is the sum of casts of dy; `operand` holds the last of them, or the one that another product
+// made before.
+struct GradientProduct {
+  lpt_product which;
+  Product product;  // b, c, alpha and beta
+  Operand operand;
+};
+
+// c = alpha · dy · b, or of dyᵀ, with dy cast as the recipe says, then what ends it.
+Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation, const Ending &ending,
+                         GradientProduct &gradient);
+
+// ---- linear_saved.cpp
+
+// What forward leaves for backward begins with this, so that a wrong or unwritten buffer is told from a right one.
+struct SavedHeader {
+  uint32_t magic;
+  uint32_t is_smoothed;
+  int64_t rows;
+  int64_t input_columns;
+  int64_t format;
+  uint64_t seed;  // wgrad's signs are drawn from it
+  uint32_t stream;
+  uint32_t step;
+};
+
+// The cast that is saved: wgrad's own, or forward's where wgrad begins with it.
+lpt_cast saved_cast(const Recipe &recipe);
+
+// What is saved, inside the caller's vector.
+struct Saved {
+  Operand input;
+  std::byte *mask = nullptr;
+  size_t bytes = 0;
+};
+Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory);
+
+Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool needs_data, std::byte **out_memory);
+void clear_saved_header(std::byte *memory);
+void write_saved_header(const Linear &linear, int64_t rows, bool is_smoothed, const lpt_random &random,
+                        std::byte *memory);
+Status read_saved_header(const std::byte *memory, const Linear &linear, int64_t rows, SavedHeader &out_header);
+
+}  // namespace lpt

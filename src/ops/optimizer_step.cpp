@@ -1,0 +1,222 @@
+// Runs a step. All memory is taken before the first pass: from there on nothing can fail.
+#include "src/ops/optimizer_step.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kPieceUnit = 4096;  // elements: pieces end on pages where an element takes a byte
+constexpr double kClipEpsilon = 1e-6;
+
+struct Amax {
+  float of[3];
+};
+
+// ---- pieces: in memory a parameter is one; of files a few may be mapped at a time
+
+size_t mapped_bytes(OptimizerParameter &parameter) {
+  size_t bytes = 0;
+  for_each_array(parameter, [&](const StateMemory &array) { bytes += array.file() != nullptr ? array.bytes() : 0; });
+  return bytes;
+}
+
+// A quarter of what may be resident: the piece that is computed, the next one that comes, the last one that goes, and as
+// much again for pages that the system maps around those it is asked for.
+int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
+  const size_t mapped = mapped_bytes(parameter);
+  const size_t resident = optimizer.resident_bytes;
+  if (mapped <= resident / 4) return std::max<int64_t>(parameter.elements, 1);
+  const double share = static_cast<double>(resident / 4) / static_cast<double>(mapped);
+  const auto length = static_cast<int64_t>(share * static_cast<double>(parameter.elements));
+  return std::max(length / kPieceUnit, int64_t{1}) * kPieceUnit;
+}
+
+void ask_for(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
+  for_each_range(parameter, begin, end,
+                 [](const MappedMemory &file, size_t first, size_t last) { file.ask_for(first, last); });
+}
+
+void start_writing(const OptimizerParameter &parameter, int64_t begin, int64_t end) {
+  for_each_range(parameter, begin, end,
+                 [](const MappedMemory &file, size_t first, size_t last) { file.start_writing(first, last); });
+}
+
+// ---- passes
+
+// Room for one part's amax each, enough for every piece of every parameter.
+using Amaxes = std::vector<Amax>;
+
+Parts parts_of(const Context &context, int64_t elements) {
+  return split(context, (elements + kStepUnit - 1) / kStepUnit, kStepUnit);
+}
+
+struct Pass {
+  const StepWork &work;
+  bool is_measure;
+  Amaxes &amaxes;
+  int64_t begin, end;  // of the piece
+  Parts parts;
+};
+
+void run_part(const Pass &pass, int64_t i) {
+  StepRequest part = pass.work.request;
+  part.begin = pass.begin + i * pass.parts.length * kStepUnit;
+  part.count = std::min(pass.parts.length * kStepUnit, pass.end - part.begin);
+  part.is_measure = pass.is_measure;
+  const bool is_wanted = pass.is_measure || pass.work.is_recording;
+  part.amax = is_wanted ? pass.amaxes[static_cast<size_t>(i)].of : nullptr;
+  pass.work.row->run(part);
+}
+
+// Writing goes on while the next piece is computed; a piece is let go when that one is done.
+void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work, bool is_measure, Amaxes &amaxes) {
+  std::fill(amaxes.begin(), amaxes.end(), Amax{});
+  const int64_t elements = work.parameter->elements;
+  const int64_t length = piece_length(optimizer, *work.parameter);
+  int64_t last_begin = 0;
+  for (int64_t begin = 0; begin < elements; begin += length) {
+    const int64_t end = std::min(begin + length, elements);
+    ask_for(*work.parameter, end, std::min(end + length, elements));
+    const Pass pass{work, is_measure, amaxes, begin, end, parts_of(context, end - begin)};
+    // The body holds one reference: a larger one would take memory here.
+    parallel_for(context, pass.parts.count, [&pass](int64_t i) { run_part(pass, i); });
+    if (!is_measure) start_writing(*work.parameter, begin, end);
+    let_go(*work.parameter, last_begin, begin);
+    last_begin = begin;
+  }
+  let_go(*work.parameter, last_begin, elements);
+}
+
+float largest(const Amaxes &amaxes, int k) {
+  float result = 0.0f;
+  for (const Amax &part : amaxes) result = std::max(result, part.of[k]);
+  return result;
+}
+
+// ---- scales
+
+float scale_of(lpt_format element, float amax) {
+  const ScaleSpec spec = {LPT_FORMAT_F32, LPT_SCALE_RULE_AMAX, largest_of(element), 0, 1.0f, nullptr, 0};
+  return tensor_scale_value(spec, std::min(amax, FLT_MAX));
+}
+
+// One of the arrays that have a scale of the whole.
+struct Scaled {
+  StateArray *array;
+  float *scale;  // where it is kept
+  float new_scale;
+};
+
+void set_scale(Scaled &scaled, float amax) {
+  scaled.new_scale = scale_of(scaled.array->element, amax);
+  scaled.array->inverse_scale = inverse_scale(scaled.new_scale);
+}
+
+// New scales need the new amax, so that a parameter with scales is computed twice; a delayed one takes the last amax, with
+// room for twice of it.
+void run_work(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes &amaxes) {
+  OptimizerParameter &parameter = *work.parameter;
+  size_t state_bytes = 0;
+  for_each_array(parameter, [&](const StateMemory &array) { state_bytes += array.bytes(); });
+  const double moved = view_bytes(work.gradient) + 2.0 * (view_bytes(work.value) + static_cast<double>(state_bytes));
+  const Measure measure(context, "step", work.row->name, moved);
+  Moment *const moments[2] = {&parameter.first, &parameter.second};
+  Scaled arrays[3] = {{&work.request.first, &parameter.first.scale, 1.0f},
+                      {&work.request.second, &parameter.second.scale, 1.0f},
+                      {&work.request.parameter, work.value.tensor_scale, 1.0f}};
+  const bool has_scale[3] = {parameter.first.has_scale, parameter.second.has_scale,
+                             work.value.format.has_tensor_scale()};
+  if (work.is_looking) run_pass(context, optimizer, work, true, amaxes);
+  for (int k = 0; k < 3; ++k) {
+    if (!has_scale[k]) continue;
+    const bool is_delayed = k < 2 && !moments[k]->is_looking();
+    set_scale(arrays[k], is_delayed ? 2.0f * moments[k]->amax : largest(amaxes, k));
+  }
+  run_pass(context, optimizer, work, false, amaxes);
+  for (int k = 0; k < 3; ++k) {
+    if (has_scale[k]) *arrays[k].scale = arrays[k].new_scale;
+    if (k < 2 && moments[k]->scaling == LPT_SCALER_DELAYED) moments[k]->amax = largest(amaxes, k);
+  }
+  ++parameter.step_count;
+}
+
+Amaxes room_for_amaxes(Context &context, const Optimizer &optimizer, const std::vector<StepWork> &works) {
+  int64_t most = 1;
+  for (const StepWork &work : works) {
+    const int64_t length = std::min(piece_length(optimizer, *work.parameter), work.parameter->elements);
+    most = std::max(most, parts_of(context, length).count);
+  }
+  return Amaxes(static_cast<size_t>(most));
+}
+
+// ---- the norm
+
+struct Decision {
+  double norm = 0.0;
+  double clip_factor = 1.0;
+  bool is_skipped = false;
+};
+
+Status find_norm(Context &context, const std::vector<StepWork> &works, double gradient_scale, double &out_norm) {
+  std::vector<MatrixView> gradients;
+  gradients.reserve(works.size());
+  for (const StepWork &work : works) gradients.push_back(work.gradient);
+  GradientSums sums = {};
+  LPT_TRY(measure_gradients(context, gradients, sums));
+  out_norm = sums.nonfinite_count > 0 ? std::numeric_limits<double>::infinity()
+                                      : std::sqrt(sums.sum_of_squares) * std::fabs(gradient_scale);
+  return {};
+}
+
+Status decide(Context &context, const std::vector<StepWork> &works, const lpt_step_options &options,
+              Decision &out_decision) {
+  out_decision.norm = options.gradient_norm;
+  const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
+  if (is_asked && options.gradient_norm == 0.0) {
+    LPT_TRY(find_norm(context, works, options.gradient_scale, out_decision.norm));
+  }
+  out_decision.is_skipped = options.is_nonfinite_skipped == 1 && std::isinf(out_decision.norm);
+  if (options.largest_norm > 0.0) {
+    out_decision.clip_factor = std::min(1.0, options.largest_norm / (out_decision.norm + kClipEpsilon));
+  }
+  return {};
+}
+
+void keep_values(Optimizer &optimizer, const Decision &decision) {
+  optimizer.values.gradient_norm = decision.norm;
+  optimizer.values.clip_factor = decision.clip_factor;
+  optimizer.values.is_skipped = decision.is_skipped ? 1 : 0;
+  optimizer.values.skipped_count += decision.is_skipped ? 1 : 0;
+}
+
+// The threads start here, if they have not: that takes memory.
+void start_threads(Context &context) {
+  parallel_for(context, width_of(context), [](int64_t) {});
+}
+
+}  // namespace
+
+Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
+                      const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters) {
+  std::vector<StepWork> works;
+  LPT_TRY(make_works(context, optimizer, {indices, count, gradients, &options, parameters}, works));
+  if (works.empty() || is_check_only(options.flags)) return {};
+  Decision decision;
+  LPT_TRY(decide(context, works, options, decision));
+  if (!decision.is_skipped) {
+    for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
+    Amaxes amaxes = room_for_amaxes(context, optimizer, works);
+    start_threads(context);
+    for (StepWork &work : works) run_work(context, optimizer, work, amaxes);
+  }
+  keep_values(optimizer, decision);
+  return {};
+}
+
+}  // namespace lpt

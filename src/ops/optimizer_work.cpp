@@ -1,0 +1,263 @@
+// What a caller of a step gave, checked and turned into requests for kernels.
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "src/ops/optimizer_step.hpp"
+
+namespace lpt {
+namespace {
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+Status check_step_options(const lpt_step_options &options) {
+  constexpr double most = static_cast<double>(FLT_MAX);
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_finite("learning_rate", options.learning_rate, 0.0, most));
+  LPT_TRY(check_finite("gradient_scale", options.gradient_scale, -most, most));
+  LPT_TRY(check_choice("first_moment_rounding", options.first_moment_rounding, LPT_ROUNDING_TOWARD_ZERO));
+  LPT_TRY(check_choice("second_moment_rounding", options.second_moment_rounding, LPT_ROUNDING_TOWARD_ZERO));
+  LPT_TRY(check_choice("parameter_rounding", options.parameter_rounding, LPT_ROUNDING_TOWARD_ZERO));
+  LPT_TRY(check_choice("is_nonfinite_skipped", options.is_nonfinite_skipped, 1));
+  LPT_TRY(check_finite("largest_norm", options.largest_norm, 0.0, DBL_MAX));
+  if (!(options.gradient_norm >= 0.0)) {
+    return invalid("gradient_norm is %g: expected at least 0", options.gradient_norm);
+  }
+  return {};
+}
+
+Status check_lists(const Optimizer &optimizer, const StepCall &call) {
+  const int64_t count = call.count;
+  if (call.indices == nullptr) return invalid("indices is NULL: expected %lld numbers", number(count));
+  if (call.gradients == nullptr) return invalid("gradients is NULL: expected %lld tensors", number(count));
+  if (call.parameters == nullptr) return invalid("parameters is NULL: expected %lld tensors", number(count));
+  std::vector<bool> is_taken(optimizer.parameters.size(), false);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t index = call.indices[i];
+    LPT_TRY(check_index(optimizer, item("indices", i).c_str(), index));
+    if (is_taken[static_cast<size_t>(index)]) {
+      return invalid("indices[%lld] is %lld again: expected each at most once", number(i), number(index));
+    }
+    is_taken[static_cast<size_t>(index)] = true;
+  }
+  return {};
+}
+
+// A tensor without gaps, as one row.
+Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name.c_str(), needs_data, out_view));
+  if (out_view.rows > 1 && out_view.row_stride != out_view.columns) {
+    return unsupported("%s has rows of %lld elements every %lld: expected no gaps", name.c_str(),
+                       number(out_view.columns), number(out_view.row_stride));
+  }
+  out_view.columns = out_view.rows * out_view.columns;
+  out_view.row_stride = out_view.columns;
+  out_view.rows = 1;
+  return {};
+}
+
+Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected) {
+  if (found == expected) return {};
+  return invalid("%s is %s: expected %lld elements", name.c_str(), tensor_text(*tensor).c_str(), number(expected));
+}
+
+Status check_value(const MatrixView &value, const std::string &name, bool is_compensated) {
+  const lpt_format format = value.format.id;
+  if (is_compensated && format != LPT_FORMAT_BF16) {
+    return unsupported("%s is %s: expected bf16, as it has a compensation", name.c_str(), format_name(format).c_str());
+  }
+  if (format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16_TENSOR) return {};
+  return unsupported("%s is %s: expected f32, bf16 or f16_tensor", name.c_str(), format_name(format).c_str());
+}
+
+Status check_work(Optimizer &optimizer, const StepCall &call, int64_t position, StepWork &out_work) {
+  const bool needs_data = !is_check_only(call.options->flags);
+  OptimizerParameter &parameter = optimizer.parameters[static_cast<size_t>(call.indices[position])];
+  const Tensor *gradient = call.gradients[position];
+  const Tensor *value = call.parameters[position];
+  const std::string gradient_name = item("gradients", position), value_name = item("parameters", position);
+  LPT_TRY(check_gradient(gradient, gradient_name, needs_data, out_work.gradient));
+  LPT_TRY(check_elements(gradient, gradient_name, out_work.gradient.columns, parameter.elements));
+  LPT_TRY(check_dense(value, value_name, needs_data, out_work.value));
+  LPT_TRY(check_elements(value, value_name, out_work.value.columns, parameter.elements));
+  LPT_TRY(check_value(out_work.value, value_name, parameter.is_compensated));
+  out_work.parameter = &parameter;
+  return {};
+}
+
+StateArray array_of(const Moment &moment, lpt_rounding rounding) {
+  StateArray array;
+  if (!moment.is_kept()) return array;
+  array.data = moment.codes.data();
+  array.element = moment.element;
+  array.scale = moment.scale;
+  array.block = moment.block;
+  array.block_scales = reinterpret_cast<float *>(moment.scales.data());
+  array.exponents = reinterpret_cast<uint16_t *>(moment.exponents.data());
+  array.rounding = rounding;
+  return array;
+}
+
+Status make_request(const Optimizer &optimizer, const lpt_step_options &options, int64_t index, StepWork &work) {
+  const OptimizerParameter &parameter = *work.parameter;
+  StepRequest &request = work.request;
+  request = {};
+  request.method = optimizer.options.method;
+  request.count = parameter.elements;
+  request.gradient = work.gradient.data;
+  request.gradient_format = work.gradient.format.element;
+  request.first = array_of(parameter.first, options.first_moment_rounding);
+  request.second = array_of(parameter.second, options.second_moment_rounding);
+  request.second.underflow = optimizer.options.second_underflow;
+  request.parameter.data = work.value.data;
+  request.parameter.element = work.value.format.element;
+  request.parameter.scale = work.value.tensor_scale == nullptr ? 1.0f : *work.value.tensor_scale;
+  request.parameter.rounding = options.parameter_rounding;
+  if (parameter.is_compensated) {
+    request.compensation.data = parameter.compensation.data();
+    request.compensation.element = LPT_FORMAT_BF16;
+  }
+  lpt_random random = options.random;
+  random.stream = static_cast<uint32_t>(index);
+  random.row_stride = 0;
+  StateArray *const arrays[3] = {&request.first, &request.second, &request.parameter};
+  for (uint32_t role = 0; role < 3; ++role) {
+    LPT_TRY(make_random(random, RandomRoom::kOptimizer, role, 0, 16, 7, arrays[role]->random));
+    arrays[role]->random.offset += parameter.begin;
+  }
+  work.is_looking =
+      parameter.first.is_looking() || parameter.second.is_looking() || work.value.format.has_tensor_scale();
+  work.is_recording = parameter.first.scaling == LPT_SCALER_DELAYED || parameter.second.scaling == LPT_SCALER_DELAYED;
+  return {};
+}
+
+// Bytes of memory that a call reads or writes, for finding outputs that meet something else.
+struct Range {
+  uintptr_t begin, end;
+  bool is_output;
+  const char *array;
+  int64_t position;
+};
+
+Status check_ranges(std::vector<Range> &ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) { return a.begin < b.begin; });
+  const Range *furthest = nullptr;         // of all so far
+  const Range *furthest_output = nullptr;  // of the outputs so far
+  for (const Range &range : ranges) {
+    const Range *other = range.is_output ? furthest : furthest_output;
+    if (other != nullptr && other->end > range.begin) {
+      return invalid("%s overlaps %s: expected memory of its own", item(range.array, range.position).c_str(),
+                     item(other->array, other->position).c_str());
+    }
+    if (furthest == nullptr || range.end > furthest->end) furthest = &range;
+    if (range.is_output && (furthest_output == nullptr || range.end > furthest_output->end)) furthest_output = &range;
+  }
+  return {};
+}
+
+void add_range(std::vector<Range> &ranges, const MatrixView &view, bool is_output, const char *array,
+               int64_t position) {
+  if (view.data == nullptr || view.columns == 0) return;
+  const auto begin = reinterpret_cast<uintptr_t>(view.data);
+  ranges.push_back({begin, begin + static_cast<uintptr_t>(view_bytes(view)), is_output, array, position});
+}
+
+Status check_apart(const std::vector<StepWork> &works) {
+  std::vector<Range> ranges;
+  for (size_t i = 0; i < works.size(); ++i) {
+    add_range(ranges, works[i].gradient, false, "gradients", static_cast<int64_t>(i));
+    add_range(ranges, works[i].value, true, "parameters", static_cast<int64_t>(i));
+  }
+  return check_ranges(ranges);
+}
+
+bool is_alike(const StateArray &a, const StateArray &b) {
+  return a.element == b.element && a.block == b.block && (a.data == nullptr) == (b.data == nullptr) &&
+         (a.exponents == nullptr) == (b.exponents == nullptr);
+}
+
+// Rows do not look at data: one choice serves all parameters that differ in nothing else.
+bool is_alike(const StepWork &a, const StepWork &b) {
+  return a.is_recording == b.is_recording && a.request.gradient_format == b.request.gradient_format &&
+         is_alike(a.request.first, b.request.first) && is_alike(a.request.second, b.request.second) &&
+         is_alike(a.request.parameter, b.request.parameter) && is_alike(a.request.compensation, b.request.compensation);
+}
+
+Status choose_row(Context &context, StepWork &work) {
+  float amax[3] = {};
+  StepRequest request = work.request;
+  request.amax = work.is_recording ? amax : nullptr;
+  return choose(
+      context, "step", step_kernels(), request,
+      {work.gradient.format.id, work.parameter->first.format, work.parameter->second.format, work.value.format.id},
+      &work.row);
+}
+
+Status choose_rows(Context &context, std::vector<StepWork> &works) {
+  std::vector<const StepWork *> chosen;
+  for (StepWork &work : works) {
+    const auto found =
+        std::find_if(chosen.begin(), chosen.end(), [&](const StepWork *other) { return is_alike(work, *other); });
+    if (found != chosen.end()) {
+      work.row = (*found)->row;
+      continue;
+    }
+    LPT_TRY(choose_row(context, work));
+    chosen.push_back(&work);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_dense(tensor, name, needs_data, out_view));
+  const lpt_format format = out_view.format.id;
+  if (format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16) return {};
+  return unsupported("%s is %s: expected f32 or bf16", name.c_str(), format_name(format).c_str());
+}
+
+// Computed in f64, rounded once.
+Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work) {
+  constexpr double most = static_cast<double>(FLT_MAX);
+  const lpt_optimizer_options &wish = optimizer.options;
+  const bool is_adam = wish.method == LPT_METHOD_ADAMW || wish.method == LPT_METHOD_ADAM;
+  const bool is_coupled = wish.method == LPT_METHOD_ADAM || wish.method == LPT_METHOD_SGD;
+  const auto t = static_cast<double>(work.parameter->step_count + 1);
+  const double correction = is_adam ? 1.0 - std::pow(wish.beta1, t) : 1.0;
+  const double step_size = options.learning_rate / correction;
+  const double decay = options.learning_rate * work.parameter->weight_decay;
+  LPT_TRY(check_finite("learning_rate / (1 - beta1^t)", step_size, 0.0, most));
+  LPT_TRY(check_finite("learning_rate · weight_decay", decay, 0.0, most));
+  StepConstants &c = work.request.constants;
+  c.beta1 = static_cast<float>(wish.beta1);
+  c.one_minus_beta1 = static_cast<float>(1.0 - wish.beta1);
+  c.beta2 = static_cast<float>(wish.beta2);
+  c.one_minus_beta2 = static_cast<float>(1.0 - wish.beta2);
+  c.root_correction = static_cast<float>(1.0 / (1.0 - std::pow(wish.beta2, t)));
+  c.step_size = static_cast<float>(step_size);
+  c.decay = is_coupled ? 0.0f : static_cast<float>(decay);
+  c.coupled_decay = is_coupled ? static_cast<float>(work.parameter->weight_decay) : 0.0f;
+  c.epsilon = static_cast<float>(wish.epsilon);
+  c.gradient_scale = static_cast<float>(options.gradient_scale * clip_factor);
+  c.is_nesterov = wish.is_nesterov == 1;
+  return {};
+}
+
+Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, std::vector<StepWork> &out_works) {
+  LPT_TRY(check_step_options(*call.options));
+  if (call.count < 0) return invalid("count is %lld: expected at least 0", number(call.count));
+  if (call.count == 0) return {};
+  LPT_TRY(check_lists(optimizer, call));
+  out_works.resize(static_cast<size_t>(call.count));
+  for (int64_t i = 0; i < call.count; ++i) {
+    StepWork &work = out_works[static_cast<size_t>(i)];
+    LPT_TRY(check_work(optimizer, call, i, work));
+    LPT_TRY(make_request(optimizer, *call.options, call.indices[i], work));
+    LPT_TRY(set_constants(optimizer, *call.options, 1.0, work));
+  }
+  LPT_TRY(check_apart(out_works));
+  return choose_rows(context, out_works);
+}
+
+}  // namespace lpt

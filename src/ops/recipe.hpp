@@ -1,0 +1,60 @@
+// What a recipe is: how the operands of a linear layer's three products are cast, and how the products are made.
+#pragma once
+
+#include "src/ops/context.hpp"
+#include "src/ops/scaler.hpp"
+
+namespace lpt {
+
+constexpr int kCastCount = 6;     // lpt_cast_values
+constexpr int kOperandCount = 3;  // lpt_operand_values
+constexpr int kProductCount = 3;  // lpt_product_values
+
+// How one operand of one product is cast; NONE: it is used as it comes.
+struct CastRule {
+  lpt_format format = LPT_FORMAT_NONE;
+  lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
+  lpt_overflow overflow = LPT_OVERFLOW_SATURATE;
+  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
+  int32_t stochastic_bits = 16;
+  int32_t philox_rounds = 7;
+
+  bool operator==(const CastRule &) const = default;
+};
+
+// How one product is made of its casts: lpt_product_options.
+struct ProductRule {
+  int32_t hadamard_size = 0;
+  lpt_signs hadamard_signs = LPT_SIGNS_NONE;
+  lpt_axis hadamard_axis = LPT_AXIS_INNER;
+  lpt_source source = LPT_SOURCE_PLAIN;
+  int32_t draws = 1;
+  int32_t parts = 1;
+  lpt_output_scale output_scale = LPT_OUTPUT_SCALE_NONE;
+
+  bool is_rotated() const { return hadamard_size != 0 && hadamard_axis == LPT_AXIS_INNER; }
+  bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_AXIS_ROWS; }
+};
+
+}  // namespace lpt
+
+struct lpt_recipe {
+  lpt::HandleKind kind = lpt::HandleKind::kRecipe;
+  lpt::CastRule casts[lpt::kCastCount];
+  lpt::ProductRule products[lpt::kProductCount];
+  lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
+                                                    LPT_SCALER_OPTIONS_INIT};
+};
+
+namespace lpt {
+
+using Recipe = lpt_recipe;
+
+Status make_recipe(const char *name, Recipe &out_recipe);
+const char *recipe_name(int64_t index);  // NULL past the last one
+
+Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options);
+Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product_options &options);
+Status raise_recipe(Recipe &recipe, lpt_product product, lpt_format format);
+
+}  // namespace lpt

@@ -1,0 +1,114 @@
+// Changes to a recipe: of a cast, of a product, and up to a high precision.
+#include <utility>
+
+#include "src/ops/quantize.hpp"
+#include "src/ops/recipe.hpp"
+
+namespace lpt {
+namespace {
+
+// What a recipe may not keep, since it belongs to one call.
+Status check_recipe_options(const lpt_quantize_options &options) {
+  const std::pair<const char *, const void *> handles[] = {{"scaler", options.scaler},
+                                                           {"smoothing", options.smoothing},
+                                                           {"hadamard_signs", options.hadamard_signs},
+                                                           {"random_words", options.random_words},
+                                                           {"scale_list", options.scale_list},
+                                                           {"statistics", options.statistics}};
+  for (const auto &[name, handle] : handles) {
+    if (handle != nullptr) return invalid("%s is given: a recipe keeps no handles", name);
+  }
+  if ((options.flags & LPT_KEEP_TENSOR_SCALE) != 0) return unsupported("flags is set: a recipe casts without it");
+  if (options.hadamard_size != 0) {
+    return unsupported("hadamard_size is set: a recipe rotates both operands, by lpt_recipe_set_product()");
+  }
+  const lpt_random &random = options.random;
+  if (random.seed != 0 || random.offset != 0 || random.row_stride != 0 || random.stream != 0 || random.step != 0) {
+    return invalid("random is set: a recipe keeps no random numbers, they come with each call");
+  }
+  return {};
+}
+
+Status check_range(const char *name, int32_t value, int32_t last) {
+  return value >= 1 && value <= last ? Status() : invalid("%s is %d: expected 1 to %d", name, value, last);
+}
+
+// What only backward products have.
+Status check_forward_options(const lpt_product_options &options) {
+  if (options.source != LPT_SOURCE_PLAIN) {
+    return unsupported("source is %d: the forward product takes LPT_SOURCE_PLAIN", options.source);
+  }
+  if (options.draws != 1 || options.parts != 1) {
+    return unsupported("%s is %d: the forward product has no gradient, it takes 1",
+                       options.draws != 1 ? "draws" : "parts", options.draws != 1 ? options.draws : options.parts);
+  }
+  return {};
+}
+
+Status check_product_options(lpt_product product, const lpt_product_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  const int32_t size = options.hadamard_size;
+  if (size != 0 && size != 16 && size != 32 && size != 64 && size != 128) {
+    return invalid("hadamard_size is %d: expected 0, 16, 32, 64 or 128", size);
+  }
+  LPT_TRY(check_choice("hadamard_signs", options.hadamard_signs, LPT_SIGNS_RANDOM));
+  LPT_TRY(check_choice("hadamard_axis", options.hadamard_axis, LPT_AXIS_ROWS));
+  LPT_TRY(check_choice("source", options.source, LPT_SOURCE_FORWARD_CLIPPED));
+  LPT_TRY(check_range("draws", options.draws, 16));
+  LPT_TRY(check_range("parts", options.parts, 2));
+  LPT_TRY(check_choice("output_scale", options.output_scale, LPT_OUTPUT_SCALE_UNIT));
+  if (options.hadamard_axis == LPT_AXIS_ROWS && product != LPT_PRODUCT_DGRAD) {
+    return unsupported("hadamard_axis is LPT_AXIS_ROWS: it is for LPT_PRODUCT_DGRAD");
+  }
+  return product == LPT_PRODUCT_FORWARD ? check_forward_options(options) : Status();
+}
+
+Status check_numbers(lpt_format format) {
+  Format known;
+  if (format == LPT_FORMAT_NONE || (find_format(format, known) && known.id != LPT_FORMAT_UINT8)) return {};
+  return invalid("format is %s: expected a format of numbers", format_name(format).c_str());
+}
+
+}  // namespace
+
+Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options) {
+  LPT_TRY(check_choice("cast", cast, kCastCount - 1));
+  LPT_TRY(check_cast_options(options));
+  LPT_TRY(check_recipe_options(options));
+  LPT_TRY(check_numbers(format));
+  if (format != LPT_FORMAT_NONE) {
+    Format known;
+    find_format(format, known);
+    lpt_scale_rule rule;
+    LPT_TRY(resolve_rule(known, options.rounding, options.scale_rule, rule));
+  }
+  if (is_check_only(options.flags)) return {};
+  recipe.casts[cast] = CastRule{
+      format, options.rounding, options.overflow, options.scale_rule, options.stochastic_bits, options.philox_rounds};
+  return {};
+}
+
+Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product_options &options) {
+  LPT_TRY(check_choice("product", product, kProductCount - 1));
+  LPT_TRY(check_product_options(product, options));
+  if (is_check_only(options.flags)) return {};
+  recipe.products[product] =
+      ProductRule{options.hadamard_size, options.hadamard_signs, options.hadamard_axis, options.source,
+                  options.draws,         options.parts,          options.output_scale};
+  return {};
+}
+
+Status raise_recipe(Recipe &recipe, lpt_product product, lpt_format format) {
+  LPT_TRY(check_choice("product", product, kProductCount - 1));
+  LPT_TRY(check_numbers(format));
+  CastRule rule;
+  rule.format = format;
+  recipe.casts[2 * product] = recipe.casts[2 * product + 1] = rule;
+  const lpt_output_scale output_scale = recipe.products[product].output_scale;
+  recipe.products[product] = ProductRule();
+  recipe.products[product].output_scale = output_scale;
+  return {};
+}
+
+}  // namespace lpt

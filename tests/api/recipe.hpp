@@ -1,0 +1,428 @@
+// What the tests of recipes share: every recipe by name as its paper has it, and a layer under it computed from outside:
+// rotations by lpt_hadamard and casts by lpt_quantize with random bits made here, products and all the rest in double.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/api/linear.hpp"
+
+namespace lpt::test {
+
+struct CastModel {
+  const char *format = nullptr;
+  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
+  bool is_stochastic = false;
+};
+
+struct RecipeModel {
+  const char *name;
+  CastModel casts[6];
+  lpt_product_options products[3] = {LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT};
+};
+
+inline lpt_product_options product_options(int32_t hadamard_size, lpt_signs signs = LPT_SIGNS_NONE,
+                                           lpt_axis axis = LPT_AXIS_INNER, lpt_source source = LPT_SOURCE_PLAIN,
+                                           int32_t parts = 1) {
+  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  options.hadamard_size = hadamard_size;
+  options.hadamard_signs = signs;
+  options.hadamard_axis = axis;
+  options.source = source;
+  options.parts = parts;
+  return options;
+}
+
+inline std::vector<RecipeModel> recipe_models() {
+  const CastModel bf16{"bf16"};
+  const CastModel e4m3{"e4m3fn/tensor/f32", LPT_SCALE_RULE_AMAX}, e5m2{"e5m2/tensor/f32", LPT_SCALE_RULE_AMAX};
+  const CastModel power4{"e4m3fn_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
+  const CastModel power5{"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
+  const CastModel power5_random{"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO, true};
+  const CastModel mxfp8{"e4m3fn/1x32/e8m0fnu", LPT_SCALE_RULE_ROUND_UP};
+  const CastModel row{"e4m3fn/1x128/f32", LPT_SCALE_RULE_AMAX}, square{"e4m3fn/128x128/f32", LPT_SCALE_RULE_AMAX};
+  const CastModel nv{"nvfp4", LPT_SCALE_RULE_NEAREST}, nv_random{"nvfp4", LPT_SCALE_RULE_HEADROOM, true};
+  const CastModel nv_square{"nvfp4_16x16", LPT_SCALE_RULE_NEAREST};
+  const CastModel quest{"mxfp4", LPT_SCALE_RULE_QUEST_NEAREST};
+  const CastModel roomy{"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS};
+  const CastModel roomy_random{"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS, true};
+  const CastModel sawb{"int4/tensor/f32", LPT_SCALE_RULE_SAWB};
+  const CastModel int4_random{"int4/tensor/f32", LPT_SCALE_RULE_AMAX, true};
+  const CastModel log_random{"e3m0/tensor/f32", LPT_SCALE_RULE_AMAX, true};
+  const CastModel fine{"e2m3fn/tensor/f32", LPT_SCALE_RULE_AMAX}, wide{"e3m2fn/tensor/f32", LPT_SCALE_RULE_AMAX};
+  const CastModel int8{"int8/tensor/f32", LPT_SCALE_RULE_AMAX};
+  const CastModel plain4{"e4m3fn"}, plain5{"e5m2"};
+  const lpt_product_options none = LPT_PRODUCT_OPTIONS_INIT;
+  const lpt_product_options clipped = product_options(32, LPT_SIGNS_RANDOM, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED);
+  const lpt_product_options parts = product_options(0, LPT_SIGNS_NONE, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED, 2);
+  lpt_product_options unit = LPT_PRODUCT_OPTIONS_INIT;
+  unit.output_scale = LPT_OUTPUT_SCALE_UNIT;
+  return {
+      {"f32", {}},
+      {"bf16", {bf16, bf16, bf16, bf16, bf16, bf16}},
+      {"fp8_trillion", {power4, power4, power5_random, power5, power5_random, power5}},
+      {"fp8_current", {e4m3, e4m3, e5m2, e4m3, e5m2, e4m3}},
+      {"mxfp8", {mxfp8, mxfp8, mxfp8, mxfp8, mxfp8, mxfp8}},
+      {"fp8_block", {row, square, row, square, row, row}},
+      {"fp4_all_the_way", {nv, nv, nv_random, nv, nv_random, nv_random}},
+      {"nvfp4_pretrain",
+       {nv, nv_square, nv_random, nv_square, nv_random, nv},
+       {none, none, product_options(16, LPT_SIGNS_FIXED)}},
+      {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {product_options(32), clipped, clipped}},
+      {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}},
+      {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
+      {"halo_1", {fine, fine, wide, wide, wide, wide}, {product_options(128), none, none}},
+      {"halo_2",
+       {int8, int8, int8, int8, int8, int8},
+       {product_options(128), product_options(128, LPT_SIGNS_NONE, LPT_AXIS_ROWS), none}},
+      {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, row}},
+      {"int4_hadamard", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {product_options(32), parts, parts}},
+      {"unit_scaling", {plain4, plain4, plain5, plain4, plain5, plain4}, {unit, unit, unit}},
+  };
+}
+
+// Numbers in rows.
+struct Matrix {
+  int64_t rows = 0, columns = 0;
+  std::vector<double> v;
+  double &at(int64_t r, int64_t c) { return v[static_cast<size_t>(r * columns + c)]; }
+  double at(int64_t r, int64_t c) const { return v[static_cast<size_t>(r * columns + c)]; }
+};
+
+inline Matrix turn(const Matrix &matrix) {
+  return {matrix.columns, matrix.rows, transposed(matrix.v, matrix.rows, matrix.columns)};
+}
+
+// ---- random bits, by the page on random numbers
+
+inline uint32_t philox_bits(uint64_t key, uint64_t index, uint32_t stream, uint32_t step) {
+  const uint64_t block = index / 8;
+  uint32_t c[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), stream, step};
+  auto k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 7; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53u} * c[0], b = uint64_t{0xCD9E8D57u} * c[2];
+    const uint32_t next[4] = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b),
+                              static_cast<uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(a)};
+    std::copy(next, next + 4, c);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return c[index % 8 / 2] >> (16 * (index % 2)) & 0xFFFFu;
+}
+
+// Bits of a matrix whose element (r, c) has the index first + r · columns + c, lowest byte first.
+inline std::vector<uint8_t> bits_of(const lpt_random &random, uint32_t role, uint64_t first, int64_t rows,
+                                    int64_t columns) {
+  std::vector<uint8_t> words(static_cast<size_t>(2 * rows * columns));
+  for (size_t i = 0; i < words.size() / 2; ++i) {
+    const uint32_t bits = philox_bits(random.seed, first + i, 2u << 28 | random.stream << 4 | role, random.step);
+    words[2 * i] = static_cast<uint8_t>(bits);
+    words[2 * i + 1] = static_cast<uint8_t>(bits >> 8);
+  }
+  return words;
+}
+
+inline std::vector<uint8_t> turn_bits(const std::vector<uint8_t> &words, int64_t rows, int64_t columns) {
+  std::vector<uint8_t> result(words.size());
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const int64_t to = i % columns * rows + i / columns;
+    for (int64_t b = 0; b < 2; ++b) result[static_cast<size_t>(2 * to + b)] = words[static_cast<size_t>(2 * i + b)];
+  }
+  return result;
+}
+
+// ---- rotations
+
+inline std::vector<double> signs_of(const lpt_product_options &rule, lpt_product product, const lpt_random &random,
+                                    int64_t count) {
+  static constexpr int kFixed[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
+  std::vector<double> signs(static_cast<size_t>(count), 1.0);
+  for (int64_t i = 0; i < count; ++i) {
+    if (rule.hadamard_signs == LPT_SIGNS_FIXED) signs[static_cast<size_t>(i)] = kFixed[i % 16];
+    if (rule.hadamard_signs != LPT_SIGNS_RANDOM) continue;
+    const uint32_t stream = 6u << 28 | random.stream << 4 | static_cast<uint32_t>(product);
+    const auto index = static_cast<uint64_t>(i % rule.hadamard_size);
+    signs[static_cast<size_t>(i)] = (philox_bits(random.seed, index, stream, random.step) & 1) != 0 ? -1.0 : 1.0;
+  }
+  return signs;
+}
+
+// The columns rotated in f32, as a cast sees them.
+inline Matrix rotate(lpt_context *c, const Matrix &matrix, int32_t size, const std::vector<double> &signs) {
+  if (size == 0) return matrix;
+  const Tensor source = wrap(c, matrix.v, matrix.rows, matrix.columns);
+  const Tensor target = make_tensor(c, LPT_FORMAT_F32, matrix.rows, matrix.columns);
+  const Tensor vector = vector_of(c, LPT_FORMAT_INT8, signs);
+  lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
+  options.size = size;
+  options.signs = vector.get();
+  EXPECT_TRUE(ok(c, lpt_hadamard(c, source.get(), &options, target.get())));
+  return {matrix.rows, matrix.columns, numbers_of(c, target.get())};
+}
+
+// The columns rotated back, in double. Magnitudes add up.
+inline Matrix rotate_back(const Matrix &matrix, int32_t size, const std::vector<double> &signs, bool is_magnitude) {
+  if (size == 0) return matrix;
+  Matrix result = matrix;
+  for (int64_t r = 0; r < matrix.rows; ++r) {
+    for (int64_t begin = 0; begin < matrix.columns;) {
+      int64_t group = size;
+      while (group > matrix.columns - begin) group /= 2;
+      for (int64_t i = 0; i < group; ++i) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < group; ++j) {
+          const bool is_minus = !is_magnitude && __builtin_popcountll(static_cast<unsigned long long>(i & j)) % 2 != 0;
+          sum += is_minus ? -matrix.at(r, begin + j) : matrix.at(r, begin + j);
+        }
+        const double sign = is_magnitude ? 1.0 : signs[static_cast<size_t>(begin + i)];
+        result.at(r, begin + i) = sign * sum / std::sqrt(static_cast<double>(group));
+      }
+      begin += group;
+    }
+  }
+  return result;
+}
+
+// ---- a layer
+
+struct Shape3 {
+  int64_t rows, input, output;
+};
+
+// What the model gives: numbers, and the magnitudes that bound the error of sums in f32.
+struct Modelled {
+  ExactProduct y, dx, dw, db;
+};
+
+class LayerModel {
+ public:
+  LayerModel(lpt_context *context, const RecipeModel &recipe, const Shape3 &shape, const lpt_random &prepare,
+             const lpt_random &call)
+      : c_(context), recipe_(recipe), shape_(shape), prepare_(prepare), call_(call) {}
+
+  // Gradients, and what else is stochastic, are taken as they come: what stochastic casts have as their mean.
+  void leave_stochastic() { leaves_stochastic_ = true; }
+
+  Modelled run(const Matrix &x, const Matrix &w, const Matrix &dy) {
+    Modelled result;
+    const lpt_product_options &forward = recipe_.products[0];
+    const std::vector<double> forward_signs = signs_of(forward, 0, prepare_, shape_.input);
+    const Cast a = cast(LPT_CAST_FORWARD_INPUT, rotate(c_, x, forward.hadamard_size, forward_signs), call_);
+    const Cast b = cast(LPT_CAST_FORWARD_WEIGHT, rotate(c_, w, forward.hadamard_size, forward_signs), prepare_);
+    result.y = product(a.decoded, turn(b.decoded), unit(0));
+
+    Matrix w_backward = source(1) == LPT_SOURCE_PLAIN ? w : b.decoded;
+    const bool is_kept_w = source(1) != LPT_SOURCE_PLAIN && is_same(LPT_CAST_DGRAD_WEIGHT, LPT_CAST_FORWARD_WEIGHT) &&
+                           recipe_.products[1].hadamard_size == 0;
+    result.dx = end(dgrad(dy, w_backward, is_kept_w), 1, a.is_inside, forward_signs);
+
+    Matrix x_backward = source(2) == LPT_SOURCE_PLAIN ? x : a.decoded;
+    const bool is_kept_x = source(2) != LPT_SOURCE_PLAIN && is_same(LPT_CAST_WGRAD_INPUT, LPT_CAST_FORWARD_INPUT) &&
+                           recipe_.products[2].hadamard_size == 0;
+    result.dw = end(wgrad(dy, x_backward, is_kept_x), 2, b.is_inside, forward_signs);
+    result.db = product({1, shape_.rows, std::vector<double>(static_cast<size_t>(shape_.rows), 1.0)}, dy, unit(2));
+    return result;
+  }
+
+ private:
+  struct Cast {
+    Matrix decoded;
+    std::vector<bool> is_inside;  // not clipped
+  };
+
+  lpt_source source(int which) const { return recipe_.products[which].source; }
+
+  bool is_same(lpt_cast a, lpt_cast b) const {
+    const CastModel &one = recipe_.casts[a], &other = recipe_.casts[b];
+    return one.format == nullptr || (std::string(one.format) == other.format && one.rule == other.rule &&
+                                     one.is_stochastic == other.is_stochastic);
+  }
+
+  double unit(int which) const {
+    if (recipe_.products[which].output_scale != LPT_OUTPUT_SCALE_UNIT) return 1.0;
+    return 1.0 / std::sqrt(static_cast<double>(which == 2 ? shape_.rows : shape_.input));
+  }
+
+  static ExactProduct product(const Matrix &a, const Matrix &b, double factor) {
+    ExactProduct result = multiply(a.v, b.v, a.rows, b.columns, a.columns);
+    for (double &value : result.value) value *= factor;
+    for (double &value : result.magnitude) value *= factor;
+    return result;
+  }
+
+  // A matrix cast along its columns and back. `is_turned`: its place is that of the matrix turned, in `columns` of it.
+  Cast cast(lpt_cast which, const Matrix &matrix, const lpt_random &random, bool is_turned = false, int draw = 0,
+            bool is_first_part = false) const {
+    static constexpr uint32_t kRoles[6] = {0, 1, 2, 1, 2, 0};
+    const CastModel &model = recipe_.casts[which];
+    Cast result{matrix, std::vector<bool>(matrix.v.size(), true)};
+    if (model.format == nullptr || (model.is_stochastic && leaves_stochastic_ && !is_first_part)) return result;
+    const Tensor source = wrap(c_, matrix.v, matrix.rows, matrix.columns);
+    const Tensor target = make_tensor(c_, format_named(model.format), matrix.rows, matrix.columns);
+    const uint32_t role = draw == 0 ? kRoles[which] : 8u + static_cast<uint32_t>(draw % 8);
+    const uint64_t first = uint64_t{static_cast<uint32_t>(draw / 8)} << 61;
+    std::vector<uint8_t> words = is_turned ? bits_of(random, role, first, matrix.columns, matrix.rows)
+                                           : bits_of(random, role, first, matrix.rows, matrix.columns);
+    if (is_turned) words = turn_bits(words, matrix.columns, matrix.rows);
+    const Tensor bits = wrap(c_, LPT_FORMAT_UINT8, words.data(), matrix.rows, 2 * matrix.columns);
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.scale_rule = model.rule;
+    options.rounding = model.is_stochastic && !is_first_part ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
+    options.random_words = bits.get();
+    EXPECT_TRUE(ok(c_, lpt_quantize(c_, source.get(), &options, target.get(), nullptr)));
+    result.decoded.v = numbers_of(c_, target.get());
+    look_for_clips(target.get(), matrix, result);
+    return result;
+  }
+
+  void look_for_clips(const lpt_tensor *codes, const Matrix &matrix, Cast &result) const {
+    const lpt_format format = describe(c_, codes).format;
+    const lpt_format_description parts = describe(format);
+    std::vector<double> scales;
+    int64_t across = 1;
+    if (parts.block_scale != LPT_FORMAT_NONE) {
+      const Tensor part = part_of(c_, codes, LPT_PART_BLOCK_SCALES);
+      across = shape_of(c_, part.get()).columns;
+      scales = numbers_of(c_, part.get());
+    }
+    const double tensor = parts.tensor_scale != LPT_FORMAT_NONE ? static_cast<double>(tensor_scale_of(c_, codes)) : 1.0;
+    for (int64_t r = 0; r < matrix.rows; ++r) {
+      for (int64_t c = 0; c < matrix.columns; ++c) {
+        const double block =
+            scales.empty() ? 1.0 : scales[static_cast<size_t>(r / parts.block_rows * across + c / parts.block_columns)];
+        // What is off by a rounding of the scale is not clipped.
+        const double most = parts.largest * block * tensor * (1.0 + 0x1p-24);
+        result.is_inside[static_cast<size_t>(r * matrix.columns + c)] = std::abs(matrix.at(r, c)) <= most;
+      }
+    }
+  }
+
+  // dy with its draws and parts, cast along its columns.
+  Matrix cast_gradient(int which, const Matrix &dy, bool is_turned) const {
+    const lpt_product_options &rule = recipe_.products[which];
+    Matrix sum = dy, rest = dy;
+    std::fill(sum.v.begin(), sum.v.end(), 0.0);
+    if (rule.parts == 2) {
+      const Matrix part = cast(2 * which, dy, call_, is_turned, 0, true).decoded;
+      for (size_t i = 0; i < sum.v.size(); ++i) {
+        sum.v[i] = part.v[i];
+        rest.v[i] = static_cast<double>(static_cast<float>(dy.v[i]) - static_cast<float>(part.v[i]));
+      }
+    }
+    for (int draw = 0; draw < rule.draws; ++draw) {
+      const Matrix one = cast(2 * which, rest, call_, is_turned, draw).decoded;
+      for (size_t i = 0; i < sum.v.size(); ++i) sum.v[i] += one.v[i] / rule.draws;
+    }
+    return sum;
+  }
+
+  bool has_blocks(lpt_cast which) const {
+    const char *format = recipe_.casts[which].format;
+    return format != nullptr && describe(format_named(format)).block_scale != LPT_FORMAT_NONE;
+  }
+
+  ExactProduct dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
+    const lpt_product_options &rule = recipe_.products[1];
+    if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_AXIS_ROWS) {
+      const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.rows);
+      const Matrix turned = rotate(c_, turn(dy), rule.hadamard_size, signs);
+      const Matrix a = turn(cast(LPT_CAST_DGRAD_GRADIENT, turned, call_).decoded);
+      const ExactProduct plain = product(a, cast(LPT_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
+      const Matrix value{shape_.rows, shape_.input, plain.value}, magnitude{shape_.rows, shape_.input, plain.magnitude};
+      return {turn(rotate_back(turn(value), rule.hadamard_size, signs, false)).v,
+              turn(rotate_back(turn(magnitude), rule.hadamard_size, signs, true)).v};
+    }
+    const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.output);
+    const Matrix a = cast_gradient(1, rotate(c_, dy, rule.hadamard_size, signs), false);
+    const bool is_turned = has_blocks(LPT_CAST_DGRAD_WEIGHT) || rule.hadamard_size != 0;
+    const Matrix along = rotate(c_, turn(w), rule.hadamard_size, signs);  // input × output
+    if (is_kept) return product(a, w, unit(1));
+    const Matrix b = is_turned ? turn(cast(LPT_CAST_DGRAD_WEIGHT, along, prepare_, rule.hadamard_size == 0).decoded)
+                               : cast(LPT_CAST_DGRAD_WEIGHT, w, prepare_).decoded;
+    return product(a, b, unit(1));
+  }
+
+  ExactProduct wgrad(const Matrix &dy, const Matrix &x, bool is_kept) const {
+    const lpt_product_options &rule = recipe_.products[2];
+    const std::vector<double> signs = signs_of(rule, 2, call_, shape_.rows);
+    const bool is_rotated = rule.hadamard_size != 0;
+    const Matrix dy_along = rotate(c_, turn(dy), rule.hadamard_size, signs);  // output × rows
+    const Matrix a = has_blocks(LPT_CAST_WGRAD_GRADIENT) || is_rotated ? cast_gradient(2, dy_along, !is_rotated)
+                                                                       : turn(cast_gradient(2, dy, false));
+    if (is_kept) return product(a, x, unit(2));
+    const Matrix x_along = rotate(c_, turn(x), rule.hadamard_size, signs);
+    const Matrix b = has_blocks(LPT_CAST_WGRAD_INPUT) || is_rotated
+                         ? turn(cast(LPT_CAST_WGRAD_INPUT, x_along, call_, !is_rotated).decoded)
+                         : cast(LPT_CAST_WGRAD_INPUT, x, call_).decoded;
+    return product(a, b, unit(2));
+  }
+
+  // What forward clipped has no gradient, and its rotation is undone.
+  ExactProduct end(const ExactProduct &given, int which, const std::vector<bool> &is_inside,
+                   const std::vector<double> &signs) const {
+    if (source(which) == LPT_SOURCE_PLAIN) return given;
+    ExactProduct masked = given;
+    for (size_t i = 0; i < masked.value.size() && source(which) == LPT_SOURCE_FORWARD_CLIPPED; ++i) {
+      if (!is_inside[i]) masked.value[i] = masked.magnitude[i] = 0.0;
+    }
+    const int32_t size = recipe_.products[0].hadamard_size;
+    const int64_t rows = which == 1 ? shape_.rows : shape_.output;
+    return {rotate_back({rows, shape_.input, masked.value}, size, signs, false).v,
+            rotate_back({rows, shape_.input, masked.magnitude}, size, signs, true).v};
+  }
+
+  lpt_context *c_;
+  const RecipeModel &recipe_;
+  Shape3 shape_;
+  lpt_random prepare_, call_;
+  bool leaves_stochastic_ = false;
+};
+
+// ---- the layer itself
+
+inline lpt_random random_of(uint64_t key, uint32_t stream, uint32_t step) { return {key, 0, 0, stream, step}; }
+
+struct Layer {
+  lpt_context *c;
+  Shape3 shape;
+  Recipe recipe;
+  Linear linear;
+  Tensor x, w, dy, y, dx, dw, db, saved;
+  lpt_linear_options prepare = LPT_LINEAR_OPTIONS_INIT, call = LPT_LINEAR_OPTIONS_INIT;
+  Matrix x_numbers, w_numbers, dy_numbers;
+
+  Layer(lpt_context *context, const char *name, const Shape3 &given, uint64_t place)
+      : c(context), shape(given), recipe(make_recipe(context, name)) {
+    x_numbers = {shape.rows, shape.input, draw_normal(place, shape.rows * shape.input)};
+    w_numbers = {shape.output, shape.input, draw_normal(place + 1, shape.output * shape.input)};
+    dy_numbers = {shape.rows, shape.output, draw_normal(place + 2, shape.rows * shape.output)};
+    prepare.random = random_of(3, 4, 5);
+    call.random = random_of(6, 7, 8);
+    x = tensor_of(c, LPT_FORMAT_F32, shape.rows, shape.input, x_numbers.v);
+    w = tensor_of(c, LPT_FORMAT_F32, shape.output, shape.input, w_numbers.v);
+    dy = tensor_of(c, LPT_FORMAT_F32, shape.rows, shape.output, dy_numbers.v);
+    y = make_tensor(c, LPT_FORMAT_F32, shape.rows, shape.output);
+    dx = make_tensor(c, LPT_FORMAT_F32, shape.rows, shape.input);
+    dw = make_tensor(c, LPT_FORMAT_F32, shape.output, shape.input);
+    db = make_tensor(c, LPT_FORMAT_F32, {shape.output});
+    make();
+  }
+
+  // After a change of `recipe`.
+  void make() { linear = make_linear(c, recipe.get(), shape.input, shape.output); }
+
+  void forward() {
+    EXPECT_TRUE(ok(c, lpt_linear_prepare(c, linear.get(), w.get(), &prepare)));
+    saved = make_saved(c, linear.get(), shape.rows);
+    EXPECT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), x.get(), &call, saved.get(), y.get())));
+  }
+
+  void backward(bool has_dx = true, bool has_dw = true, bool has_db = true) {
+    EXPECT_TRUE(ok(c, lpt_linear_backward(c, linear.get(), saved.get(), dy.get(), &call, has_dx ? dx.get() : nullptr,
+                                          has_dw ? dw.get() : nullptr, has_db ? db.get() : nullptr)));
+  }
+
+  LayerModel model(const RecipeModel &of) const { return LayerModel(c, of, shape, prepare.random, call.random); }
+};
+
+}  // namespace lpt::test

@@ -1,0 +1,153 @@
+// What chance does under a recipe: means, and their spread.
+#include "tests/api/recipe.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr Shape3 kSmall = {40, 24, 28};
+
+// Mean and variance of each number over many results, and of their sum along a direction.
+struct Spread {
+  std::vector<double> direction, sum, squares;
+  double along = 0.0, along_squares = 0.0;
+  int count = 0;
+
+  explicit Spread(const std::vector<double> &given) : direction(given), sum(given.size()), squares(given.size()) {}
+
+  void add(const std::vector<double> &numbers) {
+    double dot = 0.0;
+    ++count;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      sum[i] += numbers[i];
+      squares[i] += numbers[i] * numbers[i];
+      dot += direction[i] * numbers[i];
+    }
+    along += dot;
+    along_squares += dot * dot;
+  }
+  double mean(size_t i) const { return sum[i] / count; }
+  double variance(size_t i) const { return std::max(0.0, squares[i] / count - mean(i) * mean(i)); }
+  double mean_variance() const {
+    double total = 0.0;
+    for (size_t i = 0; i < sum.size(); ++i) total += variance(i);
+    return total / static_cast<double>(sum.size());
+  }
+};
+
+// The mean of many results is what their model without chance gives, the direction: along it, where numbers that shrink
+// are found, within four sigma; each number within five, since these are a thousand means.
+void expect_mean(const Spread &spread, const std::string &what) {
+  double wanted = 0.0;
+  for (size_t i = 0; i < spread.direction.size(); ++i) {
+    const double expected = spread.direction[i];
+    wanted += expected * expected;
+    EXPECT_NEAR(expected, spread.mean(i), 5.0 * std::sqrt(spread.variance(i) / spread.count) + 1e-5)
+        << what << " " << i;
+  }
+  const double along = spread.along / spread.count;
+  const double variance = spread.along_squares / spread.count - along * along;
+  EXPECT_NEAR(wanted, along, 4.0 * std::sqrt(variance / spread.count) + 1e-6 * wanted) << what;
+}
+
+TEST(RecipeRandom, GradientsAreRightInTheMean) {
+  const Context context = make_context();
+  for (const RecipeModel &model : recipe_models()) {
+    const bool is_random = model.casts[LPT_CAST_DGRAD_GRADIENT].is_stochastic;
+    if (!is_random) continue;
+    Layer layer(context.get(), model.name, kSmall, 3000);
+    LayerModel exact = layer.model(model);
+    exact.leave_stochastic();
+    const Modelled expected = exact.run(layer.x_numbers, layer.w_numbers, layer.dy_numbers);
+    Spread dx(expected.dx.value), dw(expected.dw.value);
+    layer.forward();
+    for (uint32_t step = 0; step < 1000; ++step) {
+      // What forward saves may be of chance too; signs are those of the first step, since codes to nearest follow them.
+      if (model.casts[LPT_CAST_WGRAD_INPUT].is_stochastic) {
+        layer.call.random.step = 1000 + step;
+        layer.forward();
+      }
+      layer.call.random.step = 1000 + step;
+      layer.backward(true, true, false);
+      dx.add(numbers_of(context.get(), layer.dx.get()));
+      dw.add(numbers_of(context.get(), layer.dw.get()));
+    }
+    EXPECT_GT(dx.mean_variance(), 0.0) << model.name;
+    expect_mean(dx, std::string(model.name) + " dx");
+    expect_mean(dw, std::string(model.name) + " dw");
+  }
+}
+
+double variance_with_draws(lpt_context *c, const char *name, lpt_product product, int32_t draws) {
+  Layer layer(c, name, kSmall, 3010);
+  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  options.draws = draws;
+  EXPECT_TRUE(ok(c, lpt_recipe_set_product(c, layer.recipe.get(), product, &options)));
+  layer.make();
+  layer.forward();
+  const Matrix &shape = product == LPT_PRODUCT_DGRAD ? layer.x_numbers : layer.w_numbers;
+  Spread spread(shape.v);
+  for (uint32_t step = 0; step < 400; ++step) {
+    layer.call.random.step = step;
+    layer.backward(product == LPT_PRODUCT_DGRAD, product == LPT_PRODUCT_WGRAD, false);
+    spread.add(numbers_of(c, product == LPT_PRODUCT_DGRAD ? layer.dx.get() : layer.dw.get()));
+  }
+  return spread.mean_variance();
+}
+
+TEST(RecipeRandom, DrawsDivideTheVariance) {
+  const Context context = make_context();
+  for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+    const double one = variance_with_draws(context.get(), "luq", product, 1);
+    for (const int32_t draws : {2, 4, 16}) {
+      EXPECT_NEAR(1.0, draws * variance_with_draws(context.get(), "luq", product, draws) / one, 0.05) << draws;
+    }
+  }
+}
+
+TEST(RecipeRandom, DrawsEqualTheirModel) {
+  const Context context = make_context();
+  for (RecipeModel &model : recipe_models()) {
+    if (!model.casts[LPT_CAST_DGRAD_GRADIENT].is_stochastic) continue;
+    Layer layer(context.get(), model.name, kSmall, 3020);
+    for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+      model.products[product].draws = product == LPT_PRODUCT_DGRAD ? 3 : 11;
+      ASSERT_TRUE(ok(context.get(),
+                     lpt_recipe_set_product(context.get(), layer.recipe.get(), product, &model.products[product])));
+    }
+    layer.make();
+    layer.forward();
+    layer.backward();
+    const Modelled expected = layer.model(model).run(layer.x_numbers, layer.w_numbers, layer.dy_numbers);
+    SCOPED_TRACE(model.name);
+    expect_product(expected.dx, numbers_of(context.get(), layer.dx.get()), 3 * kSmall.output);
+    expect_product(expected.dw, numbers_of(context.get(), layer.dw.get()), 11 * kSmall.rows);
+  }
+}
+
+TEST(RecipeRandom, SignsFollowThePairOfOperands) {
+  const Context context = make_context();
+  const auto results = [&](auto &&change) {
+    Layer layer(context.get(), "quartet", {64, 64, 64}, 3030);
+    for (lpt_cast cast = 2; cast < 6; ++cast) {  // to nearest: nothing but signs is of chance
+      lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+      EXPECT_TRUE(
+          ok(context.get(), lpt_recipe_set_cast(context.get(), layer.recipe.get(), cast, LPT_FORMAT_MXFP4, &options)));
+    }
+    layer.make();
+    layer.forward();
+    change(layer);
+    layer.forward();
+    layer.backward();
+    return std::pair(bytes_of(context.get(), layer.dx.get()), bytes_of(context.get(), layer.dw.get()));
+  };
+  const auto base = results([](Layer &) {});
+  const auto prepared = results([](Layer &layer) { layer.prepare.random.step = 99; });
+  EXPECT_NE(base.first, prepared.first);
+  EXPECT_EQ(base.second, prepared.second);
+  const auto called = results([](Layer &layer) { layer.call.random.step = 99; });
+  EXPECT_EQ(base.first, called.first);
+  EXPECT_NE(base.second, called.second);
+}
+
+}  // namespace
+}  // namespace lpt::test
