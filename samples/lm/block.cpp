@@ -30,10 +30,23 @@ void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum) {
 }
 
 template <typename T>
+size_t BlockActivations<T>::bytes(lpt_context *context) const {
+  size_t sum = 0;
+  for (const lpt_tensor *tensor :
+       {qkv.tensor(), probabilities.tensor(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(),
+        output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
+    sum += tensor_bytes(context, tensor);
+  }
+  return sum;
+}
+
+template <typename T>
 BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, int64_t rows)
     : normed(context, rows, shape.width),
       attended(context, rows, shape.width),
       projected(context, rows, shape.width),
+      middle(context, rows, shape.width),
+      gate_up(context, rows, 2 * shape.hidden),
       gated(context, rows, shape.hidden),
       qkv_gradient(context, rows, 3 * shape.width),
       gate_up_gradient(context, rows, 2 * shape.hidden),
@@ -43,39 +56,50 @@ template <typename T>
 Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
                 int64_t index, ParameterList &parameters)
     : shape_(shape),
+      index_(index),
+      is_unit_scaled_(precision.is_unit_scaled),
+      stored_(precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
-      qkv_(context, recipe,
-           parameters.matrix(context, fmt::format("block{}.qkv", index), 3 * shape.width, shape.width, 1.0)),
-      output_(context, recipe,
-              parameters.matrix(context, fmt::format("block{}.output", index), shape.width, shape.width,
-                                joining_gain(shape))),
-      gate_up_(context, recipe,
-               parameters.matrix(context, fmt::format("block{}.gate_up", index), 2 * shape.hidden, shape.width, 1.0)),
-      down_(context, recipe,
-            parameters.matrix(context, fmt::format("block{}.down", index), shape.width, shape.hidden,
-                              joining_gain(shape))),
+      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0)),
+      output_(context, recipe, matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape))),
+      gate_up_(context, recipe, matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0)),
+      down_(context, recipe, matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape))),
       rotary_(shape),
       attention_(context, shape) {}
+
+template <typename T>
+Parameter *Block<T>::matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows,
+                            int64_t columns, double gain) const {
+  return parameters.matrix(context, fmt::format("block{}.{}", index_, name), rows, columns, gain, is_unit_scaled_);
+}
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
   return {.qkv = Matrix<T>(context, rows, 3 * shape_.width),
           .probabilities = Matrix<T>(context, rows * shape_.heads, shape_.sequence),
-          .middle = Matrix<T>(context, rows, shape_.width),
-          .gate_up = Matrix<T>(context, rows, 2 * shape_.hidden),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
           .output_saved = output_.make_saved(context, rows),
           .gate_up_saved = gate_up_.make_saved(context, rows),
-          .down_saved = down_.make_saved(context, rows)};
+          .down_saved = down_.make_saved(context, rows),
+          .input = make_tensor(context, stored_, rows, shape_.width),
+          .middle = make_tensor(context, stored_, rows, shape_.width),
+          .gate = make_tensor(context, stored_, rows, shape_.hidden),
+          .up = make_tensor(context, stored_, rows, shape_.hidden)};
 }
 
 template <typename T>
 void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
                        BlockScratch<T> &scratch, const Matrix<T> &output) {
+  const auto keep = [&](const lpt_tensor *numbers, const Tensor &place) {
+    if (pass.is_training) {
+      check(context, lpt_quantize(context, numbers, nullptr, place.get(), nullptr));
+    }
+  };
+  keep(input.tensor(), kept.input);
   check(context, lpt_rmsnorm_forward(context, input.tensor(), attention_norm_->value.get(), nullptr,
                                      scratch.normed.tensor(), kept.attention_rms.tensor()));
   qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.tensor());
@@ -83,56 +107,58 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   attention_.forward(context, kept.qkv, kept.probabilities, scratch.attended);
   output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
                   scratch.projected.tensor());
-  add(input, scratch.projected, kept.middle);
+  add(input, scratch.projected, scratch.middle);
 
-  check(context, lpt_rmsnorm_forward(context, kept.middle.tensor(), gated_norm_->value.get(), nullptr,
+  keep(scratch.middle.tensor(), kept.middle);
+  check(context, lpt_rmsnorm_forward(context, scratch.middle.tensor(), gated_norm_->value.get(), nullptr,
                                      scratch.normed.tensor(), kept.gated_rms.tensor()));
-  gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), kept.gate_up.tensor());
-  const Tensor gate = kept.gate_up.columns_view(context, 0, shape_.hidden);
-  const Tensor up = kept.gate_up.columns_view(context, shape_.hidden, shape_.hidden);
+  gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), scratch.gate_up.tensor());
+  const Tensor gate = scratch.gate_up.columns_view(context, 0, shape_.hidden);
+  const Tensor up = scratch.gate_up.columns_view(context, shape_.hidden, shape_.hidden);
+  keep(gate.get(), kept.gate);
+  keep(up.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
   lpt_tensor *smoothing = smoothing_ == LPT_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
   down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
-  add(kept.middle, scratch.projected, output);
+  add(scratch.middle, scratch.projected, output);
 }
 
 template <typename T>
-void Block<T>::backward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
-                        BlockScratch<T> &scratch, const Matrix<T> &gradient) {
+void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
+                        const Matrix<T> &gradient) {
   down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.tensor());
-  const Tensor gate = kept.gate_up.columns_view(context, 0, shape_.hidden);
-  const Tensor up = kept.gate_up.columns_view(context, shape_.hidden, shape_.hidden);
   const Tensor gate_gradient = scratch.gate_up_gradient.columns_view(context, 0, shape_.hidden);
   const Tensor up_gradient = scratch.gate_up_gradient.columns_view(context, shape_.hidden, shape_.hidden);
-  check(context, lpt_swiglu_backward(context, gate.get(), up.get(), scratch.gated.tensor(), nullptr,
+  check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.tensor(), nullptr,
                                      gate_gradient.get(), up_gradient.get()));
   gate_up_.backward(context, kept.gate_up_saved.get(), scratch.gate_up_gradient.tensor(), pass,
                     scratch.normed.tensor());
-  norm_backward(context, kept.middle, *gated_norm_, kept.gated_rms, pass, scratch, gradient);
+  norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
   output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
   attention_.backward(context, kept.qkv, kept.probabilities, scratch.attended, scratch.qkv_gradient);
   rotary_.backward(scratch.qkv_gradient);
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());
-  norm_backward(context, input, *attention_norm_, kept.attention_rms, pass, scratch, gradient);
+  norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }
 
 // Takes the gradient behind a norm from scratch.normed through it, and adds it to the stream's gradient.
 template <typename T>
-void Block<T>::norm_backward(lpt_context *context, const Matrix<T> &input, const Parameter &weight,
+void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight,
                              const Matrix<T> &rms, const Pass &pass, BlockScratch<T> &scratch,
                              const Matrix<T> &gradient) {
   lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
-  check(context,
-        lpt_rmsnorm_backward(context, input.tensor(), weight.value.get(), rms.tensor(), scratch.normed.tensor(),
-                             &options, scratch.projected.tensor(), weight.gradient.get()));
+  check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.tensor(),
+                                      &options, scratch.projected.tensor(), weight.gradient.get()));
   add(gradient, scratch.projected, gradient);
 }
 
 template void add(const Matrix<float> &, const Matrix<float> &, const Matrix<float> &);
 template void add(const Matrix<double> &, const Matrix<double> &, const Matrix<double> &);
+template struct BlockActivations<float>;
+template struct BlockActivations<double>;
 template struct BlockScratch<float>;
 template struct BlockScratch<double>;
 template class Block<float>;

@@ -1,10 +1,12 @@
 // One layer of the decoder: attention and a gated unit, each behind an RMS norm and beside the residual stream.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "attention.hpp"
 #include "linear.hpp"
+#include "shape.hpp"
 
 namespace lm {
 
@@ -13,11 +15,15 @@ template <typename T>
 struct BlockActivations {
   Matrix<T> qkv;            // turned by the rotary positions
   Matrix<T> probabilities;  // of all sequences and heads
-  Matrix<T> middle;         // the stream between attention and gated unit
-  Matrix<T> gate_up;        // gate columns, then up columns
   Matrix<T> attention_rms;  // 1 × rows
   Matrix<T> gated_rms;      // 1 × rows
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
+
+  // What norms and the gated unit read again: the stream before the block and in its middle, gate and up columns. In T, or
+  // in the format that they are stored in; then the stream and the scratch hold the numbers of forward.
+  Tensor input, middle, gate, up;
+
+  size_t bytes(lpt_context *context) const;
 };
 
 // What all blocks share, as nothing of it outlives a block's forward or backward.
@@ -28,6 +34,8 @@ struct BlockScratch {
   Matrix<T> normed;     // rows × width; in backward its gradient
   Matrix<T> attended;   // rows × width; in backward its gradient
   Matrix<T> projected;  // rows × width: what joins the stream; in backward the part of its gradient
+  Matrix<T> middle;     // rows × width: the stream between attention and gated unit
+  Matrix<T> gate_up;    // rows × two hidden: gate columns, then up columns
   Matrix<T> gated;      // rows × hidden; in backward its gradient
   Matrix<T> qkv_gradient;
   Matrix<T> gate_up_gradient;
@@ -43,21 +51,26 @@ class Block {
 
   BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
 
-  // Reads the stream's `input` and writes its `output`.
+  // Reads the stream's `input` and writes its `output`; neither is needed for backward.
   void forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
                BlockScratch<T> &scratch, const Matrix<T> &output);
 
   // `gradient` comes as the gradient of the block's output and leaves as that of its input.
-  void backward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
-                BlockScratch<T> &scratch, const Matrix<T> &gradient);
+  void backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
+                const Matrix<T> &gradient);
 
   std::vector<Linear *> linears() { return {&qkv_, &output_, &gate_up_, &down_}; }
 
  private:
-  void norm_backward(lpt_context *context, const Matrix<T> &input, const Parameter &weight, const Matrix<T> &rms,
+  Parameter *matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows, int64_t columns,
+                    double gain) const;
+  void norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight, const Matrix<T> &rms,
                      const Pass &pass, BlockScratch<T> &scratch, const Matrix<T> &gradient);
 
   ModelShape shape_;
+  int64_t index_;
+  bool is_unit_scaled_;
+  lpt_format stored_;
   lpt_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;

@@ -27,6 +27,12 @@ Recipe make_recipe(lpt_context *context, const char *name) {
   return Recipe(recipe);
 }
 
+Monitor make_monitor(lpt_context *context) {
+  lpt_monitor *monitor = nullptr;
+  check(context, lpt_monitor_create(context, &monitor));
+  return Monitor(monitor);
+}
+
 Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_t columns) {
   const int64_t extents[] = {rows, columns};
   lpt_tensor *tensor = nullptr;

@@ -29,6 +29,7 @@ using Context = std::unique_ptr<lpt_context, Destroy<lpt_context_destroy>>;
 using Tensor = std::unique_ptr<lpt_tensor, Destroy<lpt_tensor_destroy>>;
 using Recipe = std::unique_ptr<lpt_recipe, Destroy<lpt_recipe_destroy>>;
 using LinearHandle = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
+using Monitor = std::unique_ptr<lpt_monitor, Destroy<lpt_monitor_destroy>>;
 using Optimizer = std::unique_ptr<lpt_optimizer, Destroy<lpt_optimizer_destroy>>;
 
 // Throws Error with the context's text unless status is LPT_OK.
@@ -36,6 +37,7 @@ void check(const lpt_context *context, lpt_status status);
 
 Context make_context(int32_t thread_count);
 Recipe make_recipe(lpt_context *context, const char *name);
+Monitor make_monitor(lpt_context *context);
 
 // A tensor in memory of its own.
 Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_t columns);

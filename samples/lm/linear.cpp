@@ -28,6 +28,10 @@ lpt_linear_options Linear::options_for(const Pass &pass) const {
   return options;
 }
 
+void Linear::set_recipe(lpt_context *context, const lpt_recipe *recipe) {
+  check(context, lpt_linear_set_recipe(context, handle_.get(), recipe));
+}
+
 void Linear::prepare(lpt_context *context, uint64_t seed, uint32_t step) {
   const lpt_linear_options options = options_for({.seed = seed, .step = step});
   check(context, lpt_linear_prepare(context, handle_.get(), weight_->value.get(), &options));

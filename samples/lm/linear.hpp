@@ -21,6 +21,9 @@ class Linear {
   // The parameter is borrowed; its index is the layer's stream.
   Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight);
 
+  // From the next prepare() on.
+  void set_recipe(lpt_context *context, const lpt_recipe *recipe);
+
   // Casts the weight. To be called after every change of it.
   void prepare(lpt_context *context, uint64_t seed, uint32_t step);
 

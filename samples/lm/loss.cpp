@@ -42,8 +42,8 @@ double cross_entropy(const Matrix<T> &logits, std::span<const uint8_t> targets) 
 }
 
 template <typename T>
-double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_t> targets) {
-  const T share = T(1) / static_cast<T>(logits.rows());
+double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_t> targets, double scale) {
+  const T share = static_cast<T>(scale) / static_cast<T>(logits.rows());
   double loss = 0.0;
   for (int64_t r = 0; r < logits.rows(); ++r) {
     const std::span<T> row(logits.row(r), static_cast<size_t>(logits.columns()));
@@ -61,7 +61,7 @@ double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_
 
 template double cross_entropy(const Matrix<float> &, std::span<const uint8_t>);
 template double cross_entropy(const Matrix<double> &, std::span<const uint8_t>);
-template double cross_entropy_to_gradient(const Matrix<float> &, std::span<const uint8_t>);
-template double cross_entropy_to_gradient(const Matrix<double> &, std::span<const uint8_t>);
+template double cross_entropy_to_gradient(const Matrix<float> &, std::span<const uint8_t>, double);
+template double cross_entropy_to_gradient(const Matrix<double> &, std::span<const uint8_t>, double);
 
 }  // namespace lm

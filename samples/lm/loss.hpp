@@ -14,8 +14,8 @@ inline constexpr double kNatsPerBit = 0.6931471805599453;
 template <typename T>
 double cross_entropy(const Matrix<T> &logits, std::span<const uint8_t> targets);
 
-// The same; afterwards `logits` holds the mean's gradient: (softmax - [column is target]) / rows.
+// The same; afterwards `logits` holds the gradient of `scale` times the mean: scale · (softmax - [column is target]) / rows.
 template <typename T>
-double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_t> targets);
+double cross_entropy_to_gradient(const Matrix<T> &logits, std::span<const uint8_t> targets, double scale = 1.0);
 
 }  // namespace lm

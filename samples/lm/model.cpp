@@ -12,9 +12,9 @@ constexpr double kHeadGain = 0.5;
 template <typename T>
 std::deque<Block<T>> make_blocks(lpt_context *context, const ModelShape &shape, const Precision &precision,
                                  ParameterList &parameters) {
-  const Recipe recipe = make_recipe(context, precision.recipe.c_str());
   std::deque<Block<T>> blocks;
   for (int64_t i = 0; i < shape.layers; ++i) {
+    const Recipe recipe = make_block_recipe(context, precision, i + 1 == shape.layers);
     blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters);
   }
   return blocks;
@@ -31,6 +31,7 @@ template <typename T>
 Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &precision, uint64_t seed,
                 Parallel parallel)
     : shape_(shape),
+      precision_(precision),
       seed_(seed),
       parallel_(parallel),
       parameters_(precision, kFormatOf<T>, seed),
@@ -39,26 +40,46 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
             parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain)),
-      table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.weight : kFormatOf<T>)) {
+      table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.state.weight : kFormatOf<T>)) {
   prepare(context, 0);
 }
 
 template <typename T>
 Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequences) const {
   const int64_t rows = sequences * shape_.sequence;
-  Activations<T> made{.stream = {},
+  Activations<T> made{.stream = {{context, rows, shape_.width}, {context, rows, shape_.width}},
                       .blocks = {},
                       .scratch = BlockScratch<T>(context, shape_, rows),
                       .rms = Matrix<T>(context, 1, rows),
                       .logits = Matrix<T>(context, rows, kVocabulary),
                       .gradient = Matrix<T>(context, rows, shape_.width),
                       .head_saved = head_.make_saved(context, rows)};
-  made.stream.emplace_back(context, rows, shape_.width);
   for (const Block<T> &block : blocks_) {
     made.blocks.push_back(block.make_activations(context, rows));
-    made.stream.emplace_back(context, rows, shape_.width);
   }
   return made;
+}
+
+template <typename T>
+size_t Activations<T>::bytes(lpt_context *context) const {
+  size_t sum = tensor_bytes(context, stream[0].tensor()) + tensor_bytes(context, rms.tensor()) +
+               tensor_bytes(context, logits.tensor()) + tensor_bytes(context, head_saved.get());
+  for (const BlockActivations<T> &block : blocks) {
+    sum += block.bytes(context);
+  }
+  return sum;
+}
+
+template <typename T>
+void Model<T>::raise(lpt_context *context, Raised raised, uint32_t step) {
+  precision_.raised = raised;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const Recipe recipe = make_block_recipe(context, precision_, i + 1 == blocks_.size());
+    for (Linear *linear : blocks_[i].linears()) {
+      linear->set_recipe(context, recipe.get());
+    }
+  }
+  prepare(context, step);
 }
 
 template <typename T>
@@ -105,9 +126,9 @@ void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, co
   const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
   embed(context, inputs, kept.stream[0]);
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    blocks_[i].forward(context, kept.stream[i], here, kept.blocks[i], kept.scratch, kept.stream[i + 1]);
+    blocks_[i].forward(context, kept.stream[i % 2], here, kept.blocks[i], kept.scratch, kept.stream[(i + 1) % 2]);
   }
-  check(context, lpt_rmsnorm_forward(context, kept.stream.back().tensor(), norm_->value.get(), nullptr,
+  check(context, lpt_rmsnorm_forward(context, kept.stream[blocks_.size() % 2].tensor(), norm_->value.get(), nullptr,
                                      kept.scratch.normed.tensor(), kept.rms.tensor()));
   head_.forward(context, kept.scratch.normed.tensor(), nullptr, here, kept.head_saved.get(), kept.logits.tensor());
 }
@@ -119,10 +140,10 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   norm.is_accumulated = pass.is_accumulated ? 1 : 0;
   head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.tensor());
   check(context,
-        lpt_rmsnorm_backward(context, kept.stream.back().tensor(), norm_->value.get(), kept.rms.tensor(),
+        lpt_rmsnorm_backward(context, kept.stream[blocks_.size() % 2].tensor(), norm_->value.get(), kept.rms.tensor(),
                              kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
   for (size_t i = blocks_.size(); i-- > 0;) {
-    blocks_[i].backward(context, kept.stream[i], here, kept.blocks[i], kept.scratch, kept.gradient);
+    blocks_[i].backward(context, here, kept.blocks[i], kept.scratch, kept.gradient);
   }
   embed_backward(context, inputs, pass, kept.gradient);
 }
@@ -152,6 +173,8 @@ void Model<T>::embed_backward(lpt_context *context, std::span<const uint8_t> inp
   }
 }
 
+template struct Activations<float>;
+template struct Activations<double>;
 template class Model<float>;
 template class Model<double>;
 

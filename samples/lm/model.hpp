@@ -14,13 +14,16 @@ namespace lm {
 // What one batch of so many sequences keeps from forward to backward; one per batch in flight.
 template <typename T>
 struct Activations {
-  std::vector<Matrix<T>> stream;  // the residual stream before each block, and after the last
+  Matrix<T> stream[2];  // the residual stream: blocks read one and write the other, in turn
   std::vector<BlockActivations<T>> blocks;
   BlockScratch<T> scratch;
   Matrix<T> rms;       // 1 × rows, of the last norm
   Matrix<T> logits;    // rows × 256; the loss turns them into their gradient
   Matrix<T> gradient;  // of the stream
   Tensor head_saved;
+
+  // Bytes that live from forward to backward.
+  size_t bytes(lpt_context *context) const;
 };
 
 template <typename T>
@@ -44,6 +47,10 @@ class Model {
   const std::deque<Parameter> &parameters() const { return parameters_.items(); }
   std::vector<Linear *> linears();
 
+  // Gives the blocks the precision's recipe anew, with its products raised, and casts the weights. Activations must be
+  // made anew.
+  void raise(lpt_context *context, Raised raised, uint32_t step);
+
   // Bytes of what prepare() makes of the weights.
   size_t cast_bytes(lpt_context *context);
 
@@ -54,6 +61,7 @@ class Model {
                       const Matrix<T> &gradient);
 
   ModelShape shape_;
+  Precision precision_;
   uint64_t seed_;
   Parallel parallel_;
   ParameterList parameters_;

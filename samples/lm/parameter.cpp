@@ -8,10 +8,14 @@
 namespace lm {
 
 ParameterList::ParameterList(const Precision &precision, lpt_format plain, uint64_t seed)
-    : matrix_format_(plain == LPT_FORMAT_F32 ? precision.weight : plain), plain_(plain), seed_(seed) {}
+    : matrix_format_(plain == LPT_FORMAT_F32 ? precision.state.weight : plain), plain_(plain), seed_(seed) {}
 
-Parameter *ParameterList::matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain) {
-  return add(context, std::move(name), rows, columns, matrix_format_, gain / std::sqrt(static_cast<double>(columns)));
+Parameter *ParameterList::matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain,
+                                 bool is_unit_scaled) {
+  const double root = is_unit_scaled ? 1.0 : std::sqrt(static_cast<double>(columns));
+  Parameter *parameter = add(context, std::move(name), rows, columns, matrix_format_, gain / root);
+  parameter->is_unit_scaled = is_unit_scaled;
+  return parameter;
 }
 
 Parameter *ParameterList::norm(lpt_context *context, std::string name, int64_t columns) {

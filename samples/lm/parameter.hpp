@@ -5,8 +5,7 @@
 #include <deque>
 #include <string>
 
-#include "handles.hpp"
-#include "shape.hpp"
+#include "precision.hpp"
 
 namespace lm {
 
@@ -18,6 +17,8 @@ struct Parameter {
   bool is_matrix = true;  // decayed, and kept in the precision's formats
   Tensor value;           // the master weight; the optimizer writes it
   Tensor gradient;        // f32, or f64 in a gradient check; dense
+  // Its layer divides by the root of its columns itself, and its gradient by the root of the rows of a pass.
+  bool is_unit_scaled = false;
 
   int64_t elements() const { return rows * columns; }
 };
@@ -28,8 +29,10 @@ class ParameterList {
   // `plain` is what vectors and gradients are: f32, or f64 in a gradient check, where matrices are f64 as well.
   ParameterList(const Precision &precision, lpt_format plain, uint64_t seed);
 
-  // Normal numbers of deviation gain / sqrt(columns), drawn in f32, then cast: twins of any format start alike.
-  Parameter *matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain);
+  // Normal numbers of deviation gain / sqrt(columns), drawn in f32, then cast: twins of any format start alike. Those of
+  // a unit-scaled layer have deviation gain.
+  Parameter *matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain,
+                    bool is_unit_scaled = false);
 
   // Ones.
   Parameter *norm(lpt_context *context, std::string name, int64_t columns);

@@ -28,22 +28,4 @@ void check_shape(const ModelShape &shape) {
   }
 }
 
-Precision precision_of(const std::string &recipe) {
-  if (recipe == "f32") {
-    return {};
-  }
-  if (recipe == "bf16") {
-    return {.recipe = "bf16", .head_recipe = "bf16"};
-  }
-  if (recipe == "fp8_trillion") {
-    return {.recipe = "fp8_trillion",
-            .head_recipe = "bf16",
-            .weight = LPT_FORMAT_F16_TENSOR,
-            .first_moment = LPT_FORMAT_E4M3FN_TENSOR,
-            .second_moment = LPT_FORMAT_E5M2_TENSOR,
-            .smoothing = LPT_SMOOTHING_CHANNEL};
-  }
-  throw Error(fmt::format("recipe is \"{}\", expected f32, bf16 or fp8_trillion", recipe));
-}
-
 }  // namespace lm

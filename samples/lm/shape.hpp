@@ -1,10 +1,7 @@
-// The sizes of a decoder, and how exactly it computes and keeps its numbers.
+// The sizes of a decoder.
 #pragma once
 
 #include <cstdint>
-#include <string>
-
-#include "lpt.h"
 
 namespace lm {
 
@@ -22,20 +19,5 @@ struct ModelShape {
 
 // Throws Error, naming the number, unless the sizes make a model.
 void check_shape(const ModelShape &shape);
-
-// A recipe's name spelled out: what the blocks' linears cast, and in which formats matrices and their moments are kept.
-// Norm weights are always f32: there are few of them, and no weight decay holds them back.
-struct Precision {
-  std::string recipe = "f32";
-  std::string head_recipe = "f32";
-  lpt_format weight = LPT_FORMAT_F32;
-  lpt_format first_moment = LPT_FORMAT_F32;
-  lpt_format second_moment = LPT_FORMAT_F32;
-  lpt_rounding weight_rounding = LPT_ROUNDING_NEAREST_EVEN;
-  lpt_smoothing smoothing = LPT_SMOOTHING_NONE;
-};
-
-// "f32", "bf16" or "fp8_trillion"; throws Error for another name.
-Precision precision_of(const std::string &recipe);
 
 }  // namespace lm

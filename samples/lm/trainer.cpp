@@ -32,6 +32,12 @@ BatchPlan plan_of(const TrainSettings &settings) {
           .seed = settings.seed};
 }
 
+// A gradient of unit size for every logit of every row: what unit-scaled layers expect.
+double loss_scale_of(const Precision &precision, int64_t rows) {
+  constexpr auto kClasses = static_cast<double>(kVocabulary);
+  return precision.is_unit_scaled ? static_cast<double>(rows) * kClasses / std::sqrt(kClasses - 1.0) : 1.0;
+}
+
 std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
   std::vector<lpt_linear *> handles;
   for (const Linear *linear : linears) {
@@ -56,26 +62,40 @@ double learning_rate_at(const TrainSettings &settings, int64_t step) {
 Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
                  Parallel parallel)
     : settings_(settings),
+      precision_(precision),
       parallel_(parallel),
       context_(make_context(threads)),
       batches_(text, plan_of(settings), parallel),
       validation_(batches_.validation(settings.validation_windows)),
       model_(context_.get(), settings.shape, precision, settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
-      optimizer_(context_.get(), model_.parameters(), precision, {.weight_decay = settings.weight_decay},
-                 settings.seed) {
+      loss_scale_(loss_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
+      optimizer_(context_.get(), model_.parameters(), precision,
+                 {.weight_decay = settings.weight_decay,
+                  .largest_norm = settings.largest_norm,
+                  .loss_scale = loss_scale_,
+                  .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
+                 settings.seed),
+      monitor_(make_monitor(context_.get())) {
+  if (settings.is_watched) {
+    noise_ = std::make_unique<NoiseMeter>(context_.get(), settings.shape, precision, batches_.pass_sequences());
+  }
   check(context_.get(), lpt_context_set_profile(context_.get(), 1));
 }
 
 void Trainer::train_until(int64_t step_count) {
   const Stopwatch busy;
   while (steps_done() < step_count) {
+    raise_if_due();
     const Stopwatch one;
     measured_.training.push_back(step() / kNatsPerBit);
     measured_.training_seconds += one.seconds();
     if (steps_done() % settings_.validate_every == 0 || steps_done() == settings_.steps) {
       measured_.validation_steps.push_back(steps_done());
       measured_.validation.push_back(validate() / kNatsPerBit);
+      if (settings_.is_watched) {
+        watch();
+      }
     }
   }
   busy_seconds_ += busy.seconds();
@@ -94,7 +114,7 @@ double Trainer::pass(int64_t micro_batch) {
   const Batch batch = batches_.training(steps_done(), micro_batch);
   const Pass pass = pass_of(micro_batch, true);
   model_.forward(context_.get(), batch.inputs, pass, activations_);
-  const double loss = cross_entropy_to_gradient(activations_.logits, batch.targets);
+  const double loss = cross_entropy_to_gradient(activations_.logits, batch.targets, loss_scale_);
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("the loss of step {} is not a number: try a smaller learning rate", steps_done() + 1));
   }
@@ -109,14 +129,26 @@ double Trainer::step() {
   for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
     loss += pass(micro_batch) / passes;
   }
-  const double norm = optimizer_.gradient_norm(context) / passes;
-  const double clipped = norm > settings_.largest_norm ? settings_.largest_norm / norm : 1.0;
   const auto number = static_cast<uint32_t>(steps_done());
-  optimizer_.step(context, learning_rate_at(settings_, steps_done()), clipped / passes, number);
+  optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
   check(context, lpt_linear_update(context, linears.data(), static_cast<int64_t>(linears.size())));
   model_.prepare(context, number + 1);
   return loss;
+}
+
+int64_t Trainer::first_raised_step() const {
+  return static_cast<int64_t>(std::ceil(settings_.raised_from * static_cast<double>(settings_.steps)));
+}
+
+// From its share of the steps on, the products that the settings name are computed in bf16.
+void Trainer::raise_if_due() {
+  if (settings_.raised == Raised::kNothing || is_raised_ || steps_done() < first_raised_step()) {
+    return;
+  }
+  model_.raise(context_.get(), settings_.raised, static_cast<uint32_t>(steps_done()));
+  activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
+  is_raised_ = true;
 }
 
 double Trainer::validate() {

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "adamw.hpp"
 #include "archive.hpp"
 #include "data.hpp"
 #include "model.hpp"
+#include "noise.hpp"
+#include "optimizer.hpp"
 
 namespace lm {
 
@@ -23,6 +25,9 @@ struct TrainSettings {
   uint64_t seed = 1;
   int64_t validate_every = 100;
   int64_t validation_windows = 128;
+  Raised raised = Raised::kNothing;  // what the last steps compute in bf16
+  double raised_from = 0.9;          // of all steps
+  bool is_watched = false;           // noise, scales and alignment are recorded where validation is measured
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak.
@@ -32,6 +37,7 @@ struct Measured {
   std::vector<double> training;           // bits per byte of every step
   std::vector<int64_t> validation_steps;  // steps done when validation was measured
   std::vector<double> validation;         // bits per byte
+  std::vector<double> noise_ratio;        // |gradient| / |noise| there, if it is watched
   double training_seconds = 0.0;          // in steps, all told
 };
 
@@ -40,6 +46,7 @@ struct Bytes {
   size_t casts = 0;    // what the products read
   size_t gradients = 0;
   size_t moments = 0;
+  size_t activations = 0;  // from forward to backward
 };
 
 // What one kernel did: an entry of LPT's profile.
@@ -72,6 +79,9 @@ class Trainer {
   // Continues `prompt`, exactly one sequence of bytes.
   std::string sample(std::string prompt, int64_t count, double temperature);
 
+  // Writes what was watched as CSV.
+  void save_monitor(const std::string &path);
+
   void save(ArchiveWriter &archive, const std::string &prefix);
   void load(const ArchiveReader &archive, const std::string &prefix);
 
@@ -79,17 +89,25 @@ class Trainer {
   double step();
   double pass(int64_t micro_batch);
   double validate();
+  void watch();
+  void raise_if_due();
+  int64_t first_raised_step() const;
   Pass pass_of(int64_t micro_batch, bool is_training) const;
 
   TrainSettings settings_;
+  Precision precision_;
   Parallel parallel_;
   Context context_;
   BatchSource batches_;
   std::vector<Batch> validation_;
   Model<float> model_;
   Activations<float> activations_;
-  AdamW optimizer_;
+  double loss_scale_;
+  ModelOptimizer optimizer_;
+  std::unique_ptr<NoiseMeter> noise_;
+  Monitor monitor_;
   Measured measured_;
+  bool is_raised_ = false;
   double busy_seconds_ = 0.0;  // since the profile began
 };
 

@@ -72,7 +72,9 @@ uint8_t draw(std::span<const float> logits, double temperature, double unit) {
 }  // namespace
 
 Bytes Trainer::bytes() {
-  Bytes total{.casts = model_.cast_bytes(context_.get()), .moments = optimizer_.moment_bytes(context_.get())};
+  Bytes total{.casts = model_.cast_bytes(context_.get()),
+              .moments = optimizer_.state_bytes(context_.get()),
+              .activations = activations_.bytes(context_.get())};
   for (const Parameter &parameter : model_.parameters()) {
     total.weights += tensor_bytes(context_.get(), parameter.value.get());
     total.gradients += tensor_bytes(context_.get(), parameter.gradient.get());
@@ -129,6 +131,7 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   archive.put_numbers(prefix + "/training", measured_.training);
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
+  archive.put_numbers(prefix + "/noise_ratio", measured_.noise_ratio);
   archive.put_numbers(prefix + "/seconds", std::vector<double>{measured_.training_seconds});
 }
 
@@ -146,13 +149,15 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
     }
     optimizer_.load_state(context, parameter, archive.get(moments_name(prefix, parameter)));
   }
+  measured_.training = archive.get_numbers<double>(prefix + "/training");
+  raise_if_due();  // the scalers that are loaded are those of the raised recipe
   for (const Linear *linear : model_.linears()) {
     const std::span<const uint8_t> state = archive.get(scalers_name(prefix, *linear));
     check(context, lpt_linear_state_load(context, linear->handle(), state.data(), state.size()));
   }
-  measured_.training = archive.get_numbers<double>(prefix + "/training");
   measured_.validation_steps = archive.get_numbers<int64_t>(prefix + "/validation_steps");
   measured_.validation = archive.get_numbers<double>(prefix + "/validation");
+  measured_.noise_ratio = archive.get_numbers<double>(prefix + "/noise_ratio");
   measured_.training_seconds = archive.get_numbers<double>(prefix + "/seconds").at(0);
   model_.prepare(context, static_cast<uint32_t>(steps_done()));
 }

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -16,7 +17,16 @@ namespace {
 template <typename Visit>
 void visit_settings(Options &options, Visit &&visit) {
   lm::TrainSettings &train = options.train;
-  visit("--recipe", options.recipe, "Numbers of the low-precision model: f32, bf16 or fp8_trillion");
+  static const std::string recipes = fmt::format("Low precision of the model: {}", fmt::join(lm::recipe_names(), ", "));
+  static const std::string states = fmt::format("State of the optimizer: {}; empty: what the recipe's paper keeps",
+                                                fmt::join(lm::state_names(), ", "));
+  static const std::string methods = fmt::format("How weights are stepped: {}", fmt::join(lm::method_names(), ", "));
+  visit("--recipe", options.recipe, recipes.c_str());
+  visit("--state", options.state, states.c_str());
+  visit("--optimizer", options.method, methods.c_str());
+  visit("--raise", options.raised, "What the last steps compute in bf16: nothing, forward, backward or all");
+  visit("--raise-from", train.raised_from, "The share of the steps after which they do");
+  visit("--watch", train.is_watched, "Measure noise, scales and alignment at each validation: monitor.csv");
   visit("--no-twin", options.has_no_twin, "Train without the f32 twin beside it");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
@@ -101,6 +111,12 @@ void check_at_least(const char *name, int64_t value, int64_t least) {
   }
 }
 
+void check_share(const char *name, double value) {
+  if (!(value >= 0.0 && value <= 1.0)) {
+    throw lm::Error(fmt::format("{} is {}, expected 0 to 1", name, value));
+  }
+}
+
 void check_above_zero(const char *name, double value) {
   if (!std::isfinite(value) || value <= 0.0) {
     throw lm::Error(fmt::format("{} is {}, expected a number above 0", name, value));
@@ -109,7 +125,8 @@ void check_above_zero(const char *name, double value) {
 
 void check_options(const Options &options) {
   lm::check_shape(options.train.shape);
-  lm::precision_of(options.recipe);
+  lm::precision_of(options.recipe, options.state, options.method);
+  check_share("--raise-from", options.train.raised_from);
   check_at_least("--steps", options.train.steps, 1);
   check_at_least("--batch", options.train.batch, 1);
   check_at_least("--micro-batches", options.train.micro_batches, 1);
@@ -142,6 +159,7 @@ Options parse_options(int argument_count, char **arguments) {
     visit_settings(options, Restore{app, saved});
   }
   check_options(options);
+  options.train.raised = lm::raised_of(options.raised);
   return options;
 }
 

@@ -13,6 +13,9 @@ struct Options {
   // These make the losses what they are. A checkpoint keeps them, and a resumed run takes them from it.
   lm::TrainSettings train;
   std::string recipe = "fp8_trillion";
+  std::string state;               // of the optimizer; empty: the recipe's own
+  std::string method = "adamw";    // how it steps
+  std::string raised = "nothing";  // what the last steps compute in bf16
   bool has_no_twin = false;
 
   std::string data;

@@ -122,7 +122,9 @@ std::string results_table(const Options &options, const Results &results) {
   text += table_row("master weights", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.weights); });
   text += table_row("weight casts", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.casts); });
   text += table_row("gradients", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.gradients); });
-  text += table_row("optimizer moments", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.moments); });
+  text += table_row("optimizer state", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.moments); });
+  text +=
+      table_row("activations kept", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.activations); });
   return text + table_end(results);
 }
 
@@ -145,6 +147,8 @@ std::string metrics_json(const Options &options, const Results &results) {
     json.integer("weight_cast_bytes", static_cast<int64_t>(twin.bytes.casts));
     json.integer("gradient_bytes", static_cast<int64_t>(twin.bytes.gradients));
     json.integer("moment_bytes", static_cast<int64_t>(twin.bytes.moments));
+    json.integer("activation_bytes", static_cast<int64_t>(twin.bytes.activations));
+    json.numbers("noise_ratio", twin.measured.noise_ratio);
     json.numbers("validation_curve", twin.measured.validation);
     json.begin_object("time_shares");
     for (const lm::ProfileLine &line : twin.profile) {

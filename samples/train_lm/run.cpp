@@ -46,7 +46,14 @@ int64_t slowest(std::span<const lm::Standing> standings) {
 Run::Run(const Options &options)
     : options_(options), text_(lm::ByteText::read(options.data)), names_(names_of(options)) {
   for (const std::string &name : names_) {
-    trainers_.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of(name), text_, options.threads));
+    const bool is_twin = &name != &names_.front();
+    lm::TrainSettings settings = options.train;
+    if (is_twin) {
+      settings.raised = lm::Raised::kNothing;
+      settings.is_watched = false;
+    }
+    const lm::Precision precision = lm::precision_of(name, is_twin ? "" : options.state, options.method);
+    trainers_.push_back(std::make_unique<lm::Trainer>(settings, precision, text_, options.threads));
   }
   if (!options.resume.empty()) {
     load_checkpoint();
@@ -122,6 +129,9 @@ Results Run::results() {
                   .sample = ""};
   for (size_t i = 0; i < trainers_.size(); ++i) {
     results.twins.push_back(twin_result(*trainers_[i], names_[i]));
+  }
+  if (options_.train.is_watched) {
+    trainers_.front()->save_monitor(options_.out + "/monitor.csv");
   }
   results.sample = sample();
   return results;

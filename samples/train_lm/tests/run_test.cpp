@@ -15,8 +15,9 @@
 
 namespace {
 
-constexpr double kLargestLoss = 1.0;  // bits per byte; the text has 0.65, and eight are where it starts
-constexpr double kLargestGap = 3.0;   // percent
+constexpr double kLargestLoss = 1.0;       // bits per byte; the text has 0.65, and eight are where it starts
+constexpr double kLargestGap = 3.0;        // percent
+constexpr double kLargestEarlyLoss = 4.5;  // bits per byte after 40 steps
 
 // Words of a small vocabulary in any order: easy to learn, impossible to guess.
 std::string made_up_text() {
@@ -75,10 +76,46 @@ void learns_and_stays_near_its_twin(const std::string &folder, lm::Expect &expec
   }
 }
 
-void goes_on_bit_for_bit(const std::string &folder, int64_t micro_batches, lm::Expect &expect) {
+// Every recipe and every state by name: far below the eight bits per byte of the start.
+void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
+  const auto learns = [&](const std::string &recipe, const std::string &state, const std::string &method) {
+    const std::string name = fmt::format("{}-{}-{}", recipe, state, method);
+    train_lm::Options options = small_options(folder, name);
+    options.recipe = recipe;
+    options.state = state;
+    options.method = method;
+    options.has_no_twin = true;
+    options.train.steps = 40;
+    options.train.is_watched = true;
+    if (method == "lion") options.train.learning_rate = 2e-3;
+    if (method == "sgd") options.train.learning_rate = 0.5;
+    const double loss = run(options).twins[0].validation_loss;
+    fmt::print("{}: {:.4f} bits per byte\n", name, loss);
+    expect.that(loss < kLargestEarlyLoss, fmt::format("{} ends at {:.3f} bits per byte", name, loss));
+    expect.that(read(options.out + "/monitor.csv").find("40,noise/ratio,") != std::string::npos,
+                fmt::format("{} tells its noise", name));
+  };
+  for (const std::string &recipe : lm::recipe_names()) {
+    learns(recipe, "", "adamw");
+  }
+  for (const std::string &state : lm::state_names()) {
+    learns("bf16", state, "adamw");
+  }
+  for (const std::string &method : lm::method_names()) {
+    learns("fp8_current", "f32", method);
+  }
+}
+
+void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, int64_t micro_batches, bool is_raised,
+                         lm::Expect &expect) {
   const auto options_of = [&](const char *name) {
-    train_lm::Options options = small_options(folder, fmt::format("{}_{}", name, micro_batches));
+    train_lm::Options options = small_options(folder, fmt::format("{}_{}_{}", name, recipe, micro_batches));
+    options.recipe = recipe;
     options.train.micro_batches = micro_batches;
+    if (is_raised) {
+      options.train.raised = lm::Raised::kBackward;
+      options.train.raised_from = 0.3;  // before the stop
+    }
     return options;
   };
   run(options_of("whole"));
@@ -90,12 +127,12 @@ void goes_on_bit_for_bit(const std::string &folder, int64_t micro_batches, lm::E
   run(second);
   const std::string whole = read(options_of("whole").out + "/losses.csv");
   expect.that(!whole.empty() && read(second.out + "/losses.csv") == whole,
-              fmt::format("a resumed run repeats the losses, {} micro-batches", micro_batches));
+              fmt::format("a resumed run of {} repeats the losses, {} micro-batches", recipe, micro_batches));
 }
 
 void refuses_what_is_wrong(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
-  const std::string good = read(folder + "/first_1/checkpoint.bin");
+  const std::string good = read(folder + "/first_fp8_trillion_1/checkpoint.bin");
   options.resume = folder + "/damaged.bin";
   write(options.resume, good.substr(0, good.size() / 2));
   expect.refuses([&] { train_lm::Run{options}; }, "truncated or damaged");
@@ -125,8 +162,11 @@ int main(int argument_count, char **arguments) {
   write(folder + "/text.txt", made_up_text());
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
-  goes_on_bit_for_bit(folder, 1, expect);
-  goes_on_bit_for_bit(folder, 2, expect);
+  learns_by_every_name(folder, expect);
+  goes_on_bit_for_bit(folder, "fp8_trillion", 1, false, expect);
+  goes_on_bit_for_bit(folder, "fp8_trillion", 2, false, expect);
+  goes_on_bit_for_bit(folder, "coat", 1, false, expect);
+  goes_on_bit_for_bit(folder, "quartet", 2, true, expect);
   refuses_what_is_wrong(folder, expect);
   return expect.exit_code();
 }

@@ -1,0 +1,64 @@
+// Trains one small language model under many recipes, from the same seeds on the same batches, and shows what each costs
+// and keeps: final loss against f32, bytes, speed, noise, and all curves on one picture.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "../lm/files.hpp"
+#include "report.hpp"
+
+namespace {
+
+constexpr int kUserError = 2;
+
+void check_at_least_one(const char *name, int64_t value) {
+  if (value < 1) {
+    throw lm::Error(fmt::format("{} is {}, expected at least 1", name, value));
+  }
+}
+
+void declare(CLI::App &app, compare_recipes::Options &options) {
+  lm::TrainSettings &train = options.train;
+  app.add_option("--data", options.data, "Text to learn: any file of bytes")->required();
+  app.add_option("--out", options.out, "Folder for runs, curves.svg and curves.csv")->capture_default_str();
+  app.add_option("--seeds", options.seeds, "Runs of each")->capture_default_str();
+  app.add_option("--at-once", options.at_once, "Runs side by side, one thread each")->capture_default_str();
+  app.add_option("--steps", train.steps, "Optimizer steps of each run")->capture_default_str();
+  app.add_option("--raise-from", train.raised_from, "The share of the steps after which +backward and the like begin")
+      ->capture_default_str();
+  app.add_flag("--watch", train.is_watched, "Measure noise, scales and alignment at each validation");
+  app.add_flag("--quiet", options.is_quiet, "No progress");
+  app.add_option(
+      "ways", options.ways,
+      fmt::format("What to compare: RECIPE, RECIPE:STATE, and +forward, +backward or +all behind it for high "
+                  "precision at the end. Recipes: {}. States: {}. Default: all recipes",
+                  fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
+}
+
+}  // namespace
+
+int main(int argument_count, char **arguments) {
+  compare_recipes::Options options;
+  CLI::App app("Trains one small language model under many recipes and compares them.");
+  declare(app, options);
+  CLI11_PARSE(app, argument_count, arguments);
+  try {
+    check_at_least_one("--seeds", options.seeds);
+    check_at_least_one("--at-once", options.at_once);
+    check_at_least_one("--steps", options.train.steps);
+    if (options.ways.empty()) {
+      options.ways = lm::recipe_names();
+    }
+    const std::vector<compare_recipes::Runs> all = compare_recipes::compare(options);
+    lm::write_file(options.out + "/curves.svg", compare_recipes::picture(options, all));
+    lm::write_file(options.out + "/curves.csv", compare_recipes::csv(all));
+    fmt::print("{}\n  runs, curves.svg and curves.csv are in {}\n", compare_recipes::table(options, all), options.out);
+    return 0;
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "compare_recipes: {}\n", error.what());
+    return kUserError;
+  }
+}

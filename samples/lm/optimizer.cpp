@@ -1,0 +1,141 @@
+#include "optimizer.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace lm {
+
+namespace {
+
+constexpr uint64_t kSeedOffset = 0x0A11;  // away from the bits that the linear layers draw
+
+Optimizer make_optimizer(lpt_context *context, lpt_method method, const OptimizerSettings &settings) {
+  lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
+  options.method = method;
+  options.beta1 = settings.beta1;
+  options.beta2 = settings.beta2;
+  lpt_optimizer *optimizer = nullptr;
+  check(context, lpt_optimizer_create(context, &options, &optimizer));
+  return Optimizer(optimizer);
+}
+
+// How much larger the numbers of a unit-scaled weight are than those of the weight that it stands for.
+double gain_of(const Parameter &parameter) {
+  return parameter.is_unit_scaled ? std::sqrt(static_cast<double>(parameter.columns)) : 1.0;
+}
+
+}  // namespace
+
+ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
+                               const OptimizerSettings &settings, uint64_t seed)
+    : handle_(make_optimizer(context, precision.method, settings)),
+      parameters_(parameters),
+      weight_rounding_(precision.state.weight_rounding),
+      settings_(settings),
+      seed_(seed + kSeedOffset) {
+  for (const Parameter &parameter : parameters_) {
+    // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
+    const double decay = parameter.is_matrix ? settings.weight_decay / gain_of(parameter) : 0.0;
+    add(context, parameter, parameter.is_matrix ? precision.state : StateFormats{}, decay);
+  }
+}
+
+void ModelOptimizer::add(lpt_context *context, const Parameter &parameter, const StateFormats &state,
+                         double weight_decay) {
+  lpt_optimizer_parameter wish = LPT_OPTIMIZER_PARAMETER_INIT;
+  wish.elements = parameter.elements();
+  wish.first_moment = state.first_moment;
+  wish.second_moment = state.second_moment;
+  wish.is_first_expanded = state.is_expanded ? 1 : 0;
+  wish.is_second_expanded = state.is_expanded ? 1 : 0;
+  wish.compensation = state.compensation;
+  wish.weight_decay = weight_decay;
+  int64_t index = 0;
+  check(context, lpt_optimizer_add(context, handle_.get(), &wish, &index));
+}
+
+// What makes of the gradient that lies there the one of the loss for the weight that the parameter stands for.
+double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
+  const double root = parameter.is_unit_scaled ? std::sqrt(static_cast<double>(settings_.rows_of_a_pass)) : 1.0;
+  return root / settings_.loss_scale;
+}
+
+double ModelOptimizer::gradient_norm(lpt_context *context) const {
+  double sum = 0.0;
+  for (const Parameter &parameter : parameters_) {
+    const lpt_tensor *const gradient = parameter.gradient.get();
+    lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+    check(context, lpt_gradients_measure(context, &gradient, 1, &values));
+    if (values.nonfinite_count > 0) {
+      return std::numeric_limits<double>::infinity();
+    }
+    sum += values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
+  }
+  return std::sqrt(sum);
+}
+
+// Parameters that one call can step with `parameter`: those of the same gains.
+std::vector<const Parameter *> ModelOptimizer::like(const Parameter &parameter) const {
+  std::vector<const Parameter *> found;
+  for (const Parameter &other : parameters_) {
+    if (gain_of(other) == gain_of(parameter) && gradient_scale(other) == gradient_scale(parameter)) {
+      found.push_back(&other);
+    }
+  }
+  return found;
+}
+
+void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step) {
+  const double norm = gradient_norm(context) / static_cast<double>(passes);
+  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  options.largest_norm = settings_.largest_norm;
+  options.gradient_norm = norm;
+  options.is_nonfinite_skipped = 1;
+  options.random.seed = seed_;
+  options.random.step = step;
+  options.parameter_rounding = weight_rounding_;
+  for (const Parameter &parameter : parameters_) {
+    const std::vector<const Parameter *> alike = like(parameter);
+    if (alike.front() != &parameter) {
+      continue;
+    }
+    std::vector<int64_t> indices;
+    std::vector<const lpt_tensor *> gradients;
+    std::vector<lpt_tensor *> values;
+    for (const Parameter *one : alike) {
+      indices.push_back(one->index);
+      gradients.push_back(one->gradient.get());
+      values.push_back(one->value.get());
+    }
+    options.learning_rate = learning_rate * gain_of(parameter);
+    options.gradient_scale = gradient_scale(parameter) / static_cast<double>(passes);
+    check(context, lpt_optimizer_step(context, handle_.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                                      gradients.data(), &options, values.data()));
+  }
+}
+
+int64_t ModelOptimizer::skipped_steps(lpt_context *context) const {
+  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  check(context, lpt_optimizer_read(context, handle_.get(), &values));
+  return values.skipped_count;
+}
+
+size_t ModelOptimizer::state_bytes(lpt_context *context) const {
+  size_t bytes = 0;
+  check(context, lpt_optimizer_size(context, handle_.get(), &bytes));
+  return bytes;
+}
+
+std::vector<uint8_t> ModelOptimizer::save_state(lpt_context *context, const Parameter &parameter) const {
+  size_t bytes = 0;
+  check(context, lpt_optimizer_state_size(context, handle_.get(), parameter.index, &bytes));
+  std::vector<uint8_t> state(bytes);
+  check(context, lpt_optimizer_state_save(context, handle_.get(), parameter.index, state.data(), state.size()));
+  return state;
+}
+
+void ModelOptimizer::load_state(lpt_context *context, const Parameter &parameter, std::span<const uint8_t> state) {
+  check(context, lpt_optimizer_state_load(context, handle_.get(), parameter.index, state.data(), state.size()));
+}
+
+}  // namespace lm

@@ -1,0 +1,164 @@
+#include "precision.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lm {
+
+namespace {
+
+constexpr const char *kNaive = "naive_nvfp4";
+
+const std::vector<StateFormats> &states() {
+  static const std::vector<StateFormats> all = {
+      {},
+      {.name = "bf16", .weight = LPT_FORMAT_BF16, .first_moment = LPT_FORMAT_BF16, .second_moment = LPT_FORMAT_BF16},
+      {.name = "bf16_stochastic",
+       .weight = LPT_FORMAT_BF16,
+       .first_moment = LPT_FORMAT_BF16,
+       .second_moment = LPT_FORMAT_BF16,
+       .weight_rounding = LPT_ROUNDING_STOCHASTIC},
+      {.name = "bf16_kahan",
+       .weight = LPT_FORMAT_BF16,
+       .first_moment = LPT_FORMAT_BF16,
+       .second_moment = LPT_FORMAT_BF16,
+       .compensation = LPT_FORMAT_BF16},
+      {.name = "fp8_tensor",
+       .weight = LPT_FORMAT_F16_TENSOR,
+       .first_moment = LPT_FORMAT_E4M3FN_TENSOR,
+       .second_moment = LPT_FORMAT_E5M2_TENSOR},
+      {.name = "fp8_groups", .first_moment = LPT_FORMAT_E4M3FN_1X128, .second_moment = LPT_FORMAT_E5M2_1X128},
+      {.name = "dynamic_8bit", .first_moment = LPT_FORMAT_DYNAMIC_1X256, .second_moment = LPT_FORMAT_DYNAMIC_1X256},
+      {.name = "coat",
+       .first_moment = LPT_FORMAT_E4M3FN_1X128,
+       .second_moment = LPT_FORMAT_E4M3FN_1X128,
+       .is_expanded = true},
+  };
+  return all;
+}
+
+struct NamedRecipe {
+  const char *name;
+  const char *state;
+  Precision precision;
+};
+
+// Heads stay in bf16, as the papers have them.
+const std::vector<NamedRecipe> &recipes() {
+  static const std::vector<NamedRecipe> all = [] {
+    std::vector<NamedRecipe> made = {{"f32", "f32", {}}};
+    const auto add = [&](const char *name, const char *state, Precision precision) {
+      precision.recipe = name;
+      precision.head_recipe = "bf16";
+      made.push_back({name, state, precision});
+    };
+    add("bf16", "f32", {});
+    add("fp8_trillion", "fp8_tensor", {.smoothing = LPT_SMOOTHING_CHANNEL});
+    for (const char *name : {"fp8_current", "mxfp8", "fp8_block", "halo_0", "halo_1", "halo_2", "fp4_all_the_way",
+                             "quartet", "luq", "int4_hadamard"}) {
+      add(name, "f32", {});
+    }
+    add(kNaive, "f32", {});
+    add("nvfp4_pretrain", "f32", {.is_last_block_high = true});
+    add("coat", "coat", {.stored = LPT_FORMAT_E4M3FN_1X128});
+    add("unit_scaling", "f32", {.is_unit_scaled = true});
+    return made;
+  }();
+  return all;
+}
+
+struct NamedMethod {
+  const char *name;
+  lpt_method method;
+};
+constexpr std::array<NamedMethod, 4> kMethods = {
+    {{"adamw", LPT_METHOD_ADAMW}, {"adam", LPT_METHOD_ADAM}, {"sgd", LPT_METHOD_SGD}, {"lion", LPT_METHOD_LION}}};
+
+struct NamedRaise {
+  const char *name;
+  Raised raised;
+};
+constexpr std::array<NamedRaise, 4> kRaises = {{{"nothing", Raised::kNothing},
+                                                {"forward", Raised::kForward},
+                                                {"backward", Raised::kBackward},
+                                                {"all", Raised::kAll}}};
+
+template <typename List>
+std::vector<std::string> names_of(const List &list) {
+  std::vector<std::string> names;
+  for (const auto &item : list) {
+    names.emplace_back(item.name);
+  }
+  return names;
+}
+
+template <typename List>
+const auto &find(const char *what, const List &list, const std::string &name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto &item) { return item.name == name; });
+  if (found == list.end()) {
+    throw Error(fmt::format("{} is \"{}\", expected one of {}", what, name, fmt::join(names_of(list), ", ")));
+  }
+  return *found;
+}
+
+bool is_raised(Raised raised, lpt_product product) {
+  return raised == Raised::kAll || (raised == Raised::kForward) == (product == LPT_PRODUCT_FORWARD);
+}
+
+}  // namespace
+
+Precision precision_of(const std::string &recipe, const std::string &state, const std::string &method) {
+  const NamedRecipe &named = find("recipe", recipes(), recipe);
+  Precision precision = named.precision;
+  precision.state = find("optimizer state", states(), state.empty() ? named.state : state);
+  precision.method = method.empty() ? LPT_METHOD_ADAMW : find("optimizer", kMethods, method).method;
+  return precision;
+}
+
+Precision exact(const Precision &precision) {
+  Precision result;
+  result.recipe = precision.recipe;
+  result.is_unit_scaled = precision.is_unit_scaled;
+  result.raised = Raised::kAll;
+  return result;
+}
+
+Raised raised_of(const std::string &name) { return find("what is raised", kRaises, name).raised; }
+
+std::vector<std::string> recipe_names() { return names_of(recipes()); }
+std::vector<std::string> state_names() { return names_of(states()); }
+std::vector<std::string> method_names() { return names_of(kMethods); }
+
+namespace {
+
+// A recipe of one's own, to compare with: four bits, nearest everywhere, no rotation.
+Recipe make_naive(lpt_context *context) {
+  Recipe recipe = make_recipe(context, "f32");
+  for (lpt_cast cast = LPT_CAST_FORWARD_INPUT; cast <= LPT_CAST_WGRAD_INPUT; ++cast) {
+    check(context, lpt_recipe_set_cast(context, recipe.get(), cast, LPT_FORMAT_NVFP4, nullptr));
+  }
+  return recipe;
+}
+
+Recipe make_named(lpt_context *context, const std::string &name) {
+  return name == kNaive ? make_naive(context) : make_recipe(context, name.c_str());
+}
+
+}  // namespace
+
+Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool is_last_block) {
+  const bool is_high = is_last_block && precision.is_last_block_high;
+  Recipe recipe = make_named(context, is_high ? precision.head_recipe : precision.recipe);
+  for (const lpt_product product : {LPT_PRODUCT_FORWARD, LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+    if (precision.raised != Raised::kNothing && is_raised(precision.raised, product)) {
+      const lpt_format format = precision.raised == Raised::kAll ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
+      check(context, lpt_recipe_raise(context, recipe.get(), product, format));
+    }
+  }
+  return recipe;
+}
+
+}  // namespace lm
