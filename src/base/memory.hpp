@@ -13,6 +13,9 @@ namespace lpt {
 
 constexpr size_t kAlignment = 64;
 
+// The next multiple of it.
+constexpr size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 struct Allocator {
   lpt_allocate_function allocate;
   lpt_release_function release;

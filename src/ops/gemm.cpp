@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 // What every call of one product or a batch begins with.
 Status check_call(const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
                   Product &out_common) {

@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 // Bits that an arithmetic may be given; none where `most` is 0.
 struct BitRange {
   int32_t least, most;

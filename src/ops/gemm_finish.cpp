@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 bool is_same_place(const MatrixView &a, const MatrixView &b) {
   return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
 }

@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 struct Groups {
   const int64_t *ends;
   int64_t count;

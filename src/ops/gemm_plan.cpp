@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 OperandShape shape_of_operand(const Tensor &tensor) {
   OperandShape shape{tensor.format.id, {1, 1}, 1, tensor.layout};
   for (int32_t i = 0; i < tensor.rank; ++i) shape.extents[2 - tensor.rank + i] = tensor.extents[i];

@@ -79,8 +79,6 @@ int64_t steps_for(const Context &context, const Area &area) {
   return std::clamp<int64_t>(area.rows * area.columns / kReportedElements, 1, kMostReports);
 }
 
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 // How a product is cut: into steps, each of them shared among the threads. The first step is the largest, and so is its
 // first part: all are cut alike and get scratch of its size.
 struct Cutting {

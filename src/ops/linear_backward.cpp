@@ -101,7 +101,6 @@ Status make_ending(const Call &call, const Linear &linear, lpt_product product, 
   if (call.product(product).source == LPT_SOURCE_PLAIN) return {};
   out_ending.has_mask = is_clipped(call.recipe, product);
   out_ending.mask = mask;
-  out_ending.columns.is_inverse = true;
   LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, linear.input_columns, out_ending.columns));
   out_ending.columns.is_inverse = true;
   return {};

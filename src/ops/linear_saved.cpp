@@ -45,7 +45,7 @@ Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::b
   if (is_clipped(linear.recipe, LPT_PRODUCT_DGRAD)) {
     if (memory != nullptr) saved.mask = memory + saved.bytes;
     const auto bytes = static_cast<size_t>(rows * mask_row_bytes(linear.input_columns));
-    saved.bytes += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    saved.bytes += aligned(bytes);
   }
   return saved;
 }

@@ -14,8 +14,6 @@ namespace {
 // Sums are taken over runs of this many elements of a row and added in their order: they do not depend on threads.
 constexpr int64_t kRun = 4096;
 
-std::string item(const char *array, int64_t index) { return text("%s[%lld]", array, static_cast<long long>(index)); }
-
 Status check_name(const char *name) {
   if (name != nullptr && *name != '\0') return {};
   return invalid("name is %s: expected a name", name == nullptr ? "NULL" : "empty");
@@ -81,6 +79,14 @@ lpt_noise_values noise_values(lpt_noise kind, const PairSums &sums) {
   values.nonfinite_count = sums.nonfinite_count;
   values.is_noisy = values.ratio < std::sqrt(3.0) ? 1 : 0;
   return values;
+}
+
+// A field of a CSV file (RFC 4180): in quotes where it must be, quotes doubled.
+std::string csv_field(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  std::string quoted = "\"";
+  for (const char letter : field) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + "\"";
 }
 
 }  // namespace
@@ -184,18 +190,6 @@ Status record_statistics(Monitor &monitor, int64_t step, const char *name, const
   }
   return {};
 }
-
-namespace {
-
-// A field of a CSV file (RFC 4180): in quotes where it must be, quotes doubled.
-std::string csv_field(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
-  std::string quoted = "\"";
-  for (const char letter : field) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return quoted + "\"";
-}
-
-}  // namespace
 
 Status save_monitor(const Monitor &monitor, const char *path) {
   if (path == nullptr) return invalid("path is NULL: expected a file's name");

@@ -6,8 +6,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 // First byte and end of what a view touches.
 struct Range {
   uintptr_t begin, end;

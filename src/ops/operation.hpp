@@ -13,6 +13,13 @@
 
 namespace lpt {
 
+// ---- texts of errors
+
+inline long long number(int64_t value) { return static_cast<long long>(value); }  // for %lld
+
+// One of an array of arguments.
+inline std::string item(const char *array, int64_t index) { return text("%s[%lld]", array, number(index)); }
+
 // ---- checks: an error names the argument, its value and what was expected
 
 // Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.

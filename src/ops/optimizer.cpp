@@ -16,8 +16,6 @@ constexpr int64_t kGroup = 128;
 constexpr int64_t kTreeBlock = 256;
 constexpr size_t kLeastResidentBytes = size_t{4} << 20;
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 Status check_decay(const char *name, double beta) {
   if (beta >= 0.0 && beta < 1.0) return {};
   return invalid("%s is %g: expected at least 0 and less than 1", name, beta);

@@ -81,11 +81,6 @@ Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buf
 
 // ---- shared by the files of this operation
 
-// An array of tensors in messages: "gradients[3]".
-inline std::string item(const char *array, int64_t index) {
-  return text("%s[%lld]", array, static_cast<long long>(index));
-}
-
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
 
 // Memory for all of a parameter's state, as its moments' formats want it.

@@ -8,8 +8,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 Status check_step_options(const lpt_step_options &options) {
   constexpr double most = static_cast<double>(FLT_MAX);
   LPT_TRY(check_flags("flags", options.flags));

@@ -8,8 +8,6 @@
 namespace lpt {
 namespace {
 
-size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
   if (!format.has_block_scale()) return 0;
   const BlockGrid grid = block_grid(format, rows, columns);
@@ -95,19 +93,19 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
       blocks * static_cast<size_t>(format.has_block_scale() ? element_bits(format.block_scale) / 8 : 0);
   out_view = dense_view(format.id, memory, rows, columns);
   out_view.row_stride = row_stride;
-  size_t end = align_up(payload);
+  size_t end = aligned(payload);
   if (format.has_block_scale()) {
     if (memory != nullptr) out_view.block_scales = memory + end;
     out_view.block_scale_stride = block_grid(format, rows, columns).columns;
-    end += align_up(scales);
+    end += aligned(scales);
   }
   if (format.has_tensor_scale()) {
     if (memory != nullptr) out_view.tensor_scale = reinterpret_cast<float *>(memory + end);
-    end += align_up(sizeof(float));
+    end += aligned(sizeof(float));
   }
   if (format.has_zero_point()) {
     if (memory != nullptr) out_view.zero_points = reinterpret_cast<uint8_t *>(memory + end);
-    end += align_up(blocks);
+    end += aligned(blocks);
   }
   return end;
 }

@@ -6,8 +6,6 @@
 namespace lpt {
 namespace {
 
-long long number(int64_t value) { return static_cast<long long>(value); }
-
 int64_t n_of(const Tensor &packed) { return packed.extents[packed.rank - 2]; }
 int64_t k_of(const Tensor &packed) { return packed.extents[packed.rank - 1]; }
 
@@ -124,12 +122,10 @@ Status create_packed(Context &context, const Format &format, int32_t rank, const
   if (rank == 3) packed->strides[0] = panels_for(n_of(*packed)) * kPanelLanes * k;
   const PanelSize size = panel_size(format, k);
   const int64_t panels = (rank == 3 ? extents[0] : 1) * panels_for(n_of(*packed));
-  const auto aligned = [&](int64_t bytes) {
-    return (static_cast<size_t>(panels * bytes) + kAlignment - 1) / kAlignment * kAlignment;
-  };
-  const size_t scales_at = aligned(size.payload);
-  const size_t zero_points_at = scales_at + aligned(size.scales);
-  const size_t tensor_scale_at = zero_points_at + aligned(size.zero_points);
+  const auto room = [&](int64_t bytes) { return aligned(static_cast<size_t>(panels * bytes)); };
+  const size_t scales_at = room(size.payload);
+  const size_t zero_points_at = scales_at + room(size.scales);
+  const size_t tensor_scale_at = zero_points_at + room(size.zero_points);
   std::shared_ptr<std::byte> memory;
   LPT_TRY(allocate_bytes(context.allocator, tensor_scale_at + kAlignment, memory));
   packed->data = memory.get();
