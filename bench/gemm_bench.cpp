@@ -40,7 +40,7 @@ void declare(CLI::App &app, Wishes &wishes) {
       ->check(CLI::IsMember({"plain", "packed", "both"}))
       ->capture_default_str();
   app.add_option("--isa", wishes.isa, "Highest instruction set to use")
-      ->check(CLI::IsMember({"auto", "avx2", "avx512"}))
+      ->check(CLI::IsMember({"auto", "avx2", "avx512", "avx512_bf16"}))
       ->capture_default_str();
   app.add_option("--threads", wishes.threads, "More than one: each product on one as well, and the ratio")
       ->check(CLI::Range(1, 4096))
@@ -61,7 +61,9 @@ GemmRateOptions options_of(const Wishes &wishes) {
   if (options.pairs.empty()) options.pairs = usual_pairs();
   options.wants_plain = wishes.weights != "packed";
   options.wants_packed = wishes.weights != "plain";
-  if (wishes.isa != "auto") options.isa = wishes.isa == "avx2" ? LPT_ISA_X86_AVX2 : LPT_ISA_X86_AVX512;
+  if (wishes.isa == "avx2") options.isa = LPT_ISA_X86_AVX2;
+  if (wishes.isa == "avx512") options.isa = LPT_ISA_X86_AVX512;
+  if (wishes.isa == "avx512_bf16") options.isa = LPT_ISA_X86_AVX512_BF16;
   options.threads = wishes.threads;
   options.seconds = wishes.seconds;
   options.peers = gemm_peers(options.missing_peers);

@@ -38,9 +38,23 @@ std::string isa_name(lpt_isa isa) {
       return "x86_avx512";
     case LPT_ISA_X86_AVX512_BF16:
       return "x86_avx512_bf16";
+    case LPT_ISA_X86_AMX:
+      return "x86_amx";
     default:
       return "auto";
   }
+}
+
+// Whether products of this isa may use tiles.
+bool may_use_tiles(lpt_isa isa) {
+  if (isa != LPT_ISA_AUTO && isa < LPT_ISA_X86_AMX) return false;
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = 1;
+  options.isa = LPT_ISA_X86_AMX;
+  lpt_context *context = nullptr;
+  const bool may = lpt_context_create(&options, &context) == LPT_OK;
+  lpt_context_destroy(context);
+  return may;
 }
 
 // Bytes to be read, as many as the weights that are compared with them, in memory of the library like those.
@@ -183,6 +197,13 @@ class Rates {
     options_.on_progress((static_cast<double>(shape_index_) + part) / whole, shape.name + ": " + what);
   }
 
+  // Beside the limits that shares are of: what tiles do, where products may use them.
+  void measure_tiles(GemmLimit kind) {
+    if (!has_tiles_ || kind == GemmLimit::kF32) return;
+    double &best = kind == GemmLimit::kBf16 ? report_.bf16_tile_gflops : report_.int8_tile_gops;
+    best = std::max(best, dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16Tiles : Dot::kInt8Tiles));
+  }
+
   // What bounds a kind of product in this round. Where its dot products are not to be had, f32 does.
   Ceiling measured(GemmLimit kind) {
     const bool has_avx512 = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512;
@@ -202,7 +223,9 @@ class Rates {
     ceilings_.clear();
     for (const Lane &lane : lanes) {
       const GemmLimit kind = lane.contender->kind;
-      if (ceilings_.count(kind) == 0) ceilings_.emplace(kind, measured(kind));
+      if (ceilings_.count(kind) != 0) continue;
+      ceilings_.emplace(kind, measured(kind));
+      measure_tiles(kind);
     }
   }
 
@@ -309,6 +332,7 @@ class Rates {
   size_t shape_index_ = 0;
   double part_ = 0;
   std::map<GemmLimit, Ceiling> ceilings_;  // by kind
+  const bool has_tiles_ = may_use_tiles(options_.isa);
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ struct GemmReport {
   double load = 0;                                        // the highest that was seen
   bool is_judged = true;                                  // false: so high a load that bars say nothing
   double f32_gflops = 0, bf16_gflops = 0, int8_gops = 0;  // limits of one thread, the best of the run
+  double bf16_tile_gflops = 0, int8_tile_gops = 0;        // the same of tiles; 0: not to be had, or not needed
   std::vector<std::string> missing_peers;
   std::vector<std::string> left_out;  // what was not measured, and why
   std::vector<GemmRate> rates;

@@ -127,6 +127,10 @@ std::string gemm_foot(const GemmReport &report) {
   for (const std::string &line : report.left_out) foot += "left out: " + line + "\n";
   foot += text("limits of one thread: f32 %.1f GFLOP/s, bf16 dot %.1f GFLOP/s, int8 dot %.1f GOP/s (0: not needed)\n",
                report.f32_gflops, report.bf16_gflops, report.int8_gops);
+  if (report.bf16_tile_gflops > 0 || report.int8_tile_gops > 0) {
+    foot += text("beside them tiles do %.1f GFLOP/s of bf16 and %.1f GOP/s of int8: shares above 1 are theirs\n",
+                 report.bf16_tile_gflops, report.int8_tile_gops);
+  }
   int bars = 0, met = 0;
   for (const GemmRate &rate : report.rates) {
     bars += rate.bar != 0;

@@ -74,6 +74,43 @@ __attribute__((target("avx512f,avx512vnni"))) void run_int8() {
   }
 }
 
+// Four sums, as many as products keep: 16 by 16 numbers, over 64 bytes of k.
+constexpr int kTileSums = 4;
+
+struct alignas(64) TileSetup {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+__attribute__((target("amx-tile"))) void set_up_tiles() {
+  const TileSetup setup;
+  asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic shows the compiler the first bytes alone
+  _tile_loadconfig(&setup);
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) void run_bf16_tiles() {
+  set_up_tiles();
+  for (long step = 0; step < kSteps; ++step) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_release();
+}
+
+__attribute__((target("amx-tile,amx-int8"))) void run_int8_tiles() {
+  set_up_tiles();
+  for (long step = 0; step < kSteps; ++step) {
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(1, 4, 7);
+    _tile_dpbssd(2, 5, 6);
+    _tile_dpbssd(3, 5, 7);
+  }
+  _tile_release();
+}
+
 constexpr int kSumsAvx2 = 12;
 
 __attribute__((target("avx2,fma"))) void run_f32_avx2() {
@@ -133,6 +170,8 @@ void read_words(const char *data, size_t bytes) {
 }  // namespace
 
 double dot_peak(Dot dot, bool has_avx512) {
+  if (dot == Dot::kBf16Tiles) return gflops(run_bf16_tiles, kTileSums * 16 * 16 * 32 * 2);
+  if (dot == Dot::kInt8Tiles) return gflops(run_int8_tiles, kTileSums * 16 * 16 * 64 * 2);
   if (has_avx512 && __builtin_cpu_supports("avx512f")) {
     if (dot == Dot::kF32) return gflops(run_f32_avx512, kSums * 16 * 2);
     if (dot == Dot::kBf16 && __builtin_cpu_supports("avx512bf16")) return gflops(run_bf16, kSums * 16 * 4);

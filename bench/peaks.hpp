@@ -5,11 +5,12 @@
 
 namespace lpt::bench {
 
-// What multiplies: fused multiply-adds of f32, vdpbf16ps, vpdpbusd.
-enum class Dot { kF32, kBf16, kInt8 };
+// What multiplies: fused multiply-adds of f32, vdpbf16ps, vpdpbusd; tiles of bf16 and of int8 (tdpbf16ps, tdpbssd).
+enum class Dot { kF32, kBf16, kInt8, kBf16Tiles, kInt8Tiles };
 
 // GFLOP/s of one kind in the widest vectors there are: the best of some runs of a fraction of a millisecond. 0: the
-// processor has no such instruction. Without AVX-512 only f32 is there.
+// processor has no such instruction. Without AVX-512 only f32 is there. Tiles are asked for only where the process has leave
+// to use them: a context of LPT_ISA_X86_AMX can be made.
 double dot_peak(Dot dot, bool has_avx512 = true);
 
 // Seconds to read these bytes once, in order.

@@ -138,7 +138,8 @@ enum lpt_isa_values {
   LPT_ISA_REFERENCE = 1,      /**< The plain rows only: they decide the bits. */
   LPT_ISA_X86_AVX2 = 2,       /**< AVX2, FMA, F16C. */
   LPT_ISA_X86_AVX512 = 3,     /**< AVX-512 F, BW, VL, DQ, VBMI. */
-  LPT_ISA_X86_AVX512_BF16 = 4 /**< AVX-512 with bf16 dot products and VNNI. */
+  LPT_ISA_X86_AVX512_BF16 = 4, /**< AVX-512 with bf16 dot products and VNNI. */
+  LPT_ISA_X86_AMX = 5          /**< AMX tiles of bf16 and int8. The first context asks the system to grant them. */
 };
 
 /** @brief How much a context logs; one of lpt_log_level_values. */

@@ -5,7 +5,7 @@ Usage: count_instructions.py show OBJECT...
        count_instructions.py write TABLE BUILD_TYPE OBJECT...
        count_instructions.py check TABLE BUILD_TYPE OBJECT...
 
-Every function that has a loop with dot products or fused multiply-adds of vectors is counted: of its innermost loops
+Every function that has a loop with products of tiles, dot products or fused multiply-adds of vectors is counted: of its innermost loops
 the one with the most multiply-adds. The loop's instructions are all that stand between its first one and its jump
 back, without padding. `around` are those of the loop around it, where it holds no other: what is done for each block
 of k, such as scaling. `check` compares with TABLE and fails where either is over 10 % more, and where a function came
@@ -21,6 +21,8 @@ TOLERANCE = 1.10
 SKIPPED = 77
 # Multiply-adds that one lane of 32 bits does; the first that a loop has is what it is there for.
 DOTS = {"vpdpbusd": 4, "vdpbf16ps": 2, "vpdpwssd": 2, "vfmadd": 1}
+# Those of whole tiles: 16 rows by 16 columns over 64 bytes of k.
+TILES = {"tdpbf16ps": 16 * 16 * 32, "tdpbssd": 16 * 16 * 64}
 PADDING = re.compile(r"(data16 |cs )*nop|xchg %ax,%ax")
 LANES = {"zmm": 16, "ymm": 8, "xmm": 4}
 COLUMNS = ["source", "function", "instruction", "instructions", "multiply_adds", "around"]
@@ -81,6 +83,9 @@ def innermost_loops(code):
 
 def multiply_adds(loop):
     """(the instruction that multiplies, multiply-adds of one turn); none: ("", 0)."""
+    for dot, each in TILES.items():
+        if work := each * sum(mnemonic == dot for _, mnemonic, _ in loop):
+            return dot, work
     for dot, each in DOTS.items():
         lanes = [LANES[re.findall(r"%([xyz]mm)\d+", operands)[-1]] for _, mnemonic, operands in loop
                  if mnemonic.startswith(dot) and (dot != "vfmadd" or mnemonic.endswith("ps"))]

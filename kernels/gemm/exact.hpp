@@ -25,4 +25,9 @@ static inline bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent,
   return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
 }
 
+// Scales that cut k into groups, which are summed one by one.
+static inline bool is_grouped_by_scales(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  return is_scaled_along_k(view, is_k_adjacent, k) && !fits_bf16_scaled(view.format);
+}
+
 }  // namespace lpt

@@ -27,5 +27,9 @@ void gemm_any_x86_avx512_bf16(const GemmRequest &request);
 size_t gemm_scratch_x86_avx512_bf16(const GemmRequest &request);
 void gemm_panels_x86_avx512_bf16(const GemmRequest &request);
 size_t gemm_scratch_panels_x86_avx512_bf16(const GemmRequest &request);
+void gemm_any_x86_amx(const GemmRequest &request);
+size_t gemm_scratch_x86_amx(const GemmRequest &request);
+void gemm_int8_x86_amx(const GemmRequest &request);
+size_t gemm_scratch_int8_x86_amx(const GemmRequest &request);
 
 }  // namespace lpt

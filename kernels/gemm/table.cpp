@@ -79,15 +79,68 @@ const char *refuses_panels(const Format &format) {
   return refuses_grouped(request.b, request.is_b_transposed, request.k);
 }
 
-[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
+bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
+
+// Products of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later.
+constexpr int64_t kLeastUnitRows = 4;
+constexpr int64_t kLeastUnitRowsOfIntegers = 32;
+
+const char *refuses_unit(const GemmRequest &request) {
+  if (const char *reason = refuses_common(request, true)) return reason;
+  if (request.is_portable) return "tiles do not add up in the portable order";
+  return request.m < kLeastUnitRows ? "fewer rows than repay tiles" : nullptr;
+}
+
+const char *refuses_unit_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+  if (const char *reason = refuses_elements(view.format)) return reason;
+  if (view.layout == Layout::kPanels) {
+    if (const char *reason = refuses_panels(view.format)) return reason;
+  } else if (is_ternary(view.format.element)) {
+    return "ternary digits are not cut along k";
+  }
+  const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
+  if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;
+  if (!is_grouped_by_scales(view, is_k_adjacent, k))
+    return extent < 4 ? "blocks of scales are shorter than 4" : nullptr;
+  return extent < 32 || extent > 1024 ? "scales along k are not exact in bf16, nor for 32 to 1024 elements" : nullptr;
+}
+
+// The largest magnitude of an element in units of its smallest one: 0 for what is no small integer.
+int64_t largest_integer(const Format &format) {
+  if (!has_element(format.element)) return 0;
+  const Element element = element_of(format.element);
+  if (element.is_integer) return int64_t{1} << (element.bits - (element.is_signed ? 1 : 0));
+  if (format.element == LPT_FORMAT_E2M1FN) return 12;
+  if (format.element == LPT_FORMAT_E2M3FN) return 60;
+  return format.element == LPT_FORMAT_E3M0 ? 64 : 0;
+}
+
+// Sums of integers are exact in every row; f32 holds them up to 2^24.
+bool are_sums_exact(const GemmRequest &request) {
+  const int64_t largest = largest_integer(request.a.format) * largest_integer(request.b.format);
+  int64_t terms = request.k;
+  const auto cut = [&](const MatrixView &view, bool is_k_adjacent) {
+    const int64_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
+    if (is_scaled_along_k(view, is_k_adjacent, request.k) && extent < terms) terms = extent;
+  };
+  cut(request.a, !request.is_a_transposed);
+  cut(request.b, request.is_b_transposed);
+  return largest * terms <= 1 << 24;
+}
+
+const char *refuses_bytes(const GemmRequest &request) {
   if (request.is_portable) return "sums in int32 are not rounded in the portable order";
   if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
   if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "there are zero points";
-  if (const char *reason = refuses_f32(request)) return reason;
   if (is_scaled_along_k(request.a, !request.is_a_transposed, request.k)) return "scales of a vary along k";
   if (is_scaled_along_k(request.b, request.is_b_transposed, request.k)) return "scales of b vary along k";
   return request.k < (1 << 17) ? nullptr : "sums of so many products may not fit int32";
+}
+
+[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
+  const char *const reason = refuses_bytes(request);
+  return reason != nullptr ? reason : refuses_f32(request);
 }
 
 // ---- the reference rows
@@ -171,10 +224,40 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
   return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
 }
 
+bool is_for_dots(const GemmRequest &request) {
+  return request.m < kLeastUnitRowsOfIntegers && refuses_groups(request) == nullptr;
+}
+
+[[maybe_unused]] const char *refuses_amx(const GemmRequest &request) {
+  if (const char *reason = refuses_unit(request)) return reason;
+  if (const char *reason = refuses_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
+  if (const char *reason = refuses_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
+  return is_for_dots(request) ? "int8 dot products of so few rows are faster" : nullptr;
+}
+
+[[maybe_unused]] const char *refuses_int8_amx(const GemmRequest &request) {
+  if (const char *reason = refuses_bytes(request)) return reason;
+  if (const char *reason = refuses_unit(request)) return reason;
+  return is_for_dots(request) ? "int8 dot products of so few rows are faster" : nullptr;
+}
+
 }  // namespace
 
 std::span<const GemmRow> gemm_kernels() {
   static constexpr GemmRow rows[] = {
+#if defined(LPT_HAVE_X86_AMX)
+    {{.name = "gemm_int8_x86_amx",
+      .needs = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
+      .refuses = refuses_int8_amx,
+      .run = gemm_int8_x86_amx},
+     gemm_scratch_int8_x86_amx},
+    {{.name = "gemm_any_x86_amx",
+      .needs = kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx,
+      .refuses = refuses_amx,
+      .run = gemm_any_x86_amx},
+     gemm_scratch_x86_amx},
+#endif
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
     {{.name = "gemm_groups_x86_avx512_vnni",
       .needs = kCpuAvx512 | kCpuAvx512Vnni,

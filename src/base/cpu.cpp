@@ -2,11 +2,35 @@
 
 #include <sched.h>
 
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <cstdio>
 #include <thread>
 
 namespace lpt {
 namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+// Tiles are larger than what the system keeps for every thread: a process has to ask for them, and may be refused.
+bool may_use_tiles() {
+  constexpr long kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+}
+
+bool has_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
+  return (d & kBf16) != 0 && (d & kTile) != 0 && (d & kInt8) != 0 && may_use_tiles();
+}
+#else
+bool has_tiles() { return false; }
+#endif
 
 CpuFeatures probe() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -21,6 +45,7 @@ CpuFeatures probe() {
   }
   if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
   if ((features & kCpuAvx512Vnni) != 0 && __builtin_cpu_supports("avx512bf16")) features |= kCpuAvx512Bf16;
+  if ((features & kCpuAvx512Bf16) != 0 && has_tiles()) features |= kCpuAmx;
   return features;
 #else
   return 0;
@@ -54,6 +79,8 @@ CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available) {
       return available & kCpuAvx2;
     case LPT_ISA_X86_AVX512:
       return available & (kCpuAvx2 | kCpuAvx512);
+    case LPT_ISA_X86_AVX512_BF16:
+      return available & ~kCpuAmx;
     default:
       return available;
   }
@@ -70,6 +97,7 @@ std::string feature_names(CpuFeatures features) {
   add(kCpuAvx512, "x86_avx512");
   add(kCpuAvx512Vnni, "x86_avx512_vnni");
   add(kCpuAvx512Bf16, "x86_avx512_bf16");
+  add(kCpuAmx, "x86_amx");
   return names.empty() ? "none" : names;
 }
 

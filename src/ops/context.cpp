@@ -4,10 +4,10 @@ namespace lpt {
 namespace {
 
 Status check_isa(lpt_isa isa) {
-  if (isa < LPT_ISA_AUTO || isa > LPT_ISA_X86_AVX512_BF16) {
-    return invalid("isa is %d: expected one of lpt_isa_values, 0 to %d", isa, LPT_ISA_X86_AVX512_BF16);
+  if (isa < LPT_ISA_AUTO || isa > LPT_ISA_X86_AMX) {
+    return invalid("isa is %d: expected one of lpt_isa_values, 0 to %d", isa, LPT_ISA_X86_AMX);
   }
-  static constexpr CpuFeatures kNeeded[] = {0, 0, kCpuAvx2, kCpuAvx512, kCpuAvx512Bf16};
+  static constexpr CpuFeatures kNeeded[] = {0, 0, kCpuAvx2, kCpuAvx512, kCpuAvx512Bf16, kCpuAmx};
   const CpuFeatures missing = kNeeded[isa] & ~cpu_features();
   if (missing != 0) {
     return unsupported("isa is %d: this processor lacks %s; it has %s", isa, feature_names(missing).c_str(),

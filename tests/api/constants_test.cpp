@@ -26,6 +26,7 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_ISA_X86_AVX2, 2),
     VALUE(LPT_ISA_X86_AVX512, 3),
     VALUE(LPT_ISA_X86_AVX512_BF16, 4),
+    VALUE(LPT_ISA_X86_AMX, 5),
     VALUE(LPT_LOG_NONE, 0),
     VALUE(LPT_LOG_WARNING, 1),
     VALUE(LPT_LOG_INFO, 2),

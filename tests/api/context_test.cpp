@@ -169,7 +169,7 @@ TEST(ContextIsa, OfTheReferenceRunsReferenceRows) {
 
 TEST(ContextIsa, IsRefusedWhereTheProcessorLacksIt) {
   const Context context = make_context();
-  for (lpt_isa isa = LPT_ISA_AUTO; isa <= LPT_ISA_X86_AVX512_BF16; ++isa) {
+  for (lpt_isa isa = LPT_ISA_AUTO; isa <= LPT_ISA_X86_AMX; ++isa) {
     const lpt_status status = lpt_context_set_isa(context.get(), isa);
     EXPECT_TRUE(status == LPT_OK || status == LPT_UNSUPPORTED);
     if (status == LPT_UNSUPPORTED) {

@@ -99,7 +99,9 @@ std::string name_of_isa(const testing::TestParamInfo<lpt_isa> &info) {
   return names[info.param];
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, FastRows, testing::Values(LPT_ISA_X86_AVX2, LPT_ISA_X86_AVX512, LPT_ISA_X86_AVX512_BF16),
+INSTANTIATE_TEST_SUITE_P(Isas, FastRows,
+                         testing::Values(LPT_ISA_X86_AVX2, LPT_ISA_X86_AVX512, LPT_ISA_X86_AVX512_BF16,
+                                         LPT_ISA_X86_AMX),
                          name_of_isa);
 
 }  // namespace

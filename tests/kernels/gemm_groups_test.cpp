@@ -368,5 +368,26 @@ TEST_F(GemmGroups, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal("int8", "nf4", false, true, 64), "elements are not integers of 2, 4 or 8 bits");
 }
 
+// Bytes in tiles: b in panels and plain, in shapes at the edges of tiles and in one that is cut every way.
+class GemmByteTiles : public GemmRowTest {
+ protected:
+  GemmByteTiles() : GemmRowTest("gemm_int8_x86_amx") {}
+
+  void check(int64_t m, int64_t n, int64_t k, Random &random) const {
+    Problem problem("int8_row", "int8_row", LPT_FORMAT_F32, false, true, m, n, k);
+    problem.draw(random);
+    Oracle oracle(problem);
+    const std::vector<double> found = packed(problem);
+    oracle.judge("packed");
+    EXPECT_EQ(plain(problem), found) << problem.name;
+  }
+};
+
+TEST_F(GemmByteTiles, MultipliesAllShapes) {
+  Random random(12);
+  for_all_shapes(random, [&](int64_t m, int64_t n, int64_t k) { check(m, n, k, random); });
+  check(kIsSanitized ? 70 : 600, 570, 2501, random);
+}
+
 }  // namespace
 }  // namespace lpt::test

@@ -123,6 +123,44 @@ TEST(GemmTable, Int8RowTakesInt8WithScalesOfLanes) {
   EXPECT_STREQ(reason_of("int8", "int8", 131072), "sums of so many products may not fit int32");
 }
 
+TEST(GemmTable, TilesTakeWhatRepaysThemAndStaysExact) {
+  struct Expected {
+    const char *row, *a, *b;
+    int64_t m, k;
+    const char *reason;
+  };
+  constexpr const char *kAny = "gemm_any_x86_amx", *kInt8 = "gemm_int8_x86_amx";
+  const Expected table[] = {
+      {kAny, "e4m3fn_tensor", "e5m2_row", 4, 4096, ""},
+      {kAny, "e4m3fn_tensor", "e5m2_row", 3, 4096, "fewer rows than repay tiles"},
+      {kAny, "mxfp4", "nvfp4", 32, 4096, ""},
+      {kAny, "mxfp4", "nvfp4", 31, 4096, "int8 dot products of so few rows are faster"},
+      {kAny, "e4m3fn_1x128", "e4m3fn_128x128", 4, 4096, ""},
+      {kAny, "e4m3fn", "e4m3fn/1x16/f32", 4, 16, ""},
+      {kAny, "e4m3fn", "e4m3fn/1x16/f32", 4, 17, "scales along k are not exact in bf16, nor for 32 to 1024 elements"},
+      {kAny, "e4m3fn", "e4m3fn/1x2048/f32", 4, 4096,
+       "scales along k are not exact in bf16, nor for 32 to 1024 elements"},
+      {kAny, "e4m3fn", "e4m3fn/1x2/e8m0fnu", 4, 4, "blocks of scales are shorter than 4"},
+      {kAny, "int8_row", "int8_row", 64, 1024, ""},
+      {kAny, "int8_row", "int8_row", 64, 1025, "sums of so many integers are not exact in f32"},
+      {kAny, "int8/1x1024/f32", "int8_row", 64, 4096, ""},
+      {kAny, "e2m1fn", "e2m1fn", 64, 116508, ""},
+      {kAny, "e2m1fn", "e2m1fn", 64, 116509, "sums of so many integers are not exact in f32"},
+      {kAny, "bf16", "ternary_tensor", 64, 64, "ternary digits are not cut along k"},
+      {kAny, "f32", "e4m3fn", 64, 64, "f32 elements are not exact in bf16"},
+      {kInt8, "int8_row", "int8_tensor", 32, 131071, ""},
+      {kInt8, "int8_row", "int8_tensor", 32, 131072, "sums of so many products may not fit int32"},
+      {kInt8, "int8_row", "int8_tensor", 31, 64, "int8 dot products of so few rows are faster"},
+      {kInt8, "int8_1x32", "int8_row", 32, 64, "scales of a vary along k"},
+  };
+  for (const Expected &expected : table) {
+    const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, expected.m, 64, expected.k);
+    const char *reason = refusal_of(expected.row, problem);
+    if (reason == nullptr) GTEST_SKIP() << expected.row << " is not compiled";
+    EXPECT_STREQ(reason, expected.reason) << expected.row << " " << problem.name;
+  }
+}
+
 TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {
   const char *const row = "gemm_any_x86_avx512_bf16";
   struct Expected {

@@ -200,7 +200,7 @@ class Gemm : public testing::TestWithParam<size_t> {
     const char *a, *b;
   };
   Pair pair(const char *a, const char *b) const {
-    const Problem problem(a, b, LPT_FORMAT_F32, false, true, 1, 1, 1);
+    const Problem problem(a, b, LPT_FORMAT_F32, false, true, kGemmRowUnit, 1, 1);
     return takes(problem.request) ? Pair{a, b} : Pair{"int8_tensor", "int8_tensor"};
   }
 

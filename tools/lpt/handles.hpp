@@ -41,7 +41,8 @@ struct NamedIsa {
 inline constexpr NamedIsa kIsas[] = {{LPT_ISA_REFERENCE, "reference"},
                                      {LPT_ISA_X86_AVX2, "x86_avx2"},
                                      {LPT_ISA_X86_AVX512, "x86_avx512"},
-                                     {LPT_ISA_X86_AVX512_BF16, "x86_avx512_bf16"}};
+                                     {LPT_ISA_X86_AVX512_BF16, "x86_avx512_bf16"},
+                                     {LPT_ISA_X86_AMX, "x86_amx"}};
 
 std::string format_name(lpt_format format);
 lpt_format find_format(const std::string &name);  // throws Error when there is none

@@ -1,0 +1,109 @@
+// Products of tiles by the matrix unit. Included by ISA files: everything here has internal linkage.
+//
+// A step is one multiplication of tiles: 16 rows of a times 16 columns of b, over 64 bytes of k. Two by two tiles of c
+// stay in the unit; each step loads two tiles of a and two of b for four multiplications.
+//
+//   a: two tiles of 16 rows by 64 bytes, 2 KiB a step     b: 16 dwords of k by 32 columns, 2 KiB a step
+//
+// Sums leave the unit and come back as they are: cutting k changes no bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/common/intrinsics.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kUnitRows = 16;
+constexpr int64_t kUnitColumns = 16;
+constexpr int64_t kStepBytes = 64;       // of k
+constexpr int64_t kUnitBytes = 16 * 64;  // of a tile
+constexpr int64_t kPairRows = 2 * kUnitRows;
+constexpr int64_t kPairColumns = 2 * kUnitColumns;
+constexpr int64_t kPairNumbers = kPairRows * kPairColumns;  // of c
+constexpr int64_t kPairRowBytes = kPairColumns * 4;         // of c, and of a dword of k of b
+
+// The unit's tiles are set up for as long as this lives; other work on the thread does not carry them along afterwards.
+class UnitSetup {
+ public:
+  UnitSetup() {
+    struct alignas(64) {
+      uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      uint16_t row_bytes[16] = {};
+      uint8_t rows[16] = {};
+    } setup;
+    for (int tile = 0; tile < 8; ++tile) {
+      setup.row_bytes[tile] = kStepBytes;
+      setup.rows[tile] = kUnitRows;
+    }
+    asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic shows the compiler the first bytes alone
+    _tile_loadconfig(&setup);
+  }
+  ~UnitSetup() { _tile_release(); }
+  UnitSetup(const UnitSetup &) = delete;
+  UnitSetup &operator=(const UnitSetup &) = delete;
+};
+
+// Tiles 0 to 3 are sums: rows 0 and 1 by columns 0 and 1. Tiles 4, 5 are a's, 6 and 7 b's.
+struct UnitBf16 {
+  static void multiply_upper_left() { _tile_dpbf16ps(0, 4, 6); }
+  static void multiply_upper_right() { _tile_dpbf16ps(1, 4, 7); }
+  static void multiply_lower_left() { _tile_dpbf16ps(2, 5, 6); }
+  static void multiply_lower_right() { _tile_dpbf16ps(3, 5, 7); }
+};
+
+struct UnitInt8 {
+  static void multiply_upper_left() { _tile_dpbssd(0, 4, 6); }
+  static void multiply_upper_right() { _tile_dpbssd(1, 4, 7); }
+  static void multiply_lower_left() { _tile_dpbssd(2, 5, 6); }
+  static void multiply_lower_right() { _tile_dpbssd(3, 5, 7); }
+};
+
+// Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
+template <typename Unit, bool kIsPair>
+void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+  asm volatile("" ::: "memory");  // the compiler does not know that tiles are memory
+  const auto *const from = static_cast<const uint8_t *>(sums);
+  if (from == nullptr) {
+    _tile_zero(0);
+    _tile_zero(1);
+    if constexpr (kIsPair) {
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+  } else {
+    _tile_loadd(0, from, kPairRowBytes);
+    _tile_loadd(1, from + kStepBytes, kPairRowBytes);
+    if constexpr (kIsPair) {
+      _tile_loadd(2, from + kUnitRows * kPairRowBytes, kPairRowBytes);
+      _tile_loadd(3, from + kUnitRows * kPairRowBytes + kStepBytes, kPairRowBytes);
+    }
+  }
+  for (int64_t step = 0; step < steps; ++step) {
+    _tile_loadd(4, a, kStepBytes);
+    _tile_loadd(6, b, kPairRowBytes);
+    Unit::multiply_upper_left();
+    _tile_loadd(7, b + kStepBytes, kPairRowBytes);
+    Unit::multiply_upper_right();
+    if constexpr (kIsPair) {
+      _tile_loadd(5, a + kUnitBytes, kStepBytes);
+      Unit::multiply_lower_left();
+      Unit::multiply_lower_right();
+    }
+    a += 2 * kUnitBytes;
+    b += 2 * kUnitBytes;
+  }
+  auto *const to = static_cast<uint8_t *>(out);
+  _tile_stored(0, to, kPairRowBytes);
+  _tile_stored(1, to + kStepBytes, kPairRowBytes);
+  if constexpr (kIsPair) {
+    _tile_stored(2, to + kUnitRows * kPairRowBytes, kPairRowBytes);
+    _tile_stored(3, to + kUnitRows * kPairRowBytes + kStepBytes, kPairRowBytes);
+  }
+  asm volatile("" ::: "memory");
+}
+
+}  // namespace
+}  // namespace lpt
