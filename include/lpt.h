@@ -134,10 +134,10 @@ typedef int32_t lpt_isa;
 
 /** @brief Values of lpt_isa. Each one includes those before it. */
 enum lpt_isa_values {
-  LPT_ISA_AUTO = 0,           /**< All that the processor has. */
-  LPT_ISA_REFERENCE = 1,      /**< The plain rows only: they decide the bits. */
-  LPT_ISA_X86_AVX2 = 2,       /**< AVX2, FMA, F16C. */
-  LPT_ISA_X86_AVX512 = 3,     /**< AVX-512 F, BW, VL, DQ, VBMI. */
+  LPT_ISA_AUTO = 0,            /**< All that the processor has. */
+  LPT_ISA_REFERENCE = 1,       /**< The plain rows only: they decide the bits. */
+  LPT_ISA_X86_AVX2 = 2,        /**< AVX2, FMA, F16C. */
+  LPT_ISA_X86_AVX512 = 3,      /**< AVX-512 F, BW, VL, DQ, VBMI. */
   LPT_ISA_X86_AVX512_BF16 = 4, /**< AVX-512 with bf16 dot products and VNNI. */
   LPT_ISA_X86_AMX = 5          /**< AMX tiles of bf16 and int8. The first context asks the system to grant them. */
 };
