@@ -37,12 +37,6 @@ constexpr int64_t kCastElements = 16384;  // stay in the cache between the two r
   return _mm512_castps_si512(magnitude_f32x16(value));
 }
 
-template <Source kSource, int kVectors>
-[[gnu::always_inline]] inline void prefetch_vectors(const char *from) {
-  _mm_prefetch(from, _MM_HINT_T0);
-  if constexpr (kVectors == 2 && kSource == Source::kF32) _mm_prefetch(from + 64, _MM_HINT_T0);
-}
-
 // The largest magnitudes of sixteen whole blocks of one or two vectors per row, as bits; infinities and NaN count.
 template <Source kSource, int kVectors>
 [[gnu::always_inline]] inline __m512i whole_magnitudes(const Strip &strip) {
@@ -51,10 +45,17 @@ template <Source kSource, int kVectors>
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) magnitudes[i] = _mm512_setzero_si512();
   const char *from = strip.from;
+  const char *asked = strip.asked;
   for (int64_t row = 0; row < strip.rows; ++row, from += strip.stride) {
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) {
-      prefetch_vectors<kSource, kVectors>(from + strip.prefetch + kVectors * i * kVector);
+      const bool is_unit = i * kVectors * kVector % 512 == 0;
+      if (is_unit && asked != nullptr) {
+        strip.ahead.ask<4>(asked);
+        asked += 256;
+      } else if (is_unit) {
+        strip.ahead.ask<8>(from + i * kVectors * kVector);
+      }
       __m512i found = magnitude_bits(load16<kSource>(from + kVectors * i * kVector));
       if constexpr (kVectors == 2) {
         found = _mm512_max_epu32(found, magnitude_bits(load16<kSource>(from + (kVectors * i + 1) * kVector)));
@@ -83,7 +84,7 @@ uint32_t block_magnitude(const Strip &strip, int64_t block, bool is_finite_only)
     const char *from = strip.from + row * strip.stride;
     int64_t at = begin;
     for (; at + 32 <= end; at += 32) {
-      prefetch_vectors<kSource, 2>(from + at * kBytes + strip.prefetch);
+      strip.ahead.ask<kBytes / 2>(from + at * kBytes);
       raise(0, load16<kSource>(from + at * kBytes));
       raise(1, load16<kSource>(from + (at + 16) * kBytes));
     }
@@ -221,6 +222,16 @@ inline int32_t block_shift_of(const BlockGrid &grid) {
   return grid.columns <= 1 ? 62 : __builtin_ctzll(static_cast<uint64_t>(grid.block_columns / 16));
 }
 
+constexpr int64_t kBandBytes = int64_t{512} << 10;  // of blocks of several rows: the next one waits in the second cache
+
+// Where a reader in the order of memory would be that had read as much of these rows, and the group before the next ones.
+template <Source kSource>
+const char *asked_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
+                          int64_t band_bytes) {
+  const int64_t done = (row * request.source.row_stride + rows * column) * bytes_of(kSource);
+  return static_cast<const char *>(request.source.data) + done + band_bytes - static_cast<int64_t>(kAskedGroup);
+}
+
 template <Source kSource>
 void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_rows) {
   const MatrixView &source = request.source;
@@ -228,7 +239,13 @@ void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
   const BlockGrid grid = block_grid(target.format, target.rows, target.columns);
   const int64_t blocks = strip_blocks(grid.block_rows, grid.block_columns);
   const int64_t bits = cast.rows.store_bits;
-  const int64_t prefetch = prefetch_distance(target.columns * bytes_of(kSource));
+  const int64_t row_bytes = target.columns * bytes_of(kSource);
+  // Blocks of several rows are not read in the order of memory; but the next ones can be asked for in it.
+  const int64_t band_bytes = grid.block_rows * row_bytes;
+  const bool is_band = grid.block_rows > 1;
+  const bool is_near = band_bytes >= static_cast<int64_t>(kAskedGroup) && band_bytes <= kBandBytes &&
+                       (grid.block_columns == 16 || grid.block_columns == 32);
+  const Ahead ahead = !is_band || is_near ? ahead_of(request, row_bytes) : ahead_in_line(row_bytes);
   alignas(64) float inverses[kCastBlocks + 16];
   for (int64_t row = 0; row < target.rows; row += grid.block_rows) {
     const int64_t rows = least(grid.block_rows, target.rows - row);
@@ -239,15 +256,18 @@ void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
       const int64_t column = first * grid.block_columns;
       const char *from =
           static_cast<const char *>(source.data) + (row * source.row_stride + column) * bytes_of(kSource);
+      const char *const asked =
+          is_band && ahead.is_spread() ? asked_in_band<kSource>(request, row, rows, column, band_bytes) : nullptr;
       const int64_t columns = least(last * grid.block_columns, target.columns) - column;
       for (int64_t block = first; block < last; block += 16) {
         const int64_t begin = (block - first) * grid.block_columns;
         const Strip strip = {from + begin * bytes_of(kSource),
                              source.row_stride * bytes_of(kSource),
-                             prefetch,
+                             ahead,
                              rows,
                              least(columns - begin, 16 * grid.block_columns),
-                             grid.block_columns};
+                             grid.block_columns,
+                             asked == nullptr ? nullptr : asked + rows * begin * bytes_of(kSource) / 2};
         const ScalePlace place = {scales + block * cast.scale_bytes, cast.scale_bytes == 4,
                                   static_cast<__mmask16>(lane_mask(0, least(last - block, 16)))};
         _mm512_store_ps(inverses + (block - first),
@@ -255,14 +275,15 @@ void cast_strips(const QuantizeRequest &request, BlockCast &cast, CastRows cast_
       }
       const Rows part = {from,
                          source.row_stride * bytes_of(kSource),
-                         prefetch,
+                         ahead,
                          static_cast<uint8_t *>(target.data) + (row * target.row_stride + column) * bits / 8,
                          target.row_stride * bits / 8,
                          rows,
                          columns,
                          static_cast<uint64_t>(request.random.offset + row * request.random.row_stride + column),
                          static_cast<uint64_t>(request.random.row_stride),
-                         inverses};
+                         inverses,
+                         asked == nullptr ? nullptr : asked + rows * columns * bytes_of(kSource) / 2};
       cast_rows(cast.rows, part);
     }
   }

@@ -49,6 +49,7 @@ struct CodeTables {
   alignas(64) uint8_t spread[64];  // eight codes lie in `bits` bytes: they go to one lane of 64 bits
   alignas(64) uint8_t shift[64];   // where each of them begins in it
   int32_t bits;
+  Ahead ahead = {nullptr, 0};
 };
 
 inline void fill_tables(const Element &element, CodeTables &tables) {
@@ -116,6 +117,15 @@ struct ByteTable {
   }
 };
 
+// Bytes 0 of two vectors, then bytes 1, and so on: permutex2var's places of the first 32.
+struct PairsOfBytes {
+  alignas(64) uint8_t place[64];
+  constexpr PairsOfBytes() : place() {
+    for (int i = 0; i < 64; ++i) place[i] = static_cast<uint8_t>(i / 2 + i % 2 * 64);
+  }
+};
+constexpr PairsOfBytes kPairsOfBytes;
+
 struct ByteSource {
   static constexpr bool kKeepsNan = false;
   PackedCodes packed;
@@ -128,6 +138,15 @@ struct ByteSource {
     const __m512i high = high_table.at(codes);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) value[i] = joined(low, high, i);
+  }
+  // The bf16 that the codes stand for.
+  [[gnu::always_inline]] inline void load_bf16(const uint8_t *from, __m512i (&value)[2]) const {
+    const __m512i codes = packed.load(from, 64);
+    const __m512i low = low_table.at(codes);
+    const __m512i high = high_table.at(codes);
+    const __m512i place = _mm512_load_si512(kPairsOfBytes.place);
+    value[0] = _mm512_permutex2var_epi8(low, place, high);
+    value[1] = _mm512_permutex2var_epi8(low, _mm512_add_epi8(place, _mm512_set1_epi8(32)), high);
   }
 };
 
@@ -317,13 +336,34 @@ void decode_span(const CodeTables &tables, const ScaleStrip &scales, const uint8
   const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const Source source(tables);
   const StripLanes strip(scales);
+  const Ahead ahead = tables.ahead;
   const int64_t bits = tables.bits;
   int64_t at = 0;
   for (; at + 64 <= count; at += 64) {
+    if (ahead.is_spread()) ahead.ask<1>(from + at * bits / 8);
     decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, 64, is_streamed);
   }
   if (at == count) return;
   decode_group<Source, Target>(source, strip, at, from + at * bits / 8, to + at * Target::kBytes, count - at, false);
+}
+
+// The same of bf16 that no scale changes.
+inline void decode_span_as_it_is(const CodeTables &tables, const ScaleStrip &scales, const uint8_t *from, uint8_t *to,
+                                 int64_t count, bool may_stream) {
+  if (!scales.is_one) return decode_span<ByteSource, Bf16Target>(tables, scales, from, to, count, may_stream);
+  const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+  const ByteSource source(tables);
+  const Ahead ahead = tables.ahead;
+  const int64_t bits = tables.bits;
+  const int64_t whole = count / 64 * 64;
+  for (int64_t at = 0; at < whole; at += 64) {
+    if (ahead.is_spread()) ahead.ask<1>(from + at * bits / 8);
+    __m512i value[2];
+    source.load_bf16(from + at * bits / 8, value);
+    store_vector(to + 2 * at, value[0], 64, is_streamed);
+    store_vector(to + 2 * at + 64, value[1], 64, is_streamed);
+  }
+  decode_span<ByteSource, Bf16Target>(tables, scales, from + whole * bits / 8, to + 2 * whole, count - whole, false);
 }
 
 using DecodeSpan = void (*)(const CodeTables &, const ScaleStrip &, const uint8_t *, uint8_t *, int64_t, bool);
@@ -336,6 +376,7 @@ DecodeSpan decode_span_of(lpt_format target) {
 
 inline DecodeSpan decode_span_of(lpt_format source, int32_t bits, lpt_format target) {
   if (bits <= 4) return decode_span_of<NibbleSource>(target);
+  if (bits <= 8 && target == LPT_FORMAT_BF16) return decode_span_as_it_is;
   if (bits <= 8) return decode_span_of<ByteSource>(target);
   if (bits == 32) return decode_span_of<FloatSource>(target);
   if (source == LPT_FORMAT_F16) return decode_span_of<HalfSource<LPT_FORMAT_F16>>(target);
@@ -346,6 +387,9 @@ inline DecodeSpan decode_span_of(lpt_format source, int32_t bits, lpt_format tar
 inline void decode_matrix(const DequantizeRequest &request) {
   const lpt_format plain = request.source.format.element;
   CodeTables tables;
+  const MatrixView &codes = request.source;
+  const bool is_large = is_streamed_decode(request.target) && codes.row_stride == codes.columns;
+  tables.ahead = ahead_from(is_large ? codes.data : nullptr, 0);
   tables.bits = 32;
   if (plain != LPT_FORMAT_F32) {
     const Element element = element_of(plain);

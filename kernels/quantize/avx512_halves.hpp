@@ -13,6 +13,7 @@ struct HalfCast {
   __m512 amax;   // largest magnitude so far, infinity too; NaN may hide others
   bool has_nan;  // a NaN came
   bool is_streamed;
+  Ahead ahead;
 };
 
 constexpr int kSmallerMagnitudeSigned = 2;  // of vrangeps: the smaller magnitude with the first one's sign
@@ -135,6 +136,7 @@ void half_span(HalfCast &shared, const char *from, uint16_t *to, int64_t count, 
   for (int64_t first = -head; first < count; first += 32 * kGroups) {
     const WordUnit words = words_at<kRounding>(shared.words, index + static_cast<uint64_t>(first));
     if (first >= 0 && first + 32 * kGroups <= count) [[likely]] {
+      if (shared.ahead.is_spread()) shared.ahead.ask<kGroups * kBytes / 2>(from + first * kBytes);
 #pragma GCC unroll 4
       for (int group = 0; group < kGroups; ++group) {
         const int64_t at = first + 32 * group;
@@ -186,6 +188,7 @@ inline HalfCast half_cast(const QuantizeRequest &request) {
   cast.words = word_source(request);
   cast.amax = _mm512_setzero_ps();
   cast.is_streamed = request.is_streamed;
+  cast.ahead = ahead_of(request, 0);
   return cast;
 }
 

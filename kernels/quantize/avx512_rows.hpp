@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kernels/common/ahead.hpp"
 #include "kernels/quantize/avx512_element.hpp"
 #include "kernels/quantize/quantize.hpp"
 
@@ -51,22 +52,32 @@ struct RowCast {
   bool has_nan;      // a NaN came
 };
 
-constexpr int64_t kPrefetchBytes = 4096;
+// In line: where a request is a part of longer rows, its neighbour will come next.
+inline Ahead ahead_in_line(int64_t row_bytes) {
+  constexpr int64_t kMost = 4096;
+  return {nullptr, row_bytes < kMost ? row_bytes : kMost};
+}
 
-// How far ahead to ask for numbers: where a request is a part of longer rows, its neighbour will come next.
-inline int64_t prefetch_distance(int64_t row_bytes) { return row_bytes < kPrefetchBytes ? row_bytes : kPrefetchBytes; }
+// Of a request that reads its source in the order of memory, in rows of so many bytes.
+inline Ahead ahead_of(const QuantizeRequest &request, int64_t row_bytes) {
+  const MatrixView &source = request.source;
+  const bool has_gaps = source.column_stride != 1 || source.row_stride != source.columns;
+  const Ahead in_line = ahead_in_line(row_bytes);
+  return request.is_streamed && !has_gaps ? ahead_from(source.data, in_line.distance) : in_line;
+}
 
 // Some rows. Strides are bytes.
 struct Rows {
   const char *from;
   int64_t from_stride;
-  int64_t prefetch;  // distance in bytes
+  Ahead ahead;
   uint8_t *to;
   int64_t to_stride;
   int64_t rows, count;
   uint64_t index;         // random, of the first number
   uint64_t index_stride;  // from row to row
   const float *inverses;  // at least one; of blocks or columns, the same in all rows; readable past the end
+  const char *asked;      // see Strip
 };
 
 [[gnu::always_inline]] inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -74,9 +85,11 @@ struct Rows {
 // Part of a matrix of numbers: `columns` of each row, in blocks of `block` columns.
 struct Strip {
   const char *from;
-  int64_t stride;    // bytes
-  int64_t prefetch;  // distance in bytes
+  int64_t stride;  // bytes
+  Ahead ahead;
   int64_t rows, columns, block;
+  // Spread, of blocks of several rows: beside what half of the next ones is asked for while this is read. NULL: as it is.
+  const char *asked;
 };
 
 constexpr int64_t kUnit = 128;
@@ -220,9 +233,10 @@ void cast_rows(RowCast &cast, const Rows &in) {
           vector = 0;
         }
       } else {
-#pragma GCC unroll 8
-        for (int64_t line = 0; line < kUnit * kBytes; line += 64) {
-          _mm_prefetch(numbers + in.prefetch + line, _MM_HINT_T0);
+        if (kInverses == Inverses::kBlocks && in.asked != nullptr) {
+          in.ahead.ask<kUnit * kBytes / 128>(in.asked + (row * in.count + at) * kBytes / 2);
+        } else {
+          in.ahead.ask<kUnit * kBytes / 64>(numbers);
         }
       }
       const RandomUnit<kKind> random = random_unit<kKind>(cast, index + static_cast<uint64_t>(at));

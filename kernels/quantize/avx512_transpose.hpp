@@ -276,14 +276,15 @@ void cast_turned_part(const QuantizeRequest &request, BlockCast &cast, const Lin
       const bool is_near = line_cast.near != nullptr;
       const Rows rows = {is_near ? reinterpret_cast<const char *>(line_cast.near) : in.from + line * in.stride,
                          is_near ? static_cast<int64_t>(sizeof line_cast.near->numbers[0]) : in.stride,
-                         is_near ? 0 : kTileNumbers * bytes_of(kSource),
+                         {nullptr, is_near ? 0 : kTileNumbers * bytes_of(kSource)},
                          tile.line[line - first],
                          kTileNumbers,
                          least(block, last - line),
                          part.rows,
                          index,
                          static_cast<uint64_t>(request.random_column_stride),
-                         inverses};
+                         inverses,
+                         nullptr};
       line_cast.rows(cast.rows, rows);
     }
     turn(tile, last - first, part.rows);

@@ -145,12 +145,12 @@ struct FourEnds {
 
 // Adds one of four vectors to each of the ends.
 template <Source kSource>
-[[gnu::always_inline]] inline void add_four(EndLanes (&ends)[4], const char *from, int64_t stride, int64_t prefetch,
+[[gnu::always_inline]] inline void add_four(EndLanes (&ends)[4], const char *from, int64_t stride, const Ahead &ahead,
                                             __mmask16 &has_nan) {
   __m512 numbers[4];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    _mm_prefetch(from + i * stride + prefetch, _MM_HINT_T0);
+    ahead.ask<1>(from + i * stride);
     numbers[i] = load16<kSource>(from + i * stride);
     ends[i].add(numbers[i]);
   }
@@ -161,26 +161,26 @@ template <Source kSource>
 
 // Four narrow blocks, side by side.
 template <Source kSource>
-[[gnu::always_inline]] inline FourEnds narrow_ends(const char *from, int64_t block, int64_t prefetch,
+[[gnu::always_inline]] inline FourEnds narrow_ends(const char *from, int64_t block, const Ahead &ahead,
                                                    __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
   set_none(ends);
   for (int64_t at = 0; at < block; at += 16) {
-    add_four<kSource>(ends, from + at * kBytes, block * kBytes, prefetch, has_nan);
+    add_four<kSource>(ends, from + at * kBytes, block * kBytes, ahead, has_nan);
   }
   return in_quarters(ends);
 }
 
 // Any block: memory is read fastest in one stream.
 template <Source kSource>
-[[gnu::always_inline]] inline EndLanes wide_ends(const char *from, int64_t count, int64_t prefetch,
+[[gnu::always_inline]] inline EndLanes wide_ends(const char *from, int64_t count, const Ahead &ahead,
                                                  __mmask16 &has_nan) {
   constexpr int64_t kBytes = bytes_of(kSource);
   EndLanes ends[4];
   set_none(ends);
   int64_t at = 0;
-  for (; at + 64 <= count; at += 64) add_four<kSource>(ends, from + at * kBytes, 16 * kBytes, prefetch, has_nan);
+  for (; at + 64 <= count; at += 64) add_four<kSource>(ends, from + at * kBytes, 16 * kBytes, ahead, has_nan);
   for (; at < count; at += 16) {
     const __m512 number = load16<kSource>(from + at * kBytes, static_cast<__mmask16>(lane_mask(0, count - at)));
     ends[0].add(number);
@@ -191,21 +191,21 @@ template <Source kSource>
 }
 
 template <Source kSource>
-bool find_block_ends(const ZeroStretch &stretch, int64_t block, int64_t prefetch, ZeroStrip &strip) {
+bool find_block_ends(const ZeroStretch &stretch, int64_t block, const Ahead &ahead, ZeroStrip &strip) {
   constexpr int64_t kBytes = bytes_of(kSource);
   __mmask16 has_nan = 0;
   FourEnds fours[4] = {};
   for (int64_t first = 0; first < stretch.blocks; first += 4) {
     const char *from = stretch.from + first * block * kBytes;
     if (block < 64 && (first + 4) * block <= stretch.count) {
-      fours[first / 4] = narrow_ends<kSource>(from, block, prefetch, has_nan);
+      fours[first / 4] = narrow_ends<kSource>(from, block, ahead, has_nan);
       continue;
     }
     EndLanes ends[4];
 #pragma GCC unroll 4
     for (int64_t i = 0; i < 4; ++i) {
       const int64_t count = least(block, stretch.count - (first + i) * block);
-      ends[i] = wide_ends<kSource>(from + i * block * kBytes, count, prefetch, has_nan);
+      ends[i] = wide_ends<kSource>(from + i * block * kBytes, count, ahead, has_nan);
     }
     fours[first / 4] = in_quarters(ends);
   }
@@ -224,7 +224,7 @@ struct ZeroCast {
   WordSource words;
   const RandomSource &random;
   __m512 largest;  // code, as a number
-  int64_t prefetch;
+  Ahead ahead;
   ZeroSpan plain, careful;
 
   explicit ZeroCast(const QuantizeRequest &request) : random(request.random) {
@@ -236,13 +236,13 @@ struct ZeroCast {
     lanes.is_streamed = request.is_streamed;
     words = word_source(request);
     largest = _mm512_set1_ps(static_cast<float>(element.max_code));
-    prefetch = prefetch_distance(request.target.columns * bytes_of(kSource));
+    ahead = ahead_of(request, request.target.columns * bytes_of(kSource));
     plain = zero_span_of<kSource, false>(word_rounding(request));
     careful = zero_span_of<kSource, true>(word_rounding(request));
   }
 
   bool find_ends(const ZeroStretch &stretch, int64_t block, ZeroStrip &strip) const {
-    return find_block_ends<kSource>(stretch, block, prefetch, strip);
+    return find_block_ends<kSource>(stretch, block, ahead, strip);
   }
 
   void settle(ZeroStrip &strip) const {

@@ -19,12 +19,18 @@ struct ScaleStrip {
   alignas(64) float zero[kStripRoom + 16];
   int32_t log2_columns;  // of a block
   bool has_zeros;
-  bool is_tame;  // all scales are finite and not zero: no number becomes NaN
+  bool is_one = false;  // the only scale is 1
+  bool is_tame;         // all scales are finite and not zero: no number becomes NaN
 };
 
 [[gnu::always_inline]] inline bool is_tame_scale(float scale) {
   const uint32_t magnitude = float_bits(scale) & 0x7FFFFFFFu;
   return magnitude != 0 && magnitude < kFloatInfinityBits;
+}
+
+inline bool is_streamed_decode(const MatrixView &target) {
+  const int64_t bytes = target.format.element == LPT_FORMAT_F32 ? 4 : 2;
+  return bytes * target.rows * target.columns >= kStreamedDecode;
 }
 
 // Calls fill(strip, tensor scale, first block in memory, count) where block scales change, and
@@ -42,6 +48,7 @@ void walk_codes(const DequantizeRequest &request, int32_t bits, const Fill &fill
   strip.log2_columns = is_cut ? __builtin_ctz(static_cast<uint32_t>(format.block_columns)) : kOneBlock;
   strip.has_zeros = format.zero_point != LPT_FORMAT_NONE;
   strip.scale[0] = tensor_scale;
+  strip.is_one = !has_blocks && tensor_scale == 1.0f;
   strip.is_tame = is_tame_scale(tensor_scale);
 
   const bool is_dense = source.row_stride == source.columns && target.row_stride == target.columns;
@@ -52,7 +59,7 @@ void walk_codes(const DequantizeRequest &request, int32_t bits, const Fill &fill
   const int64_t blocks = block_rows > 1 ? kStripRoom : kStripBlocks;
   const int64_t width = is_cut ? blocks << strip.log2_columns : columns;
   const int64_t target_bytes = target.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  const bool may_stream = target_bytes * target.rows * target.columns >= kStreamedDecode;
+  const bool may_stream = is_streamed_decode(target);
   for (int64_t block_row = 0; block_row < rows; block_row += block_rows) {
     const int64_t end = block_row + block_rows < rows ? block_row + block_rows : rows;
     for (int64_t column = 0; column < columns; column += width) {

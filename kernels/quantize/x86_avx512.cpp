@@ -35,10 +35,11 @@ Magnitudes magnitudes_of(const MatrixView &source) {
   const Extent extent = folded(source, source, true);
   const Strip strip = {static_cast<const char *>(source.data),
                        source.row_stride * bytes_of(kSource),
-                       kPrefetchBytes,
+                       ahead_over(source.data, extent.rows == 1 ? extent.columns * bytes_of(kSource) : 0),
                        extent.rows,
                        extent.columns,
-                       extent.columns};
+                       extent.columns,
+                       nullptr};
   uint32_t largest = block_magnitude<kSource>(strip, 0, false);
   const bool has_nan = largest > kFloatInfinityBits;
   if (largest >= kFloatInfinityBits) largest = block_magnitude<kSource>(strip, 0, true);
@@ -104,10 +105,11 @@ void quantize_x86_avx512(const QuantizeRequest &request) {
   const Inverses inverses = request.amax != nullptr ? Inverses::kOneAndAmax : Inverses::kOne;
   const float inverse = __builtin_fabsf(request.tensor_inverse);
   rows_of(from, kind_of(request, element), inverses)(
-      cast, {static_cast<const char *>(source.data), source.row_stride * bytes_of(from),
-             prefetch_distance(extent.columns * bytes_of(from)), static_cast<uint8_t *>(target.data),
-             target.row_stride * element.bits / 8, extent.rows, extent.columns,
-             static_cast<uint64_t>(request.random.offset), static_cast<uint64_t>(request.random.row_stride), &inverse});
+      cast,
+      {static_cast<const char *>(source.data), source.row_stride * bytes_of(from),
+       ahead_of(request, extent.columns * bytes_of(from)), static_cast<uint8_t *>(target.data),
+       target.row_stride * element.bits / 8, extent.rows, extent.columns, static_cast<uint64_t>(request.random.offset),
+       static_cast<uint64_t>(request.random.row_stride), &inverse, nullptr});
   if (cast.is_streamed) _mm_sfence();
   finish(request, cast.amax, cast.has_nan);
 }

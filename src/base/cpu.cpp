@@ -71,6 +71,15 @@ CpuFeatures cpu_features() {
   return features;
 }
 
+bool has_spread_reads() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available) {
   switch (isa) {
     case LPT_ISA_REFERENCE:

@@ -25,6 +25,9 @@ CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available);
 // "x86_avx2 x86_avx512", or "none".
 std::string feature_names(CpuFeatures features);
 
+// Whether memory is read fastest in several places in turn (kernels/common/ahead.hpp): on processors of Intel.
+bool has_spread_reads();
+
 // Cores that the affinity mask and the cgroup grant; at least 1.
 int32_t usable_cores();
 
