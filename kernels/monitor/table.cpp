@@ -9,7 +9,19 @@ const char *refuses_f32(const PairSumsRequest &request) {
                                                                                            : "not both are f32";
 }
 
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+const char *refuses_vectors(const PairSumsRequest &request) {
+  return request.first_format == LPT_FORMAT_F64 || request.second_format == LPT_FORMAT_F64 ? "one is f64" : nullptr;
+}
+#endif
+
 constexpr Row<PairSumsRequest> kPairSumsRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"pair_sums_x86_avx512", kCpuAvx512, refuses_vectors, pair_sums_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"pair_sums_x86_avx2", kCpuAvx2, refuses_vectors, pair_sums_x86_avx2},
+#endif
     {"pair_sums_f32_ref", 0, refuses_f32, pair_sums_f32_ref},
     {"pair_sums_any_ref", 0, nullptr, pair_sums_any_ref},
 };

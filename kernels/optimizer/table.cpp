@@ -58,7 +58,13 @@ const char *refuses_norm(const NormRequest &request) {
 
 std::span<const Row<NormRequest>> norm_kernels() {
   static constexpr Row<NormRequest> rows[] = {
-      {.name = "norm_any_ref", .needs = 0, .refuses = refuses_norm, .run = norm_any_ref},
+#if defined(LPT_HAVE_X86_AVX512)
+    {.name = "norm_x86_avx512", .needs = kCpuAvx512, .refuses = refuses_norm, .run = norm_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "norm_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_norm, .run = norm_x86_avx2},
+#endif
+    {.name = "norm_any_ref", .needs = 0, .refuses = refuses_norm, .run = norm_any_ref},
   };
   return rows;
 }

@@ -1,0 +1,76 @@
+// Sums of squares of a gradient: the sixteen lanes of the reference are two of `Eight`. Included by an ISA file only.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/common/ahead.hpp"
+#include "kernels/optimizer/optimizer.hpp"
+
+namespace lpt {
+namespace {
+
+template <typename Eight>
+struct NormLanes {
+  Eight sum[2];
+  int64_t nonfinite = 0;
+};
+
+template <typename Eight, bool kIsBf16>
+[[gnu::always_inline]] inline void add_sixteen(NormLanes<Eight> &lanes, const uint8_t *from) {
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const Eight wide = kIsBf16 ? Eight::of_bf16(from + 16 * i) : Eight::of_f32(from + 32 * i);
+    const typename Eight::Mask finite = wide.finite();
+    if (Eight::bits(finite) != 0xFF) [[unlikely]]
+      lanes.nonfinite += 8 - __builtin_popcount(Eight::bits(finite));
+    const Eight kept = wide.only(finite);
+    lanes.sum[i] = lanes.sum[i] + kept * kept;
+  }
+}
+
+// `count` numbers; the zeros behind the last ones add nothing.
+template <typename Eight, bool kIsBf16>
+NormLanes<Eight> norm_lanes(const uint8_t *from, int64_t count, const Ahead &ahead) {
+  constexpr int64_t kBytes = kIsBf16 ? 2 : 4;
+  NormLanes<Eight> lanes;
+  int64_t at = 0;
+  for (; at + 64 <= count; at += 64) {
+    ahead.ask<kBytes>(from + at * kBytes);
+#pragma GCC unroll 4
+    for (int64_t i = at; i < at + 64; i += 16) add_sixteen<Eight, kIsBf16>(lanes, from + i * kBytes);
+  }
+  for (; at < count; at += 16) {
+    uint8_t last[16 * kBytes] = {};
+    memcpy(last, from + at * kBytes, static_cast<size_t>((count - at < 16 ? count - at : 16) * kBytes));
+    add_sixteen<Eight, kIsBf16>(lanes, last);
+  }
+  return lanes;
+}
+
+template <typename Eight, bool kIsBf16>
+void measure_norm(const NormRequest &request) {
+  constexpr int64_t kBytes = kIsBf16 ? 2 : 4;
+  const auto *gradient = static_cast<const uint8_t *>(request.gradient);
+  const Ahead ahead = ahead_over(gradient + request.begin * kBytes, request.count * kBytes);
+  const int64_t end = request.begin + request.count;
+  for (int64_t begin = request.begin; begin < end; begin += kNormBlock) {
+    const int64_t count = end - begin < kNormBlock ? end - begin : kNormBlock;
+    const NormLanes<Eight> lanes = norm_lanes<Eight, kIsBf16>(gradient + begin * kBytes, count, ahead);
+    double sum[8];
+    (lanes.sum[0] + lanes.sum[1]).store(sum);
+    for (int width = 4; width > 0; width /= 2) {
+      for (int lane = 0; lane < width; ++lane) sum[lane] += sum[lane + width];
+    }
+    request.sums[begin / kNormBlock] = sum[0];
+    *request.nonfinite_count += lanes.nonfinite;
+  }
+}
+
+template <typename Eight>
+void measure_norm(const NormRequest &request) {
+  if (request.gradient_format == LPT_FORMAT_F32) return measure_norm<Eight, false>(request);
+  measure_norm<Eight, true>(request);
+}
+
+}  // namespace
+}  // namespace lpt
