@@ -151,6 +151,13 @@ double BlobReader::f64() {
   return value;
 }
 
+Status read_count(BlobReader &reader, const char *what, int64_t &out_count) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  out_count = reader.i64();
+  if (out_count >= 0 && out_count <= kMost) return {};
+  return damaged(text("%s is %lld, expected 0 to 2^62", what, static_cast<long long>(out_count)));
+}
+
 Status blob_mismatch(const char *what, long long found, long long expected) {
   return damaged(text("%s is %lld, expected %lld", what, found, expected));
 }

@@ -200,8 +200,7 @@ Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buf
   const int64_t elements = reader.i64();
   if (elements != parameter.elements) return blob_mismatch("elements", elements, parameter.elements);
   OptimizerParameter loaded = parameter;
-  loaded.step_count = reader.i64();
-  if (loaded.step_count < 0) return blob_mismatch("the step count", loaded.step_count, 0);
+  LPT_TRY(read_count(reader, "the step count", loaded.step_count));
   LPT_TRY(read_header(reader, "the first moment's format", loaded.first));
   if (given != wanted) {
     return blob_mismatch("the length of the state", static_cast<long long>(given), static_cast<long long>(wanted));

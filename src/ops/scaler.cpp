@@ -112,9 +112,11 @@ Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scale
   }
   if (margin != expected.options.margin) return blob_mismatch("the scaler's margin", margin, expected.options.margin);
   out_scaler = make_scaler(expected.options);
-  out_scaler.is_recorded = reader.u32() != 0;
+  const uint32_t is_recorded = reader.u32();
+  if (is_recorded > 1) return blob_mismatch("the scaler's is_recorded", is_recorded, 1);
+  out_scaler.is_recorded = is_recorded == 1;
   out_scaler.running_amax = reader.f32();
-  out_scaler.update_count = reader.i64();
+  LPT_TRY(read_count(reader, "the scaler's update_count", out_scaler.update_count));
   for (float &value : out_scaler.history) value = reader.f32();
   if (has_rules(expected.options)) {
     const auto history_rule = static_cast<int32_t>(reader.u32());
@@ -129,7 +131,7 @@ Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scale
     }
   }
   if (!reader.is_ok()) return Status(LPT_INVALID_STATE, "saved state: the scaler's history is truncated");
-  bool is_sane = out_scaler.update_count >= 0 && out_scaler.running_amax >= 0.0f && out_scaler.running_amax <= FLT_MAX;
+  bool is_sane = out_scaler.running_amax >= 0.0f && out_scaler.running_amax <= FLT_MAX;
   for (const float value : out_scaler.history) is_sane = is_sane && value >= 0.0f && value <= FLT_MAX;
   is_sane = is_sane && out_scaler.kept_amax >= 0.0f && out_scaler.kept_amax <= FLT_MAX;
   if (!is_sane) return Status(LPT_INVALID_STATE, "saved state: the scaler holds an amax that is none");

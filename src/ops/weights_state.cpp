@@ -6,6 +6,11 @@
 #include "src/ops/weights_panels.hpp"
 
 namespace lpt {
+namespace {
+
+Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
+
+}  // namespace
 
 size_t weights_state_bytes(const Tensor &packed) {
   return kBlobHeaderBytes + 8 + 4 + 8 * static_cast<size_t>(packed.rank) + panels_bytes(packed);
@@ -32,18 +37,21 @@ Status load_weights(Context &context, BlobReader &reader, Tensor **out_packed) {
   const lpt_format id = reader.i64();
   const auto rank = static_cast<int32_t>(reader.u32());
   Format format;
-  if (!reader.is_ok() || !find_format(id, format) || !is_packable(format)) return blob_mismatch("format", id, 0);
-  if (rank != 2 && rank != 3) return blob_mismatch("rank", rank, 2);
+  if (!reader.is_ok() || !find_format(id, format) || !is_packable(format))
+    return damaged(text("format %lld is none that is packed", static_cast<long long>(id)));
+  if (rank != 2 && rank != 3) return damaged(text("rank is %d, expected 2 or 3", rank));
   int64_t extents[3] = {};
   for (int32_t i = 0; i < rank; ++i) {
     extents[i] = reader.i64();
-    if (extents[i] < 0 || extents[i] > (int64_t{1} << 40)) return blob_mismatch("extent", extents[i], 0);
+    if (extents[i] < 0 || extents[i] > (int64_t{1} << 40)) {
+      return damaged(text("extent %d is %lld, expected 0 to 2^40", i, static_cast<long long>(extents[i])));
+    }
   }
   // What the header announces must be there before memory is taken for it.
   int64_t bytes = 0;
   const bool is_countable = count_panels_bytes(format, rank, extents, bytes);
   if (!reader.is_ok() || !is_countable || bytes != static_cast<int64_t>(reader.left_bytes())) {
-    return blob_mismatch("bytes", static_cast<long long>(reader.left_bytes()), bytes);
+    return damaged(text("%zu bytes of panels are not what its format and extents take", reader.left_bytes()));
   }
   std::unique_ptr<Tensor> packed;
   LPT_TRY(create_packed(context, format, rank, extents, packed));
