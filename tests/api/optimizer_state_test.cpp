@@ -3,9 +3,12 @@
 #include <iterator>
 
 #include "tests/api/optimizer.hpp"
+#include "tests/api/states.hpp"
 
 namespace lpt::test {
 namespace {
+
+using states::resealed;
 
 constexpr int64_t kElements = 300;  // whole blocks and a rest
 
@@ -63,24 +66,6 @@ TEST(OptimizerStateKinds, GoOnAfterALoadAsIfNeverSaved) {
     train(second, 2, 4);
     EXPECT_EQ(whole.bits(), second.bits()) << kind.name;
   }
-}
-
-uint32_t crc32(const uint8_t *data, size_t count) {
-  uint32_t crc = ~0u;
-  for (size_t i = 0; i < count; ++i) {
-    crc ^= data[i];
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
-  }
-  return ~crc;
-}
-
-// The same payload, cut or changed, under a header that fits it.
-std::vector<uint8_t> resealed(std::vector<uint8_t> state) {
-  const uint64_t payload = state.size() - 32;
-  const uint32_t crc = crc32(state.data() + 32, payload);
-  std::memcpy(&state[16], &payload, 8);
-  std::memcpy(&state[24], &crc, 4);
-  return state;
 }
 
 void expect_refused(lpt_context *c, Trainee &trainee, const std::vector<uint8_t> &state, const std::string &where) {

@@ -1,0 +1,378 @@
+// Handles that load saved states, one of each kind, and what must hold whatever bytes they are given. Without a test
+// framework: the fuzzer takes it too.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lpt.h"
+
+namespace lpt::states {
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr size_t kHeaderBytes = 32;
+
+inline uint32_t crc32(const uint8_t *data, size_t count) {
+  uint32_t crc = ~0u;
+  for (size_t i = 0; i < count; ++i) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
+  }
+  return ~crc;
+}
+
+// The same payload, cut or changed, under a header that fits it.
+inline Bytes resealed(Bytes state) {
+  if (state.size() < kHeaderBytes) return state;
+  const uint64_t payload = state.size() - kHeaderBytes;
+  const uint32_t crc = crc32(state.data() + kHeaderBytes, payload);
+  std::memcpy(&state[16], &payload, 8);
+  std::memcpy(&state[24], &crc, 4);
+  return state;
+}
+
+// The memory that a context took by its allocator.
+struct Ledger {
+  size_t live_bytes = 0;
+  size_t asked_bytes = 0;  // since it was set back
+
+  static void *take(void *user, size_t bytes, size_t alignment) {
+    Ledger &self = *static_cast<Ledger *>(user);
+    self.asked_bytes += bytes;
+    void *memory = nullptr;
+    // What a hostile state could ask for is refused here, so that a test need not have it.
+    if (bytes > (size_t{1} << 30) || posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+    self.live_bytes += bytes;
+    return memory;
+  }
+  static void give_back(void *user, void *memory, size_t bytes) {
+    static_cast<Ledger *>(user)->live_bytes -= bytes;
+    std::free(memory);
+  }
+
+  lpt_context *make_context() {
+    lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+    options.thread_count = 1;
+    options.allocate = take;
+    options.release = give_back;
+    options.allocator_user = this;
+    lpt_context *context = nullptr;
+    return lpt_context_create(&options, &context) == LPT_OK ? context : nullptr;
+  }
+};
+
+// A handle with a saved state. `is_good` is false once a call that must succeed did not.
+class Holder {
+ public:
+  explicit Holder(lpt_context *context) : c_(context) {}
+  virtual ~Holder() = default;
+  Holder(const Holder &) = delete;
+  Holder &operator=(const Holder &) = delete;
+
+  virtual Bytes save() = 0;
+  virtual void use() = 0;  // changes the state, and reads all of it
+  lpt_status load(const Bytes &bytes) {
+    static constexpr uint8_t kNothing = 0;  // a state of no bytes has an address
+    return load_from(bytes.empty() ? &kNothing : bytes.data(), bytes.size());
+  }
+
+  bool is_good() const { return is_good_; }
+  lpt_context *context() const { return c_; }
+
+ protected:
+  virtual lpt_status load_from(const void *bytes, size_t size) = 0;
+  void must(lpt_status status) { is_good_ = is_good_ && status == LPT_OK; }
+
+  template <typename Call>
+  void with_matrix(void *numbers, int64_t rows, int64_t columns, const Call &call, lpt_format format = LPT_FORMAT_F32) {
+    lpt_tensor *tensor = nullptr;
+    must(lpt_matrix_wrap(c_, format, numbers, rows, columns, 0, &tensor));
+    if (tensor != nullptr) call(tensor);
+    lpt_tensor_destroy(tensor);
+  }
+
+  lpt_context *c_;
+  bool is_good_ = true;
+};
+
+class ScalerHolder : public Holder {
+ public:
+  ScalerHolder(lpt_context *context, lpt_history_rule history_rule, lpt_zero_rule zero_rule) : Holder(context) {
+    lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
+    options.kind = LPT_SCALER_DELAYED;
+    options.history_length = 3;
+    options.history_rule = history_rule;
+    options.zero_rule = zero_rule;
+    must(lpt_scaler_create(c_, &options, &scaler_));
+    use();
+  }
+  ~ScalerHolder() override { lpt_scaler_destroy(scaler_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_scaler_state_size(c_, scaler_, &size));
+    Bytes bytes(size);
+    must(lpt_scaler_state_save(c_, scaler_, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    return lpt_scaler_state_load(c_, scaler_, bytes, size);
+  }
+  void use() override {
+    float numbers[] = {1.0f, -3.0f, 0.5f, 2.0f};
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.scaler = scaler_;
+    with_matrix(numbers, 1, 4, [&](lpt_tensor *source) {
+      lpt_tensor *target = nullptr;
+      const int64_t extents[] = {1, 4};
+      must(lpt_tensor_create(c_, LPT_FORMAT_E4M3FN_TENSOR, 2, extents, &target));
+      must(lpt_quantize(c_, source, &options, target, nullptr));
+      lpt_tensor_destroy(target);
+    });
+    must(lpt_scaler_update(c_, &scaler_, 1));
+  }
+
+ private:
+  lpt_scaler *scaler_ = nullptr;
+};
+
+class LinearHolder : public Holder {
+ public:
+  explicit LinearHolder(lpt_context *context) : Holder(context) {
+    lpt_recipe *recipe = nullptr;
+    must(lpt_recipe_create(c_, "fp8_trillion", &recipe));
+    lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+    shape.input_columns = shape.output_columns = 2;
+    must(lpt_linear_create(c_, recipe, &shape, &linear_));
+    lpt_recipe_destroy(recipe);
+    use();
+  }
+  ~LinearHolder() override { lpt_linear_destroy(linear_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_linear_state_size(c_, linear_, &size));
+    Bytes bytes(size);
+    must(lpt_linear_state_save(c_, linear_, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    return lpt_linear_state_load(c_, linear_, bytes, size);
+  }
+  void use() override {
+    float weight[] = {1.0f, -3.0f, 0.5f, 2.0f}, input[] = {1.0f, 2.0f}, output[2];
+    with_matrix(weight, 2, 2, [&](lpt_tensor *w) { must(lpt_linear_prepare(c_, linear_, w, nullptr)); });
+    with_matrix(input, 1, 2, [&](lpt_tensor *x) {
+      with_matrix(output, 1, 2, [&](lpt_tensor *y) {
+        must(lpt_linear_forward(c_, linear_, x, nullptr, nullptr, y));
+        must(lpt_linear_backward(c_, linear_, nullptr, x, nullptr, y, nullptr, nullptr));
+      });
+    });
+    must(lpt_linear_update(c_, &linear_, 1));
+  }
+
+ private:
+  lpt_linear *linear_ = nullptr;
+};
+
+class OptimizerHolder : public Holder {
+ public:
+  OptimizerHolder(lpt_context *context, lpt_method method, const lpt_optimizer_parameter &parameter)
+      : Holder(context),
+        values_(static_cast<size_t>(parameter.elements)),
+        value_format_(parameter.compensation == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32) {
+    lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
+    options.method = method;
+    must(lpt_optimizer_create(c_, &options, &optimizer_));
+    int64_t index = -1;
+    must(lpt_optimizer_add(c_, optimizer_, &parameter, &index));
+    use();
+  }
+  ~OptimizerHolder() override { lpt_optimizer_destroy(optimizer_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_optimizer_state_size(c_, optimizer_, 0, &size));
+    Bytes bytes(size);
+    must(lpt_optimizer_state_save(c_, optimizer_, 0, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    return lpt_optimizer_state_load(c_, optimizer_, 0, bytes, size);
+  }
+  void use() override {
+    std::vector<float> gradient(values_.size());
+    for (size_t i = 0; i < gradient.size(); ++i) gradient[i] = 0.125f * static_cast<float>(i % 11) - 0.5f;
+    const auto count = static_cast<int64_t>(values_.size());
+    with_matrix(gradient.data(), 1, count, [&](lpt_tensor *g) {
+      const auto step = [&](lpt_tensor *value) {
+        const lpt_tensor *const gradients[] = {g};
+        lpt_tensor *const values[] = {value};
+        const int64_t index = 0;
+        must(lpt_optimizer_step(c_, optimizer_, &index, 1, gradients, nullptr, values));
+      };
+      with_matrix(values_.data(), 1, count, step, value_format_);
+    });
+  }
+
+ private:
+  lpt_optimizer *optimizer_ = nullptr;
+  std::vector<float> values_;  // the memory of f32 or bf16
+  lpt_format value_format_;
+};
+
+// Packed weights have no handle before they are loaded: a load that succeeds takes the place of the last.
+class WeightsHolder : public Holder {
+ public:
+  WeightsHolder(lpt_context *context, lpt_format format, std::vector<int64_t> extents) : Holder(context) {
+    lpt_tensor *plain = nullptr;
+    must(lpt_tensor_create(c_, format, static_cast<int32_t>(extents.size()), extents.data(), &plain));
+    must(lpt_weights_pack(c_, plain, nullptr, &packed_));
+    lpt_tensor_destroy(plain);
+  }
+  ~WeightsHolder() override { lpt_tensor_destroy(packed_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_weights_state_size(c_, packed_, &size));
+    Bytes bytes(size);
+    must(lpt_weights_state_save(c_, packed_, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    lpt_tensor *loaded = nullptr;
+    const lpt_status status = lpt_weights_state_load(c_, bytes, size, &loaded);
+    if (status == LPT_OK) {
+      lpt_tensor_destroy(packed_);
+      packed_ = loaded;
+    } else {
+      is_good_ = is_good_ && loaded == nullptr;
+    }
+    return status;
+  }
+  void use() override {
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    must(lpt_tensor_describe(c_, packed_, &description));
+    if (description.rank != 2) return;
+    const int64_t n = description.extents[0], k = description.extents[1];
+    if (n * k == 0 || n > 4096 || k > 4096) return;
+    std::vector<float> a(static_cast<size_t>(k), 1.0f), c(static_cast<size_t>(n));
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    with_matrix(a.data(), 1, k, [&](lpt_tensor *left) {
+      with_matrix(c.data(), 1, n, [&](lpt_tensor *out) { must(lpt_gemm(c_, left, packed_, &options, out)); });
+    });
+  }
+
+ private:
+  lpt_tensor *packed_ = nullptr;
+};
+
+using HolderPointer = std::unique_ptr<Holder>;
+
+struct HolderKind {
+  const char *name;
+  HolderPointer (*make)(lpt_context *context);
+};
+
+inline HolderPointer make_optimizer(lpt_context *context, lpt_method method, int64_t elements, lpt_format first,
+                                    lpt_format second, int32_t is_expanded, lpt_scaler_kind scaling) {
+  lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+  parameter.elements = elements;
+  parameter.first_moment = first;
+  parameter.second_moment = second;
+  parameter.is_first_expanded = parameter.is_second_expanded = is_expanded;
+  parameter.first_scaling = parameter.second_scaling = scaling;
+  return std::make_unique<OptimizerHolder>(context, method, parameter);
+}
+
+// Every kind of blob, and every section of an optimizer's.
+inline const std::vector<HolderKind> &holder_kinds() {
+  static const std::vector<HolderKind> kinds = {
+      {"scaler",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<ScalerHolder>(c, LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS);
+       }},
+      {"scaler with rules",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<ScalerHolder>(c, LPT_HISTORY_LATEST, LPT_ZERO_KEEPS);
+       }},
+      {"linear", [](lpt_context *c) -> HolderPointer { return std::make_unique<LinearHolder>(c); }},
+      {"adamw, f32",
+       [](lpt_context *c) {
+         return make_optimizer(c, LPT_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+       }},
+      {"adamw, expanded groups",
+       [](lpt_context *c) {
+         return make_optimizer(c, LPT_METHOD_ADAMW, 130, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, 1,
+                               LPT_SCALER_CURRENT);
+       }},
+      {"adam, delayed",
+       [](lpt_context *c) {
+         return make_optimizer(c, LPT_METHOD_ADAM, 5, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, 0,
+                               LPT_SCALER_DELAYED);
+       }},
+      {"adamw, trees of a compensated shard",
+       [](lpt_context *c) -> HolderPointer {
+         lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
+         parameter.elements = 5;
+         parameter.whole_elements = 1000;
+         parameter.begin = 256;
+         parameter.compensation = LPT_FORMAT_BF16;
+         parameter.first_moment = parameter.second_moment = LPT_FORMAT_DYNAMIC_1X256;
+         return std::make_unique<OptimizerHolder>(c, LPT_METHOD_ADAMW, parameter);
+       }},
+      {"lion, bf16",
+       [](lpt_context *c) {
+         return make_optimizer(c, LPT_METHOD_LION, 7, LPT_FORMAT_BF16, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+       }},
+      {"weights, nvfp4",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<WeightsHolder>(c, LPT_FORMAT_NVFP4, std::vector<int64_t>{2, 16});
+       }},
+      {"weights, experts with zero points",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<WeightsHolder>(c, LPT_FORMAT_UINT4_1X64, std::vector<int64_t>{2, 1, 4});
+       }},
+  };
+  return kinds;
+}
+
+// Loads `bytes` and tells what is wrong about what came of it; "" if nothing is. They are refused, with a text, and
+// nothing is changed or kept; or taken, and the handle then holds what they say and is fit for work. Neither takes more
+// memory than the state or the bytes are large. Leaves the state that it found.
+inline std::string problem_of(Holder &holder, Ledger &ledger, const Bytes &bytes) {
+  const Bytes before = holder.save();
+  const Bytes copy(bytes.begin(), bytes.end());  // on the heap and of that size: reading past its end is seen
+  const size_t live_bytes = ledger.live_bytes;
+  ledger.asked_bytes = 0;
+  const lpt_status status = holder.load(copy);
+  const std::string words = lpt_context_error(holder.context());
+  // Arrays are filled up to 64 bytes, and an optimizer's parameter has seven at most.
+  const size_t most_bytes = (before.size() > bytes.size() ? before.size() : bytes.size()) + size_t{7} * 64;
+  if (ledger.asked_bytes > most_bytes) {
+    return "asked for " + std::to_string(ledger.asked_bytes) + " bytes of memory, of " + std::to_string(most_bytes);
+  }
+  if (status != LPT_OK) {
+    if (status != LPT_INVALID_STATE) return std::string("status ") + lpt_status_string(status) + ": " + words;
+    if (words.rfind("saved state: ", 0) != 0 || words.size() < 20) return "refused without a reason: " + words;
+    if (holder.save() != before) return "refused, but the state changed";
+    if (ledger.live_bytes != live_bytes) return "refused, but memory is kept";
+    return holder.is_good() ? "" : "refused, but something else went wrong";
+  }
+  const Bytes after = holder.save();
+  // A buffer may be longer than its state.
+  if (after.size() > bytes.size() || std::memcmp(after.data(), bytes.data(), after.size()) != 0) {
+    return "taken, but the state is not what was given";
+  }
+  holder.use();
+  if (holder.load(before) != LPT_OK || holder.save() != before) return "taken, and cannot go back";
+  return holder.is_good() ? "" : "taken, but not fit for work: " + std::string(lpt_context_error(holder.context()));
+}
+
+}  // namespace lpt::states
