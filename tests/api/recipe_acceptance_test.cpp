@@ -1,0 +1,237 @@
+// The recipes against published figures, as a table of docs/recipes.md lists them: what each product of LUQ, QuEST and NVFP4
+// costs, stochastic rounding by few bits, and square blocks.
+#include <numbers>
+
+#include "tests/api/recipe.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace lpt::test {
+namespace {
+
+// ---- the error of a product of normal numbers
+
+// What a cast makes of normal numbers x: E(q - x)² / E x² and E qx / E x² - 1.
+struct CastFigure {
+  double relative_square, bias;
+
+  double square() const { return 1 + 2 * bias + relative_square; }  // E q² / E x²
+};
+
+// A cast of what another one made, in directions of its own.
+CastFigure after(const CastFigure &first, const CastFigure &second) {
+  const double along = (1 + first.bias) * (1 + second.bias), square = first.square() * second.square();
+  return {square - 2 * along + 1, along - 1};
+}
+
+// Of a simulation: 2^23 normal numbers, their deviations over one binade.
+constexpr CastFigure kNvfp4 = {9.04e-3, -4.4e-3};
+constexpr CastFigure kNvfp4Square = {1.24e-2, -9.2e-3};
+constexpr CastFigure kNvfp4Headroom = {2.37e-2, 0};
+constexpr CastFigure kQuestNearest = {1.34e-2, -1.5e-2};
+constexpr CastFigure kThreeQuarters = {1.367e-2, -9.4e-3};
+constexpr CastFigure kThreeQuartersStochastic = {2.778e-2, 0};
+constexpr CastFigure kLogarithmic = {0.0816, 0};
+
+double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
+
+// Int4 with the clip 12.1 · sqrt(E x²) - 12.2 · E|x|, by its definition.
+CastFigure sawb() {
+  const double step = (12.1 - 12.2 * std::sqrt(2 / std::numbers::pi)) / 7;
+  CastFigure figure = {0, -1};
+  constexpr double kWidth = 1e-4;
+  for (double x = -9; x < 9; x += kWidth) {
+    const double q = step * std::clamp(std::rint(x / step), -7.0, 7.0);
+    figure.relative_square += kWidth * density(x) * (q - x) * (q - x);
+    figure.bias += kWidth * density(x) * q * x;
+  }
+  return figure;
+}
+
+// The share of normal numbers beyond 6 of QuEST's scales, the powers of two nearest to 2.92247856 / 6 of the deviation, over
+// a binade of deviations.
+double quest_clipped() {
+  constexpr int kPoints = 1000;
+  double share = 0;
+  for (int i = 0; i < kPoints; ++i) {
+    const double clip = 2.92247856 * std::exp2((i + 0.5) / kPoints - 0.5);
+    share += std::erfc(clip / std::numbers::sqrt2) / kPoints;
+  }
+  return share;
+}
+
+// The error (Frobenius) of a product of two casts of independent normal numbers; a share of its results is zero.
+double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
+  const double power = a.square() * b.square() - 2 * (1 + a.bias) * (1 + b.bias) + 1;
+  return std::sqrt((1 - zeros) * power + zeros);
+}
+
+constexpr int64_t kDepth = 4096;
+constexpr int64_t kSide = kIsSanitized ? 128 : 256;
+
+Shape3 shape_of(lpt_product product) {  // rows, input, output
+  switch (product) {
+    case LPT_PRODUCT_FORWARD:
+      return {kSide, kDepth, kSide};
+    case LPT_PRODUCT_DGRAD:
+      return {kSide, kSide, kDepth};
+    default:
+      return {kDepth, kSide, kSide};
+  }
+}
+
+std::vector<double> run(Layer &layer, lpt_product product) {
+  layer.forward();
+  if (product == LPT_PRODUCT_FORWARD) return numbers_of(layer.c, layer.y.get());
+  layer.backward(product == LPT_PRODUCT_DGRAD, product == LPT_PRODUCT_WGRAD, false);
+  return numbers_of(layer.c, product == LPT_PRODUCT_DGRAD ? layer.dx.get() : layer.dw.get());
+}
+
+// The same numbers times a power of two that is none.
+void scale(lpt_context *c, Tensor &tensor, const Matrix &numbers, double factor) {
+  std::vector<double> scaled = numbers.v;
+  for (double &number : scaled) number *= factor;
+  tensor = tensor_of(c, LPT_FORMAT_F32, numbers.rows, numbers.columns, scaled);
+}
+
+// Over deviations that are spread over one binade, each operand's in an order of its own.
+double measured_error(lpt_context *c, const char *name, lpt_product product) {
+  constexpr int kDeviations = 4;
+  double power = 0;
+  for (int i = 0; i < kDeviations; ++i) {
+    std::vector<double> results[2];
+    for (const bool is_exact : {false, true}) {
+      Layer layer(c, is_exact ? "f32" : name, shape_of(product), 4000 + 3 * static_cast<uint64_t>(i));
+      static constexpr int kOrders[3][kDeviations] = {{0, 1, 2, 3}, {2, 0, 3, 1}, {1, 3, 0, 2}};
+      const auto deviation = [&](int operand) { return std::exp2((kOrders[operand][i] + 0.5) / kDeviations); };
+      scale(c, layer.x, layer.x_numbers, deviation(0));
+      scale(c, layer.w, layer.w_numbers, deviation(1));
+      scale(c, layer.dy, layer.dy_numbers, deviation(2));
+      results[is_exact] = run(layer, product);
+    }
+    power += std::pow(relative_error(results[0], results[1]), 2) / kDeviations;
+  }
+  return std::sqrt(power);
+}
+
+// 4 · 2^16 results of 4096 terms each: the deviation of such an error is about 0.3 %, with a sanitizer twice that.
+TEST(RecipeAcceptance, ProductsOfNormalNumbersHaveTheErrorOfTheirCasts) {
+  const CastFigure kSawb = sawb();
+  std::printf("sawb: %.3e, bias %.2e; clipped by QuEST: %.2e\n", kSawb.relative_square, kSawb.bias, quest_clipped());
+  const CastFigure quest_again = after(kQuestNearest, kThreeQuarters);
+  const struct {
+    const char *recipe;
+    lpt_product product;
+    double error;
+  } table[] = {
+      {"nvfp4_pretrain", LPT_PRODUCT_FORWARD, error_of(kNvfp4, kNvfp4Square)},
+      {"nvfp4_pretrain", LPT_PRODUCT_DGRAD, error_of(kNvfp4Headroom, kNvfp4Square)},
+      {"nvfp4_pretrain", LPT_PRODUCT_WGRAD, error_of(kNvfp4Headroom, kNvfp4)},
+      {"fp4_all_the_way", LPT_PRODUCT_FORWARD, error_of(kNvfp4, kNvfp4)},
+      {"fp4_all_the_way", LPT_PRODUCT_DGRAD, error_of(kNvfp4Headroom, kNvfp4)},
+      {"fp4_all_the_way", LPT_PRODUCT_WGRAD, error_of(kNvfp4Headroom, kNvfp4Headroom)},
+      {"quartet", LPT_PRODUCT_FORWARD, error_of(kQuestNearest, kQuestNearest)},
+      {"quartet", LPT_PRODUCT_DGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
+      {"quartet", LPT_PRODUCT_WGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
+      {"luq", LPT_PRODUCT_FORWARD, error_of(kSawb, kSawb)},
+      {"luq", LPT_PRODUCT_DGRAD, error_of(kLogarithmic, kSawb)},
+      {"luq", LPT_PRODUCT_WGRAD, error_of(kLogarithmic, kSawb)},
+  };
+  const Context context = make_context(2);
+  for (const auto &[recipe, product, error] : table) {
+    const double measured = measured_error(context.get(), recipe, product);
+    std::printf("%-16s product %d: %.4f, of its casts %.4f (%+.2f %%)\n", recipe, product, measured, error,
+                100 * (measured / error - 1));
+    EXPECT_NEAR(measured, error, 0.03 * error) << recipe << " product " << product;
+  }
+}
+
+// ---- stochastic rounding by 8 bits
+
+// All 256 values of a byte for each of 4096 fractions of a step: the mean is the number within 2^-9 of a step for each, and
+// within 2e-4 over all. Without half a unit of the last bit added it would be 2^-9, 1.95e-3, too small.
+TEST(RecipeAcceptance, EightRandomBitsDoNotMoveTheMean) {
+  constexpr int64_t kFractions = 4096, kBytes = 256;
+  const Context context = make_context();
+  const struct {
+    lpt_format format;
+    double low, high;
+  } steps[] = {{LPT_FORMAT_E4M3FN, 1.0, 1.125},
+               {LPT_FORMAT_E2M1FN, 2.0, 3.0},
+               {LPT_FORMAT_E5M2, -1.25, -1.0},
+               {LPT_FORMAT_E3M0, 4.0, 8.0},
+               {LPT_FORMAT_INT4, 3.0, 4.0}};
+  std::vector<uint8_t> bytes(kFractions * kBytes);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i / kFractions);
+  const Tensor words = wrap(context.get(), LPT_FORMAT_UINT8, bytes.data(), kBytes, kFractions);
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.rounding = LPT_ROUNDING_STOCHASTIC;
+  options.stochastic_bits = 8;
+  options.random_words = words.get();
+  for (const auto &[format, low, high] : steps) {
+    std::vector<double> numbers(bytes.size());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const double fraction = (2.0 * static_cast<double>(i % kFractions) + 1) / (2 * kFractions);
+      numbers[i] = low + fraction * (high - low);
+    }
+    const Tensor source = wrap(context.get(), numbers, kBytes, kFractions);
+    const Tensor codes = make_tensor(context.get(), format, kBytes, kFractions);
+    ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, codes.get(), nullptr)));
+    const std::vector<double> given = numbers_of(context.get(), codes.get());
+    double all = 0;
+    for (size_t i = 0; i < kFractions; ++i) {
+      double shift = 0;
+      for (size_t j = i; j < given.size(); j += kFractions) shift += (given[j] - numbers[j]) / (high - low) / kBytes;
+      ASSERT_LE(std::abs(shift), 0x1p-9) << name_of(format) << ", fraction " << i;
+      all += shift / kFractions;
+    }
+    EXPECT_LT(std::abs(all), 2e-4) << name_of(format);
+  }
+}
+
+// ---- square blocks
+
+// Codes of a weight and of its transposition, cast apart.
+TEST(RecipeAcceptance, SquareBlocksAreTheSameForAMatrixAndItsTransposition) {
+  const Context context = make_context();
+  constexpr int64_t kRows = 80, kColumns = 48;
+  const std::vector<double> numbers = draw_normal(4100, kRows * kColumns);
+  const Tensor straight = tensor_of(context.get(), LPT_FORMAT_NVFP4_16X16, kRows, kColumns, numbers);
+  const Tensor turned =
+      tensor_of(context.get(), LPT_FORMAT_NVFP4_16X16, kColumns, kRows, transposed(numbers, kRows, kColumns));
+  EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), turned.get()));
+  for (const lpt_part part : {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES}) {
+    const Tensor ours = part_of(context.get(), straight.get(), part),
+                 theirs = part_of(context.get(), turned.get(), part);
+    const Shape shape = test::shape_of(context.get(), ours.get());
+    EXPECT_EQ(transposed(numbers_of(context.get(), ours.get()), shape.rows, shape.columns),
+              numbers_of(context.get(), theirs.get()))
+        << part;
+  }
+}
+
+// Ones on the diagonal of x and of dy, not cast: y and dx are the weight as forward and dgrad multiply it.
+TEST(RecipeAcceptance, ForwardAndDgradMultiplyTheSameWeight) {
+  const Context context = make_context();
+  lpt_context *c = context.get();
+  constexpr int64_t kSize = 64;
+  Layer layer(c, "nvfp4_pretrain", {kSize, kSize, kSize}, 4110);
+  for (const lpt_cast cast : {LPT_CAST_FORWARD_INPUT, LPT_CAST_DGRAD_GRADIENT}) {
+    ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, layer.recipe.get(), cast, LPT_FORMAT_NONE, nullptr)));
+  }
+  layer.make();
+  std::vector<double> ones(kSize * kSize);
+  for (size_t i = 0; i < kSize; ++i) ones[i * (kSize + 1)] = 1.0;
+  layer.x = tensor_of(c, LPT_FORMAT_F32, kSize, kSize, ones);
+  layer.dy = tensor_of(c, LPT_FORMAT_F32, kSize, kSize, ones);
+  layer.forward();
+  layer.backward(true, false, false);
+  const std::vector<double> forward = transposed(numbers_of(c, layer.y.get()), kSize, kSize);
+  EXPECT_EQ(forward, numbers_of(c, layer.dx.get()));
+  const Tensor cast = tensor_of(c, LPT_FORMAT_NVFP4_16X16, kSize, kSize, layer.w_numbers.v);
+  const std::vector<double> exact = numbers_of(c, cast.get());
+  // Two roundings of scales, one of the sum.
+  for (size_t i = 0; i < exact.size(); ++i) ASSERT_NEAR(exact[i], forward[i], 3 * 0x1p-24 * std::abs(exact[i])) << i;
+}
+
+}  // namespace
+}  // namespace lpt::test
