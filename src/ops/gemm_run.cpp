@@ -99,7 +99,9 @@ Cutting cut_product(const Context &context, const GemmRow &row, const GemmReques
 
 Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole) {
   const Cutting cutting = cut_product(context, row, whole);
-  const auto &[all, steps, parts, scratch_bytes] = cutting;
+  const Area &all = cutting.all;
+  const Grid &steps = cutting.steps, &parts = cutting.parts;  // clang 14 has no bindings in lambdas
+  const size_t scratch_bytes = cutting.scratch_bytes;
   std::byte *scratch = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(parts.count()) * scratch_bytes, &scratch));
   int64_t done = 0;
