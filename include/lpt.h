@@ -1842,6 +1842,32 @@ LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear
                                           lpt_scaler_values *out_values);
 
 /**
+ * @brief Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no
+ *        part of saved states. Casts give the same bits, and take longer.
+ *
+ * A cast that serves two products counts for the first of forward, dgrad, wgrad. Of two parts of dy the first counts, of
+ * many draws each one. The weight's casts count in lpt_linear_prepare(), where it succeeds.
+ *
+ * @param context the context.
+ * @param linear the layer.
+ * @param is_watched 1: count from now on; 0: no more.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is_watched);
+
+/**
+ * @brief Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a
+ *        stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_values.
+ * @param context the context.
+ * @param linear the layer.
+ * @param cast which operand of which product.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_cast cast,
+                                        lpt_statistics_values *out_values);
+
+/**
  * @brief Tells how many bytes lpt_linear_state_save() writes.
  * @param context the context.
  * @param linear the layer.
@@ -2487,7 +2513,10 @@ LPT_API lpt_status lpt_monitor_record(lpt_context *context, lpt_monitor *monitor
                                       double value);
 
 /**
- * @brief Records the amax that a layer's three scalers know: name/input/amax, name/weight/amax, name/gradient/amax.
+ * @brief Records the amax that a layer's three scalers know: name/input/amax, name/weight/amax, name/gradient/amax. Of a
+ *        watched layer (lpt_linear_watch()) also what each cast that ran did since, as lpt_monitor_record_statistics():
+ *        name/forward_input/clipped and so on; casts are forward_input, forward_weight, dgrad_gradient, dgrad_weight,
+ *        wgrad_gradient, wgrad_input.
  * @param context the context.
  * @param monitor the monitor.
  * @param step when, as the caller counts.

@@ -1,4 +1,4 @@
-// What a trainer looks at beside the loss, where it measures validation: noise, scales, alignment.
+// What a trainer looks at beside the loss, where it measures validation: noise, scales, clips, alignment.
 #include <fmt/format.h>
 
 #include "trainer.hpp"
@@ -28,6 +28,14 @@ void Trainer::watch() {
   lpt_context *context = context_.get();
   const int64_t step_count = steps_done();
   const Batch batch = batches_.training(step_count, 0);
+  // The weights' casts are made again, the same, so that they are counted too.
+  const auto set_watch = [&](int32_t is_watched) {
+    for (const Linear *linear : model_.linears()) {
+      check(context, lpt_linear_watch(context, linear->handle(), is_watched));
+    }
+  };
+  set_watch(1);
+  model_.prepare(context, static_cast<uint32_t>(step_count));
   pass(0);
   const lpt_noise_values noise = noise_->measure(context, model_, batch, loss_scale_);
   measured_.noise_ratio.push_back(noise.ratio);
@@ -42,6 +50,7 @@ void Trainer::watch() {
     check(context, lpt_monitor_record_linear(context, monitor_.get(), step_count, linear->weight().name.c_str(),
                                              linear->handle()));
   }
+  set_watch(0);
   for (const Parameter &parameter : model_.parameters()) {
     if (parameter.name.ends_with(".gate_up")) {
       record_alignment(context, parameter, step_count, monitor_.get());

@@ -202,6 +202,24 @@ lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear
   });
 }
 
+lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is_watched) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_choice("is_watched", is_watched, 1));
+    watch_linear(*linear, is_watched == 1);
+    return {};
+  });
+}
+
+lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_cast cast,
+                                lpt_statistics_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_linear(linear));
+    LPT_TRY(check_choice("cast", cast, kCastCount - 1));
+    return write_values(statistics_values(linear->sums[cast]), "out_values", out_values);
+  });
+}
+
 lpt_status lpt_linear_state_size(lpt_context *context, const lpt_linear *linear, size_t *out_size_bytes) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));

@@ -21,6 +21,11 @@ Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear
   return {};
 }
 
+void watch_linear(Linear &linear, bool is_watched) {
+  linear.is_watched = is_watched;
+  for (CastSums &sums : linear.sums) sums = {};
+}
+
 Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared) {
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));

@@ -31,6 +31,8 @@ struct lpt_linear {
   int64_t output_columns = 0;
   lpt::Scaler scalers[lpt::kOperandCount];
   lpt::PreparedWeight weight;
+  bool is_watched = false;
+  lpt::CastSums sums[lpt::kCastCount];  // of what its casts did while it is watched
 };
 
 namespace lpt {
@@ -46,6 +48,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
 Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
                        const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
                        Tensor *bias_gradient);
+void watch_linear(Linear &linear, bool is_watched);
 void write_linear(const Linear &linear, BlobWriter &writer);
 Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes);
 

@@ -165,7 +165,7 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
                        const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
                        Tensor *bias_gradient) {
   LPT_TRY(check_call(linear, options, true));
-  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags)};
+  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
   if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
     return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
   }

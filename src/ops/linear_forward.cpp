@@ -134,7 +134,7 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
 Status forward_linear(Context &context, Linear &linear, const Tensor *input, const lpt_linear_options &options,
                       Tensor *saved, Tensor *output) {
   LPT_TRY(check_call(linear, options, true));
-  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags)};
+  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
   Forward forward;
   LPT_TRY(check_wide_matrix(input, "input", !call.is_check_only, forward.x));
   LPT_TRY(check_shape(forward.x, "input", forward.x.rows, linear.input_columns, "the layer's input_columns"));

@@ -134,6 +134,7 @@ Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int
   cast.is_transposed = source.is_transposed != target.is_transposed;
   cast.smoothing = draw.smoothing;
   if (is_tensor_scaled(format_of(rule.format)) && !draw.is_rest) cast.scaler = &call.scalers[operand];
+  if (call.sums != nullptr && !draw.is_rest) cast.sums = &call.sums[which];
   if (rule.rule == LPT_SCALE_RULE_FIXED && !call.is_check_only) set_unit_scales(target.view);
   lpt_random random = call.options.random;
   if (operand != LPT_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;

@@ -12,10 +12,14 @@ struct Call {
   Scaler *scalers;
   const lpt_linear_options &options;
   bool is_check_only;
+  CastSums *sums;  // of each cast, added to; or NULL
 
   const CastRule &cast(lpt_cast which) const { return recipe.casts[which]; }
   const ProductRule &product(lpt_product which) const { return recipe.products[which]; }
 };
+
+// Where a call of the layer counts; NULL if it is not watched.
+inline CastSums *watched_sums(Linear &linear) { return linear.is_watched ? linear.sums : nullptr; }
 
 Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
 

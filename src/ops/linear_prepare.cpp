@@ -1,4 +1,6 @@
 // The weight's casts. A layer takes them when all are made.
+#include <algorithm>
+
 #include "src/ops/linear_parts.hpp"
 
 namespace lpt {
@@ -14,6 +16,7 @@ struct Next {
   const Recipe &recipe;
   Scaler scalers[kOperandCount];
   PreparedWeight weight;
+  CastSums sums[kCastCount];
 };
 
 void copy_scalers(const Linear &linear, Next &next) {
@@ -120,9 +123,15 @@ size_t linear_cast_bytes(const Linear &linear) {
 
 Status prepare_linear(Context &context, Linear &linear, const Tensor *tensor, const lpt_linear_options &options) {
   LPT_TRY(check_call(linear, options, false));
-  Next next{linear.next_recipe != nullptr ? *linear.next_recipe : linear.recipe, {}, {}};
+  Next next{linear.next_recipe != nullptr ? *linear.next_recipe : linear.recipe, {}, {}, {}};
   copy_scalers(linear, next);
-  const Call call{context, next.recipe, next.scalers, options, is_check_only(options.flags)};
+  std::copy_n(linear.sums, kCastCount, next.sums);
+  const Call call{context,
+                  next.recipe,
+                  next.scalers,
+                  options,
+                  is_check_only(options.flags),
+                  linear.is_watched ? next.sums : nullptr};
   MatrixView view;
   LPT_TRY(read_weight(call, tensor, linear, view));
   LPT_TRY(prepare_forward(call, view, next.weight));
@@ -133,6 +142,7 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *tensor, co
   next.weight.random = options.random;
   linear.weight = std::move(next.weight);
   for (int i = 0; i < kOperandCount; ++i) linear.scalers[i] = std::move(next.scalers[i]);
+  std::copy_n(next.sums, kCastCount, linear.sums);
   if (linear.next_recipe != nullptr) linear.recipe = *linear.next_recipe;
   linear.next_recipe.reset();
   return {};

@@ -161,19 +161,10 @@ Status record_number(Monitor &monitor, int64_t step, const char *name, double va
   return {};
 }
 
-Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear) {
-  static constexpr const char *kOperands[kOperandCount] = {"input", "weight", "gradient"};
-  LPT_TRY(check_name(name));
-  for (int i = 0; i < kOperandCount; ++i) {
-    const double amax = static_cast<double>(scaler_values(linear.scalers[i]).amax);
-    LPT_TRY(record_number(monitor, step, text("%s/%s/amax", name, kOperands[i]).c_str(), amax));
-  }
-  return {};
-}
+namespace {
 
-Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics) {
-  LPT_TRY(check_name(name));
-  const lpt_statistics_values values = statistics_values(statistics.sums);
+Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastSums &sums) {
+  const lpt_statistics_values values = statistics_values(sums);
   const auto share = [&](int64_t count) {
     return values.element_count == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(values.element_count);
   };
@@ -189,6 +180,29 @@ Status record_statistics(Monitor &monitor, int64_t step, const char *name, const
     LPT_TRY(record_number(monitor, step, text("%s/%s", name, what).c_str(), value));
   }
   return {};
+}
+
+}  // namespace
+
+Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear) {
+  static constexpr const char *kOperands[kOperandCount] = {"input", "weight", "gradient"};
+  static constexpr const char *kCasts[kCastCount] = {"forward_input", "forward_weight", "dgrad_gradient",
+                                                     "dgrad_weight",  "wgrad_gradient", "wgrad_input"};
+  LPT_TRY(check_name(name));
+  for (int i = 0; i < kOperandCount; ++i) {
+    const double amax = static_cast<double>(scaler_values(linear.scalers[i]).amax);
+    LPT_TRY(record_number(monitor, step, text("%s/%s/amax", name, kOperands[i]).c_str(), amax));
+  }
+  for (int i = 0; i < kCastCount; ++i) {
+    if (linear.sums[i].elements == 0) continue;  // not watched, or it did not run
+    LPT_TRY(record_sums(monitor, step, text("%s/%s", name, kCasts[i]).c_str(), linear.sums[i]));
+  }
+  return {};
+}
+
+Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics) {
+  LPT_TRY(check_name(name));
+  return record_sums(monitor, step, name, statistics.sums);
 }
 
 Status save_monitor(const Monitor &monitor, const char *path) {

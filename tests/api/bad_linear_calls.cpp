@@ -206,6 +206,25 @@ const std::vector<BadCall> kLinearCalls = {
        lpt_scaler_values v = LPT_SCALER_VALUES_INIT;
        return lpt_linear_scaler_read(w.c, w.linear.get(), 7, &v);
      }},
+    {"linear_watch: neither on nor off",
+     LPT_INVALID_ARGUMENT,
+     {"is_watched is 2", "0 to 1"},
+     [](World &w) { return lpt_linear_watch(w.c, w.linear.get(), 2); }},
+    {"linear_watch: no layer",
+     LPT_INVALID_ARGUMENT,
+     {"linear is NULL"},
+     [](World &w) { return lpt_linear_watch(w.c, nullptr, 1); }},
+    {"linear_cast_read: unknown cast",
+     LPT_INVALID_ARGUMENT,
+     {"cast is 6", "0 to 5"},
+     [](World &w) {
+       lpt_statistics_values v = LPT_STATISTICS_VALUES_INIT;
+       return lpt_linear_cast_read(w.c, w.linear.get(), 6, &v);
+     }},
+    {"linear_cast_read: nowhere to write",
+     LPT_INVALID_ARGUMENT,
+     {"out_values is NULL"},
+     [](World &w) { return lpt_linear_cast_read(w.c, w.linear.get(), LPT_CAST_WGRAD_INPUT, nullptr); }},
     {"linear_state_load: truncated",
      LPT_INVALID_STATE,
      {"saved state", "truncated"},

@@ -279,6 +279,39 @@ TEST(Monitor, RecordsLayersAndCasts) {
                file.text());
 }
 
+TEST(Monitor, RecordsWhatTheCastsOfAWatchedLayerDid) {
+  const Context context = make_context();
+  lpt_context *c = context.get();
+  const Monitor monitor = make_monitor(c);
+  Recipe recipe;
+  ASSERT_TRUE(ok(c, lpt_recipe_create(c, "unit_scaling", out(recipe))));  // without scales: e4m3fn ends at 448
+  lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+  shape.input_columns = shape.output_columns = 2;
+  Linear linear;
+  ASSERT_TRUE(ok(c, lpt_linear_create(c, recipe.get(), &shape, out(linear))));
+  const std::vector<float> w = {1.0f, -3.0f, 0.5f, 2.0f}, x = {1000.0f, 1.0f};
+  const Tensor weight = wrap(c, w, 2, 2), input = wrap(c, x, 1, 2), output = make_tensor(c, LPT_FORMAT_F32, 1, 2);
+  ASSERT_TRUE(ok(c, lpt_linear_watch(c, linear.get(), 1)));
+  ASSERT_TRUE(ok(c, lpt_linear_prepare(c, linear.get(), weight.get(), nullptr)));
+  ASSERT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), input.get(), nullptr, nullptr, output.get())));
+  ASSERT_TRUE(ok(c, lpt_monitor_record_linear(c, monitor.get(), 7, "up", linear.get())));
+  ASSERT_TRUE(ok(c, lpt_linear_watch(c, linear.get(), 0)));
+  ASSERT_TRUE(ok(c, lpt_monitor_record_linear(c, monitor.get(), 8, "up", linear.get())));
+  const File file("lpt_monitor_casts_test.csv");
+  ASSERT_TRUE(ok(c, lpt_monitor_save(c, monitor.get(), file.path().c_str())));
+  char error[64];
+  std::snprintf(error, sizeof error, "%.17g", 552.0 * 552.0 / (1e6 + 1.0));
+  EXPECT_EQ(std::string("step,name,value\n7,up/input/amax,0\n7,up/weight/amax,0\n7,up/gradient/amax,0\n"
+                        "7,up/forward_input/amax,1000\n7,up/forward_input/clipped,0.5\n"
+                        "7,up/forward_input/underflow,0\n7,up/forward_input/nan,0\n"
+                        "7,up/forward_input/relative_error,") +
+                error +
+                "\n7,up/forward_weight/amax,3\n7,up/forward_weight/clipped,0\n7,up/forward_weight/underflow,0\n"
+                "7,up/forward_weight/nan,0\n7,up/forward_weight/relative_error,0\n"
+                "8,up/input/amax,0\n8,up/weight/amax,0\n8,up/gradient/amax,0\n",
+            file.text());
+}
+
 TEST(Monitor, RefusesBadArguments) {
   const Context context = make_context();
   lpt_context *c = context.get();

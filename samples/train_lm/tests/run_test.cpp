@@ -94,6 +94,11 @@ void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
     expect.that(loss < kLargestEarlyLoss, fmt::format("{} ends at {:.3f} bits per byte", name, loss));
     expect.that(read(options.out + "/monitor.csv").find("40,noise/ratio,") != std::string::npos,
                 fmt::format("{} tells its noise", name));
+    if (recipe != "f32") {
+      expect.that(
+          read(options.out + "/monitor.csv").find("40,block0.gate_up/forward_input/clipped,") != std::string::npos,
+          fmt::format("{} tells what its casts clipped", name));
+    }
   };
   for (const std::string &recipe : lm::recipe_names()) {
     learns(recipe, "", "adamw");
