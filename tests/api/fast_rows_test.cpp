@@ -95,7 +95,7 @@ TEST_P(FastRows, Multiply) {
 }
 
 std::string name_of_isa(const testing::TestParamInfo<lpt_isa> &info) {
-  static const char *const names[] = {"Auto", "Reference", "Avx2", "Avx512", "Avx512Bf16"};
+  static const char *const names[] = {"Auto", "Reference", "Avx2", "Avx512", "Avx512Bf16", "Amx"};
   return names[info.param];
 }
 
