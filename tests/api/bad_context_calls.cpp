@@ -46,7 +46,7 @@ const std::vector<BadCall> kContextCalls = {
      [](World &w) { return lpt_context_set_threads(w.c, -1); }},
     {"set_isa: unknown",
      LPT_INVALID_ARGUMENT,
-     {"isa is 99", "0 to 4"},
+     {"isa is 99", "0 to 5"},
      [](World &w) { return lpt_context_set_isa(w.c, 99); }},
     {"set_log: unknown level",
      LPT_INVALID_ARGUMENT,
