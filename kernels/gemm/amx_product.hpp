@@ -130,11 +130,12 @@ void set_column_scales(const UnitProduct<Numbers> &product, const Depth &depth, 
   }
 }
 
-// The sums of a group, scaled, are added to the totals.
-inline void add_group(const float *sums, const float *row_scales, const float *column_scales, bool is_first,
-                      float *totals) {
+// The sums of a group, scaled, are added to the totals. Rows that are not there hold what memory held: subnormal numbers
+// among that would take a hundred cycles each.
+inline void add_group(const float *sums, const float *row_scales, const float *column_scales, int64_t rows,
+                      bool is_first, float *totals) {
   const __m512 low_scales = _mm512_loadu_ps(column_scales), high_scales = _mm512_loadu_ps(column_scales + 16);
-  for (int64_t i = 0; i < kPairRows; ++i, sums += kPairColumns, totals += kPairColumns) {
+  for (int64_t i = 0; i < rows; ++i, sums += kPairColumns, totals += kPairColumns) {
     const __m512 row = _mm512_set1_ps(row_scales[i]);
     const __m512 low = is_first ? _mm512_setzero_ps() : _mm512_load_ps(totals);
     const __m512 high = is_first ? _mm512_setzero_ps() : _mm512_load_ps(totals + 16);
@@ -163,7 +164,7 @@ void multiply_groups(const UnitProduct<Numbers> &product, const uint8_t *a, int6
     const int64_t count = smaller(blocking.group_length, depth.count - first);
     multiply_rows<Numbers>(a + offset, product.panel + offset, count, rows, nullptr, product.finished);
     add_group(product.finished, product.row_scales + group * blocking.rows + row,
-              product.column_scales + group * kPairColumns, depth.first + first == 0, totals);
+              product.column_scales + group * kPairColumns, rows, depth.first + first == 0, totals);
   }
 }
 

@@ -81,9 +81,11 @@ const char *refuses_panels(const Format &format) {
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
 
-// Products of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later.
+// Products of fewer rows do not repay decoding to tiles; what int8 dot products take too repays it later, and with shorter
+// groups never.
 constexpr int64_t kLeastUnitRows = 4;
 constexpr int64_t kLeastUnitRowsOfIntegers = 32;
+constexpr int64_t kLeastUnitGroupOfIntegers = 64;
 
 const char *refuses_unit(const GemmRequest &request) {
   if (const char *reason = refuses_common(request, true)) return reason;
@@ -225,7 +227,11 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
 }
 
 bool is_for_dots(const GemmRequest &request) {
-  return request.m < kLeastUnitRowsOfIntegers && refuses_groups(request) == nullptr;
+  if (refuses_groups(request) != nullptr) return false;
+  const auto is_short = [&](const MatrixView &view) {
+    return is_grouped_by_scales(view, true, request.k) && view.format.block_columns < kLeastUnitGroupOfIntegers;
+  };
+  return request.m < kLeastUnitRowsOfIntegers || is_short(request.a) || is_short(request.b);
 }
 
 [[maybe_unused]] const char *refuses_amx(const GemmRequest &request) {
@@ -233,13 +239,13 @@ bool is_for_dots(const GemmRequest &request) {
   if (const char *reason = refuses_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (const char *reason = refuses_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
   if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
-  return is_for_dots(request) ? "int8 dot products of so few rows are faster" : nullptr;
+  return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 
 [[maybe_unused]] const char *refuses_int8_amx(const GemmRequest &request) {
   if (const char *reason = refuses_bytes(request)) return reason;
   if (const char *reason = refuses_unit(request)) return reason;
-  return is_for_dots(request) ? "int8 dot products of so few rows are faster" : nullptr;
+  return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 
 }  // namespace
