@@ -56,6 +56,7 @@ constexpr ProductRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis =
 constexpr ProductRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_SIGNS_FIXED};
 constexpr ProductRule kQuartetBackward = {
     .hadamard_size = 32, .hadamard_signs = LPT_SIGNS_RANDOM, .source = LPT_SOURCE_FORWARD_CLIPPED};
+constexpr ProductRule kTwoDraws = {.draws = 2};
 constexpr ProductRule kTwoParts = {.source = LPT_SOURCE_FORWARD_CLIPPED, .parts = 2};
 constexpr ProductRule kUnit = {.output_scale = LPT_OUTPUT_SCALE_UNIT};
 
@@ -75,7 +76,9 @@ constexpr Preset kPresets[] = {
     {.name = "quartet",
      .casts = {kQuest, kQuest, kRoomyMxfp4Random, kRoomyMxfp4, kRoomyMxfp4Random, kRoomyMxfp4},
      .products = {kHadamard32, kQuartetBackward, kQuartetBackward}},
-    {.name = "luq", .casts = {kSawb, kSawb, kLogarithmic, kSawb, kLogarithmic, kSawb}},
+    {.name = "luq",
+     .casts = {kSawb, kSawb, kLogarithmic, kSawb, kLogarithmic, kSawb},
+     .products = {kPlain, kTwoDraws, kTwoDraws}},
     {.name = "halo_0", .casts = {kE4m3, kE4m3, kE4m3, kE4m3, kE4m3, kE4m3}},
     {.name = "halo_1",
      .casts = {kFp6Fine, kFp6Fine, kFp6Wide, kFp6Wide, kFp6Wide, kFp6Wide},

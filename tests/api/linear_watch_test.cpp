@@ -79,16 +79,17 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
         SCOPED_TRACE(std::string(model.name) + ", cast " + std::to_string(cast));
         const lpt_statistics_values values = read(c, layer.linear.get(), cast);
         const bool is_first = cast <= LPT_CAST_DGRAD_GRADIENT;  // of those that may be shared
-        const auto count = static_cast<int64_t>(sources[cast]->v.size());
+        const bool is_gradient = sources[cast] == &layer.dy_numbers;
+        const int32_t draws = is_gradient ? model.products[cast / 2].draws : 1;
+        const auto count = draws * static_cast<int64_t>(sources[cast]->v.size());
         if (model.casts[cast].format == nullptr) {
           EXPECT_EQ(0, values.element_count);
           continue;
         }
         if (!is_first && values.element_count == 0) continue;
         EXPECT_EQ(count, values.element_count);
-        const bool is_gradient = sources[cast] == &layer.dy_numbers;
         if (is_gradient || model.products[cast / 2].source == LPT_SOURCE_PLAIN) {
-          const double squares = squares_of(*sources[cast]);
+          const double squares = draws * squares_of(*sources[cast]);
           EXPECT_NEAR(squares, values.squared_sum, 1e-5 * squares);
         }
         EXPECT_GT(values.squared_error, 0.0);
@@ -109,7 +110,7 @@ TEST(LinearWatch, CountsEachDrawOfAGradient) {
   watch(c, layer.linear.get(), 1);
   layer.forward();
   layer.backward();
-  EXPECT_EQ(40 * 28, read(c, layer.linear.get(), LPT_CAST_DGRAD_GRADIENT).element_count);
+  EXPECT_EQ(2 * 40 * 28, read(c, layer.linear.get(), LPT_CAST_DGRAD_GRADIENT).element_count);
   EXPECT_EQ(3 * 40 * 28, read(c, layer.linear.get(), LPT_CAST_WGRAD_GRADIENT).element_count);
 }
 

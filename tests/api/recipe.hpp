@@ -55,6 +55,8 @@ inline std::vector<RecipeModel> recipe_models() {
   const lpt_product_options none = LPT_PRODUCT_OPTIONS_INIT;
   const lpt_product_options clipped = product_options(32, LPT_SIGNS_RANDOM, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED);
   const lpt_product_options parts = product_options(0, LPT_SIGNS_NONE, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED, 2);
+  lpt_product_options twice = LPT_PRODUCT_OPTIONS_INIT;
+  twice.draws = 2;
   lpt_product_options unit = LPT_PRODUCT_OPTIONS_INIT;
   unit.output_scale = LPT_OUTPUT_SCALE_UNIT;
   return {
@@ -69,7 +71,7 @@ inline std::vector<RecipeModel> recipe_models() {
        {nv, nv_square, nv_random, nv_square, nv_random, nv},
        {none, none, product_options(16, LPT_SIGNS_FIXED)}},
       {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {product_options(32), clipped, clipped}},
-      {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}},
+      {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, twice, twice}},
       {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
       {"halo_1", {fine, fine, wide, wide, wide, wide}, {product_options(128), none, none}},
       {"halo_2",
