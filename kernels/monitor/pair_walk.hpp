@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/common/ahead.hpp"
+#include "kernels/common/eight.hpp"
 #include "kernels/monitor/monitor.hpp"
 
 namespace lpt {
@@ -36,16 +37,6 @@ struct PairLanes {
     squared_differences = squared_differences + difference * difference;
   }
 };
-
-template <typename Eight>
-double sum_of_eight(const Eight &lanes) {
-  double sum[8];
-  lanes.store(sum);
-  for (int width = 4; width > 0; width /= 2) {
-    for (int lane = 0; lane < width; ++lane) sum[lane] += sum[lane + width];
-  }
-  return sum[0];
-}
 
 constexpr int64_t pair_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 2; }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/common/ahead.hpp"
+#include "kernels/common/eight.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 
 namespace lpt {
@@ -56,12 +57,7 @@ void measure_norm(const NormRequest &request) {
   for (int64_t begin = request.begin; begin < end; begin += kNormBlock) {
     const int64_t count = end - begin < kNormBlock ? end - begin : kNormBlock;
     const NormLanes<Eight> lanes = norm_lanes<Eight, kIsBf16>(gradient + begin * kBytes, count, ahead);
-    double sum[8];
-    (lanes.sum[0] + lanes.sum[1]).store(sum);
-    for (int width = 4; width > 0; width /= 2) {
-      for (int lane = 0; lane < width; ++lane) sum[lane] += sum[lane + width];
-    }
-    request.sums[begin / kNormBlock] = sum[0];
+    request.sums[begin / kNormBlock] = sum_of_eight(lanes.sum[0] + lanes.sum[1]);
     *request.nonfinite_count += lanes.nonfinite;
   }
 }

@@ -133,15 +133,6 @@ TEST(LinearWatch, BeginsAnewAndEnds) {
   EXPECT_EQ(0, all_elements(c, linear));
 }
 
-struct Stop {
-  int calls = 0;
-  int stop_at = 0;
-  static int32_t ask(void *user, int64_t, int64_t) {
-    auto *stop = static_cast<Stop *>(user);
-    return stop->calls++ == stop->stop_at ? 1 : 0;
-  }
-};
-
 TEST(LinearWatch, CountsNothingOfAStoppedPrepareOrACheck) {
   const Context context = make_context();
   lpt_context *c = context.get();

@@ -427,4 +427,14 @@ struct Layer {
   LayerModel model(const RecipeModel &of) const { return LayerModel(c, of, shape, prepare.random, call.random); }
 };
 
+// Progress that ends an operation when it is asked for the so-manieth time.
+struct Stop {
+  int calls = 0;
+  int stop_at = 0;
+  static int32_t ask(void *user, int64_t, int64_t) {
+    auto *stop = static_cast<Stop *>(user);
+    return stop->calls++ == stop->stop_at ? 1 : 0;
+  }
+};
+
 }  // namespace lpt::test

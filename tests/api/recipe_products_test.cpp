@@ -197,15 +197,6 @@ TEST(RecipeProducts, WhatAnotherRecipeSavedIsRefused) {
   expect_words({"saved was not written"}, lpt_context_error(c));
 }
 
-struct Stop {
-  int calls = 0;
-  int stop_at = 0;
-  static int32_t ask(void *user, int64_t, int64_t) {
-    auto *stop = static_cast<Stop *>(user);
-    return stop->calls++ == stop->stop_at ? 1 : 0;
-  }
-};
-
 TEST(RecipeProducts, WhatAStoppedForwardSavedIsRefused) {
   const Context context = make_context();
   lpt_context *c = context.get();
