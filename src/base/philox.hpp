@@ -66,8 +66,13 @@ LPT_HOST_DEVICE static inline uint32_t random_bits(const RandomSource &source, i
   return (block.word[(index % 8) / 2] >> (16 * (index % 2))) & 0xFFFFu;
 }
 
+// 32 bits of their own for each index: 128 bits serve four.
+LPT_HOST_DEVICE static inline uint32_t random_word(const RandomSource &source, uint64_t index) {
+  return random_block(source, index / 4).word[index % 4];
+}
+
 // Rooms of the top four bits of a stream, so that two operations never share bits.
-enum class RandomRoom : uint32_t { kQuantize = 1, kLinear = 2, kOptimizer = 3, kSigns = 6 };
+enum class RandomRoom : uint32_t { kQuantize = 1, kLinear = 2, kOptimizer = 3, kSparse = 4, kSigns = 6 };
 
 LPT_HOST_DEVICE static inline uint32_t random_stream(RandomRoom room, uint32_t site, uint32_t role) {
   return (static_cast<uint32_t>(room) << 28) | (site << 4) | role;

@@ -1,0 +1,27 @@
+// The family of transposable masks: N of every row and of every column of each M × M tile.
+#pragma once
+
+#include <span>
+
+#include "lpt.h"
+#include "src/base/row.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// Tiles begin at the first row and column of the source; those at its ends count as filled up with zeros. A tile's weights
+// are its magnitudes times `importance`, in f32; NaN counts as larger than infinity, both as far larger than all others.
+struct TransposableMaskRequest {
+  MatrixView source;  // f32, f64, bf16, f16
+  MatrixView mask;    // uint8: 1 where a number stays, else 0
+  int32_t kept;
+  int32_t of;
+  lpt_sparse_solver solver;  // not AUTO
+  int32_t iterations;        // ENTROPY only
+  float sharpness;           // ENTROPY only
+  const float *importance;   // NULL, or one for each column
+};
+
+std::span<const Row<TransposableMaskRequest>> transposable_mask_kernels();
+
+}  // namespace lpt
