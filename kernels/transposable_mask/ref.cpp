@@ -1,0 +1,81 @@
+// The plain row: it decides every bit.
+#include "kernels/transposable_mask/rows.hpp"
+#include "kernels/transposable_mask/tile.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+namespace {
+
+using Request = TransposableMaskRequest;
+
+// Where a tile begins, and what of it lies inside.
+struct Place {
+  int64_t row, column;
+  int rows, columns;
+};
+
+int within(int64_t left, int size) { return static_cast<int>(left < size ? left : size); }
+
+float load(const MatrixView &view, const Element &element, int64_t row, int64_t column) {
+  const int64_t at = row * view.row_stride + column * view.column_stride;
+  if (view.format.element == LPT_FORMAT_F32) return static_cast<const float *>(view.data)[at];
+  if (view.format.element == LPT_FORMAT_F64) return static_cast<float>(static_cast<const double *>(view.data)[at]);
+  return decode(element, load_code(element, view.data, at));
+}
+
+void read_tile(const Request &request, const Element &element, const Place &place, Tile &tile) {
+  tile.size = request.of;
+  tile.kept = request.kept;
+  for (int i = 0; i < tile.size; ++i) {
+    for (int j = 0; j < tile.size; ++j) {
+      float weight = 0.0f;
+      if (i < place.rows && j < place.columns) {
+        weight = __builtin_fabsf(load(request.source, element, place.row + i, place.column + j));
+        if (request.importance != nullptr) weight *= request.importance[place.column + j];
+      }
+      tile.weights[i * tile.size + j] = weight;
+    }
+  }
+}
+
+TileMask solve(const Request &request, const Tile &tile) {
+  switch (request.solver) {
+    case LPT_SPARSE_SOLVER_GREEDY:
+      return solve_greedy(tile);
+    case LPT_SPARSE_SOLVER_SEARCH:
+      return solve_search(tile);
+    case LPT_SPARSE_SOLVER_PRUNE:
+      return solve_prune(tile);
+    case LPT_SPARSE_SOLVER_ENTROPY:
+      return solve_entropy(tile, request.iterations, request.sharpness);
+    default:
+      return solve_exact(tile);
+  }
+}
+
+void write_tile(const MatrixView &view, const Place &place, const TileMask &mask) {
+  uint8_t *const data = static_cast<uint8_t *>(view.data);
+  for (int i = 0; i < place.rows; ++i) {
+    for (int j = 0; j < place.columns; ++j) {
+      data[(place.row + i) * view.row_stride + (place.column + j) * view.column_stride] = stays(mask, i, j);
+    }
+  }
+}
+
+}  // namespace
+
+void transposable_mask_any_ref(const Request &request) {
+  const MatrixView &source = request.source;
+  const Element element = has_element(source.format.element) ? element_of(source.format.element) : Element{};
+  Tile tile;
+  for (int64_t row = 0; row < source.rows; row += request.of) {
+    for (int64_t column = 0; column < source.columns; column += request.of) {
+      const Place place = {row, column, within(source.rows - row, request.of),
+                           within(source.columns - column, request.of)};
+      read_tile(request, element, place, tile);
+      write_tile(request.mask, place, solve(request, tile));
+    }
+  }
+}
+
+}  // namespace lpt

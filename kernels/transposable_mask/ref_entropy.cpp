@@ -1,0 +1,71 @@
+// ENTROPY: Meng et al., arXiv 2505.23949, in f32.
+//   s = exp(sharpness · (w / largest - 1)), q = 1;  then `iterations` times:
+//   each row times N / its sum, each column times N / its sum;  t = s · q;  s = min(t, 1), q = max(t, 1).
+// Sums run from the first place to the last. Weights are worths, rounded to f32, so that infinities have their place.
+#include "kernels/transposable_mask/tile.hpp"
+#include "src/formats/functions.hpp"
+
+namespace lpt {
+namespace {
+
+struct Transport {
+  int size;
+  float target;
+  float s[kLargestPlaces], q[kLargestPlaces];
+};
+
+// Beyond, exp is 2^-100 or less: what no line can tell from zero, though it may be divided by.
+constexpr float kLowest = -69.0f;
+
+void begin(const Tile &tile, const Worths &worths, float sharpness, Transport &transport) {
+  transport.size = tile.size;
+  transport.target = static_cast<float>(tile.kept);
+  const int count = tile.size * tile.size;
+  int64_t largest = 1;
+  for (int i = 0; i < count; ++i) largest = worths.at[i] > largest ? worths.at[i] : largest;
+  for (int i = 0; i < count; ++i) {
+    const float share = static_cast<float>(worths.at[i]) / static_cast<float>(largest);
+    const float power = sharpness * (share - 1.0f);
+    transport.s[i] = exp_f32(power > kLowest ? power : kLowest);
+    transport.q[i] = 1.0f;
+  }
+}
+
+// A line of `size` places, `step` apart.
+void scale_line(float *line, int size, int step, float target) {
+  float sum = 0.0f;
+  for (int i = 0; i < size; ++i) sum += line[i * step];
+  if (!(sum > 0.0f)) return;
+  const float factor = target / sum;
+  for (int i = 0; i < size; ++i) line[i * step] *= factor;
+}
+
+void iterate(Transport &transport) {
+  const int size = transport.size;
+  for (int row = 0; row < size; ++row) scale_line(transport.s + row * size, size, 1, transport.target);
+  for (int column = 0; column < size; ++column) scale_line(transport.s + column, size, size, transport.target);
+  for (int i = 0; i < size * size; ++i) {
+    const float t = transport.s[i] * transport.q[i];
+    transport.s[i] = t < 1.0f ? t : 1.0f;
+    transport.q[i] = t < 1.0f ? 1.0f : t;
+  }
+}
+
+}  // namespace
+
+TileMask solve_entropy(const Tile &tile, int iterations, float sharpness) {
+  Worths worths;
+  find_worths(tile, worths);
+  Transport transport;
+  begin(tile, worths, sharpness, transport);
+  for (int i = 0; i < iterations; ++i) iterate(transport);
+  Tile rounded;
+  rounded.size = tile.size;
+  rounded.kept = tile.kept;
+  for (int i = 0; i < tile.size * tile.size; ++i) rounded.weights[i] = transport.s[i];
+  TileMask mask = solve_greedy(rounded);
+  improve_mask(tile, worths, mask);
+  return mask;
+}
+
+}  // namespace lpt

@@ -1,0 +1,131 @@
+// SEARCH: short lines are filled, then two rows exchange two columns while the sum of worths grows. A sum of integers that
+// grows each time comes to an end.
+#include "kernels/transposable_mask/tile.hpp"
+
+namespace lpt {
+namespace {
+
+struct Exchange {
+  int row, column;
+  int64_t gain;
+};
+
+class Search {
+ public:
+  Search(const Tile &tile, const Worths &worths, TileMask &mask)
+      : size_(tile.size), kept_(tile.kept), worths_(worths), mask_(mask) {
+    for (int column = 0; column < size_; ++column) in_column_[column] = count_column(mask, size_, column);
+  }
+
+  // Each step fills one place of the first row and the first column that are short.
+  void fill() {
+    for (int row = 0; row < size_; ++row) {
+      while (count_row(mask_, row) < kept_) fill_place(row, first_short_column());
+    }
+  }
+
+  void exchange() {
+    for (bool is_changed = true; is_changed;) {
+      is_changed = false;
+      for (int a = 0; a < size_; ++a) {
+        for (int b = a + 1; b < size_; ++b) {
+          while (exchange_best(a, b)) is_changed = true;
+        }
+      }
+    }
+  }
+
+ private:
+  int64_t worth(int row, int column) const { return worths_.at[row * size_ + column]; }
+  void flip(int row, int column) { mask_.rows[row] ^= 1u << column; }
+
+  int first_short_column() const {
+    int column = 0;
+    while (in_column_[column] >= kept_) ++column;
+    return column;
+  }
+
+  void keep(int row, int column) {
+    flip(row, column);
+    ++in_column_[column];
+  }
+
+  // Places that stay, whose row could take `column` and whose column `row` could take: the first of the best.
+  Exchange best_detour(int row, int column) const {
+    Exchange best{-1, -1, 0};
+    for (int i = 0; i < size_; ++i) {
+      if (stays(mask_, i, column)) continue;
+      for (uint32_t left = mask_.rows[i] & ~mask_.rows[row]; left != 0; left &= left - 1) {
+        const int j = __builtin_ctz(left);
+        const int64_t gain = worth(row, j) + worth(i, column) - worth(i, j);
+        if (best.row < 0 || gain > best.gain) best = {i, j, gain};
+      }
+    }
+    return best;
+  }
+
+  // A free place whose row and column are both short; without one there is a detour for every pair of short lines: rows that
+  // lack `column` and columns that `row` lacks would else be short all of them, and free where they cross.
+  void keep_any_free() {
+    for (int row = 0; row < size_; ++row) {
+      if (count_row(mask_, row) >= kept_) continue;
+      for (int column = 0; column < size_; ++column) {
+        if (in_column_[column] < kept_ && !stays(mask_, row, column)) return keep(row, column);
+      }
+    }
+  }
+
+  void fill_place(int row, int column) {
+    if (!stays(mask_, row, column)) return keep(row, column);
+    const Exchange detour = best_detour(row, column);
+    if (detour.row < 0) return keep_any_free();
+    flip(detour.row, detour.column);
+    flip(row, detour.column);
+    flip(detour.row, column);
+    ++in_column_[column];
+  }
+
+  // The first of the columns that `from` keeps and `to` does not, and that gain most by going over.
+  Exchange best_move(int from, int to) const {
+    Exchange best{from, -1, 0};
+    for (uint32_t left = mask_.rows[from] & ~mask_.rows[to]; left != 0; left &= left - 1) {
+      const int column = __builtin_ctz(left);
+      const int64_t gain = worth(to, column) - worth(from, column);
+      if (best.column < 0 || gain > best.gain) best = {from, column, gain};
+    }
+    return best;
+  }
+
+  bool exchange_best(int a, int b) {
+    const Exchange one = best_move(a, b);
+    const Exchange other = best_move(b, a);
+    if (one.column < 0 || other.column < 0 || one.gain + other.gain <= 0) return false;
+    const uint32_t columns = 1u << one.column | 1u << other.column;
+    mask_.rows[a] ^= columns;
+    mask_.rows[b] ^= columns;
+    return true;
+  }
+
+  int size_, kept_;
+  const Worths &worths_;
+  TileMask &mask_;
+  int in_column_[kLargestTile];
+};
+
+}  // namespace
+
+void improve_mask(const Tile &tile, const Worths &worths, TileMask &mask) {
+  Search search(tile, worths, mask);
+  search.fill();
+  search.exchange();
+}
+
+TileMask solve_search(const Tile &tile) {
+  Worths worths;
+  find_worths(tile, worths);
+  TileMask mask = solve_greedy(tile);
+  improve_mask(tile, worths, mask);
+  return mask;
+}
+
+}  // namespace lpt
