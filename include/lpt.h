@@ -440,13 +440,15 @@ typedef struct lpt_format_description {
   int32_t reserved;        /**< 0. */
   double largest;          /**< Largest finite element. */
   lpt_format zero_point;   /**< UINT8: one per block, for elements uint4 and uint8 with block scales; or NONE. */
+  int32_t sparse_kept;     /**< 2 for 2:4: of every 4 columns 2 are stored, see lpt_sparse_compress(); 0: all. */
+  int32_t sparse_of;       /**< 4 for 2:4; 0: all columns are stored. */
 } lpt_format_description;
 
 /** @brief Defaults of lpt_format_description. */
 #define LPT_FORMAT_DESCRIPTION_INIT                                                                                 \
   {                                                                                                                 \
     sizeof(lpt_format_description), LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, \
-        LPT_FORMAT_NONE                                                                                             \
+        LPT_FORMAT_NONE, 0, 0                                                                                       \
   }
 
 /**
@@ -467,7 +469,8 @@ LPT_API lpt_status lpt_format_from_description(const lpt_format_description *des
 /**
  * @brief Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale,
  *        where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an
- *        optional /uint8 for zero points ("uint4/1x256/f32/uint8"). An element of the caller's own is spelled
+ *        optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of
+ *        every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled
  *        e<exponent bits>m<mantissa bits>b<bias> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign
  *        ("e4m2b9-finite", "ue4m3b7-nan").
  * @param name zero-terminated.
@@ -518,7 +521,9 @@ enum lpt_part_values {
   LPT_PART_PAYLOAD = 0,      /**< The elements. */
   LPT_PART_BLOCK_SCALES = 1, /**< A matrix of scales, one per block, rows of blocks by columns of blocks. */
   LPT_PART_TENSOR_SCALE = 2, /**< One scale. */
-  LPT_PART_ZERO_POINTS = 3   /**< A matrix of zero points, one per block, as the block scales. */
+  LPT_PART_ZERO_POINTS = 3,  /**< A matrix of zero points, one per block, as the block scales. */
+  /** Where the elements of a 2:4 format belong: bytes, rows by columns / 8 rounded up; see lpt_sparse_compress(). */
+  LPT_PART_SPARSE_INDICES = 4
 };
 
 /** @brief A tensor taken apart. */
@@ -1637,6 +1642,41 @@ LPT_API lpt_status lpt_sparse_mask_apply(lpt_context *context, const lpt_tensor 
  */
 LPT_API lpt_status lpt_sparse_mask_decay(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                                          double rate, lpt_tensor *gradient);
+
+/**
+ * @brief Compresses a matrix that a 2:4 mask was applied to: of every four columns the two that stay are stored, and
+ *        where they belong.
+ *
+ * Shapes    source, mask and compressed are rows × columns, transposed is columns × rows. Any number of columns: a last
+ *           group that is short counts as filled up with zeros.
+ * Formats   source any format whose code 0 is zero, without zero points; compressed the same
+ *           with /2:4 behind its name. Its payload has 2 · (columns / 4, rounded up) columns, its indices a byte per 8
+ *           columns: 4 bits per group, the first group lowest; in them two positions of 2 bits, the lower one first and
+ *           lowest. Legal are 0x4, 0x8, 0x9, 0xC, 0xD, 0xE; half a byte without a group is 0x4. Scales are the source's.
+ * Fewer     A group that keeps fewer than two stores its lowest other positions with what the mask leaves there:
+ *           code 0. The same matrix and mask always give the same bytes.
+ * Order     quantize first, then compress: scales come from the numbers that stay if the source was masked.
+ *
+ * @param context the context.
+ * @param source borrowed; dense codes. What the mask drops is not looked at.
+ * @param mask borrowed; uint8, at most two of every four along rows (with `transposed`, along columns as well); NULL: what
+ *        is not zero stays.
+ * @param compressed written; NULL: not wanted.
+ * @param transposed written; the source's columns as rows. For formats whose scales do not depend on the direction (none, a
+ *        tensor scale, square blocks); NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT, also where a group keeps more than two: the text names it; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_sparse_compress(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask,
+                                       lpt_tensor *compressed, lpt_tensor *transposed);
+
+/**
+ * @brief Writes a compressed matrix out: the inverse of lpt_sparse_compress(), zeros where nothing is stored.
+ * @param context the context.
+ * @param compressed borrowed; a 2:4 format.
+ * @param output written; the same format without /2:4, the same shape.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT, also where an index is not legal: the text names it; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_sparse_decompress(lpt_context *context, const lpt_tensor *compressed, lpt_tensor *output);
 
 /* ---------------------------------------------------------------- linear ------------------------------------------- */
 

@@ -29,6 +29,41 @@ struct SparseMaskRequest {
   const float *importance;  // NULL, or one for each column; MAGNITUDE only
 };
 
+// target(r, c) = source(r, c) where mask(r, c) is not 0, else 0. The same format: codes as they are.
+struct MaskApplyRequest {
+  MatrixView source;  // f32, f64, bf16, f16
+  MatrixView mask;    // uint8
+  MatrixView target;  // f32 or the source's format; may be the source
+};
+
+// gradient(r, c) += rate · weight(r, c) where mask(r, c) is 0: a product and a sum, each rounded to f32.
+struct MaskDecayRequest {
+  MatrixView weight;    // f32, bf16, f16
+  MatrixView mask;      // uint8
+  MatrixView gradient;  // f32
+  float rate;
+};
+
+// What a selection did to one row.
+struct SparseSums {
+  int64_t kept = 0, special_groups = 0;
+  double energy = 0.0, kept_energy = 0.0, variance = 0.0;
+};
+
+// Sums over the finite numbers of each row, in f64, from the first column to the last; groups as in SparseMaskRequest:
+//   energy of x², kept_energy of x² where the mask is not 0, variance of x² · (1 / p - 1) with the p of the rule.
+struct SparseMeasureRequest {
+  MatrixView source;  // f32, f64, bf16, f16; any strides
+  MatrixView mask;    // uint8; any strides
+  int32_t kept;
+  int32_t of;
+  lpt_sparse_rule rule;
+  SparseSums *sums;  // one for each row; written
+};
+
 std::span<const Row<SparseMaskRequest>> sparse_mask_kernels();
+std::span<const Row<MaskApplyRequest>> mask_apply_kernels();
+std::span<const Row<MaskDecayRequest>> mask_decay_kernels();
+std::span<const Row<SparseMeasureRequest>> sparse_measure_kernels();
 
 }  // namespace lpt

@@ -8,6 +8,7 @@
 //   29-33       log2 of block_columns; 31 stands for LPT_WHOLE
 //   34-41       zero point
 //   42-59       an element of the caller's own, while 0-7 is zero: see own_element.hpp
+//   60          2:4
 //
 // All other bits are zero, absent parts too. Only a canonical number is a format: it has no preset and no stray bits.
 #include "src/formats/format.hpp"
@@ -23,6 +24,9 @@ namespace {
 
 constexpr int32_t kLargestBlockExtent = 1 << 20;
 constexpr int kWholeLog2 = 31;
+constexpr lpt_format kSparseBit = lpt_format{1} << 60;
+constexpr int32_t kSparseKept = 2;
+constexpr int32_t kSparseOf = 4;
 
 bool is_block_extent(int32_t extent) {
   return extent == LPT_WHOLE ||
@@ -41,7 +45,8 @@ int32_t extent_from_bits(lpt_format bits) {
 
 lpt_format described_id(const Format &parts) {
   return kDescribedBit | parts.element | parts.block_scale << 8 | parts.tensor_scale << 16 |
-         extent_bits(parts.block_rows) << 24 | extent_bits(parts.block_columns) << 29 | parts.zero_point << 34;
+         extent_bits(parts.block_rows) << 24 | extent_bits(parts.block_columns) << 29 | parts.zero_point << 34 |
+         (parts.is_sparse ? kSparseBit : 0);
 }
 
 Format described_parts(lpt_format id) {
@@ -50,7 +55,8 @@ Format described_parts(lpt_format id) {
                   .element = own != 0 ? kDescribedBit | own : id & 0xFF,
                   .block_scale = (id >> 8) & 0xFF,
                   .tensor_scale = (id >> 16) & 0xFF,
-                  .zero_point = (id >> 34) & 0xFF};
+                  .zero_point = (id >> 34) & 0xFF,
+                  .is_sparse = (id & kSparseBit) != 0};
   if (parts.has_block_scale()) {
     parts.block_rows = extent_from_bits(id >> 24);
     parts.block_columns = extent_from_bits(id >> 29);
@@ -116,6 +122,20 @@ Status check_parts(const Format &parts) {
   return {};
 }
 
+// What is not stored is zero, code 0.
+Status check_sparse(const Format &parts) {
+  if (!parts.is_sparse) return {};
+  const FoundPlain found = find_plain(parts.element);
+  if (!found.is_encoded && parts.element != LPT_FORMAT_F32 && parts.element != LPT_FORMAT_F64) {
+    return invalid("element is %s, expected with 2:4 a number", said(parts.element).c_str());
+  }
+  if (found.is_encoded && (found.element.has_no_zero || decode(found.element, 0) != 0.0f)) {
+    return invalid("element is %s, expected with 2:4 one whose code 0 is zero", said(parts.element).c_str());
+  }
+  if (parts.has_zero_point()) return invalid("zero_point is uint8, expected none with 2:4: its zeros are not code 0");
+  return {};
+}
+
 Status check_told(const char *member, double given, double real, lpt_format id) {
   if (given == 0 || given == real) return {};
   return invalid("%s is %g, expected 0 or %g as %s has it", member, given, real, format_name(id).c_str());
@@ -143,10 +163,31 @@ bool find_format(lpt_format id, Format &out_format) {
 
 Status make_format(Format parts, lpt_format &out_format) {
   LPT_TRY(check_parts(parts));
+  LPT_TRY(check_sparse(parts));
+  if (parts.is_sparse) {
+    out_format = described_id(parts);
+    return {};
+  }
   const Preset *preset = find_preset_of_parts(parts);
   out_format = parts.is_plain() ? parts.element : preset != nullptr ? preset->format.id : described_id(parts);
   return {};
 }
+
+namespace {
+
+lpt_format with_sparsity(lpt_format id, bool is_sparse) {
+  Format parts;
+  lpt_format result = LPT_FORMAT_NONE;
+  if (!find_format(id, parts)) return result;
+  parts.is_sparse = is_sparse;
+  if (!make_format(parts, result).is_ok()) return LPT_FORMAT_NONE;
+  return result;
+}
+
+}  // namespace
+
+lpt_format dense_format(lpt_format id) { return with_sparsity(id, false); }
+lpt_format sparse_format(lpt_format id) { return with_sparsity(id, true); }
 
 Status describe_format(lpt_format id, lpt_format_description &out_description) {
   Format format;
@@ -165,7 +206,9 @@ Status describe_format(lpt_format id, lpt_format_description &out_description) {
                      .special = element.special,
                      .reserved = 0,
                      .largest = element.largest,
-                     .zero_point = format.zero_point};
+                     .zero_point = format.zero_point,
+                     .sparse_kept = format.is_sparse ? kSparseKept : 0,
+                     .sparse_of = format.is_sparse ? kSparseOf : 0};
   return {};
 }
 
@@ -197,12 +240,18 @@ Status format_from_description(const lpt_format_description &description, lpt_fo
   lpt_format id = LPT_FORMAT_NONE;
   lpt_format element_id = LPT_FORMAT_NONE;
   LPT_TRY(described_element(description, element_id));
+  const bool is_sparse = description.sparse_kept == kSparseKept && description.sparse_of == kSparseOf;
+  if (!is_sparse && (description.sparse_kept != 0 || description.sparse_of != 0)) {
+    return invalid("sparse_kept is %d and sparse_of is %d, expected 2 and 4, or 0 and 0", description.sparse_kept,
+                   description.sparse_of);
+  }
   LPT_TRY(make_format({.element = element_id,
                        .block_scale = description.block_scale,
                        .tensor_scale = description.tensor_scale,
                        .block_rows = description.block_rows,
                        .block_columns = description.block_columns,
-                       .zero_point = description.zero_point},
+                       .zero_point = description.zero_point,
+                       .is_sparse = is_sparse},
                       id));
   const Plain element = find_plain(element_id).plain;
   LPT_TRY(check_told("element_bits", description.element_bits, element.bits, element_id));

@@ -21,6 +21,7 @@ struct Format {
   int32_t block_rows = 0;
   int32_t block_columns = 0;
   lpt_format zero_point = LPT_FORMAT_NONE;  // one per block, beside its scale
+  bool is_sparse = false;                   // 2:4: two of every four columns are stored, with their places
 
   [[gnu::always_inline]] bool has_zero_point() const { return zero_point != LPT_FORMAT_NONE; }
   [[gnu::always_inline]] bool has_block_scale() const { return block_scale != LPT_FORMAT_NONE; }
@@ -63,6 +64,18 @@ std::string format_text(const Format &format);
 
 Status describe_format(lpt_format id, lpt_format_description &out_description);
 Status format_from_description(const lpt_format_description &description, lpt_format &out_format);
+
+// The same format with all columns stored, or with two of every four.
+lpt_format dense_format(lpt_format id);
+lpt_format sparse_format(lpt_format id);
+
+// Columns that are stored of `columns`: all, or two of every four.
+constexpr int64_t stored_columns(const Format &format, int64_t columns) {
+  return format.is_sparse ? (columns + 3) / 4 * 2 : columns;
+}
+
+// Bytes of the places of one row: four bits for each group of four.
+constexpr int64_t index_bytes(int64_t columns) { return (columns + 7) / 8; }
 
 // How many blocks cover `rows` × `columns`.
 struct BlockGrid {

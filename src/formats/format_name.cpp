@@ -84,7 +84,27 @@ Status parse_parts(std::span<const std::string_view> words, Format &parts) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kSparseName = "/2:4";
+
+// The format of all that stands before /2:4.
+Status sparse_from_name(const char *name, lpt_format &out_format) {
+  const std::string dense(name, std::string_view(name).size() - kSparseName.size());
+  lpt_format id = LPT_FORMAT_NONE;
+  Format parts;
+  LPT_TRY(format_from_name(dense.c_str(), id));
+  find_format(id, parts);
+  if (parts.is_sparse) return invalid("name is \"%s\": expected /2:4 once", name);
+  parts.is_sparse = true;
+  const Status status = make_format(parts, out_format);
+  return status.is_ok() ? status : invalid("name is \"%s\": %s", name, status.message().c_str());
+}
+
+}  // namespace
+
 Status format_from_name(const char *name, lpt_format &out_format) {
+  if (std::string_view(name).ends_with(kSparseName)) return sparse_from_name(name, out_format);
   if (const Preset *preset = find_preset(std::string_view(name))) {
     out_format = preset->format.id;
     return {};
@@ -107,6 +127,7 @@ std::string format_name(lpt_format id) {
   if (const Preset *preset = find_preset(id)) return preset->name;
   Format format;
   if (!find_format(id, format)) return text("format %lld", static_cast<long long>(id));
+  if (format.is_sparse) return format_name(dense_format(id)).append(kSparseName);
   OwnElement own;
   if (format.is_plain() && read_own(id, own)) return own_name(own);
   std::string name = format_name(format.element);

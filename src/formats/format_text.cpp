@@ -93,11 +93,18 @@ std::string scales_text(const Format &format) {
   return result + (format.has_tensor_scale() ? " · tensor scale\n" : "\n");
 }
 
+std::string sparse_text(const Format &format) {
+  if (!format.is_sparse) return "";
+  return "  2:4: of every four columns two are stored, one after the other; beside them four bits for each four "
+         "columns:\n"
+         "  the place of the first, 0 to 2, in the low two, that of the second, up to 3, in the high two\n";
+}
+
 }  // namespace
 
 std::string format_text(const Format &format) {
   return format_name(format.id) + "\n" + element_text(format.element) + packing_text(format.element) +
-         scales_text(format);
+         scales_text(format) + sparse_text(format);
 }
 
 }  // namespace lpt

@@ -36,9 +36,6 @@ struct Rotation {
 Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, int64_t columns,
                      Rotation &out_rotation);
 
-// Rows and columns changed places. For numbers in rows alone.
-MatrixView turned(const MatrixView &view);
-
 // Writes `source` to `target`, dense f32 of its shape, with its columns rotated.
 Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
 

@@ -86,13 +86,6 @@ Status make_rotation(const Call &call, lpt_product product, const lpt_random &ra
   return {};
 }
 
-MatrixView turned(const MatrixView &view) {
-  MatrixView result = view;
-  std::swap(result.rows, result.columns);
-  std::swap(result.row_stride, result.column_stride);
-  return result;
-}
-
 Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation) {
   HadamardRequest whole{};
   whole.source = source;

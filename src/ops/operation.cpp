@@ -95,6 +95,11 @@ Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b,
   return invalid("%s at %p overlaps %s at %p: expected memory of its own", a_name, a.data, b_name, b.data);
 }
 
+Status check_in_place(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name) {
+  const bool is_same = a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
+  return is_same ? Status() : check_apart(a, a_name, b, b_name);
+}
+
 MatrixView vector_view(lpt_format format, const void *data, int64_t count) {
   MatrixView view;
   find_format(format, view.format);
@@ -112,6 +117,13 @@ MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t colum
   view.rows = rows;
   view.columns = view.row_stride = columns;
   return view;
+}
+
+MatrixView turned(const MatrixView &view) {
+  MatrixView result = view;
+  std::swap(result.rows, result.columns);
+  std::swap(result.row_stride, result.column_stride);
+  return result;
 }
 
 MatrixView scales_of(const MatrixView &view) {

@@ -42,11 +42,17 @@ Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data
 // The memory of two views must not meet. Interleaved columns of one matrix do not.
 Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
+// The same, or one and the same matrix: there a number is read before it is written.
+Status check_in_place(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
+
 // A dense vector as a view of one row.
 MatrixView vector_view(lpt_format format, const void *data, int64_t count);
 
 // A dense matrix of a plain format.
 MatrixView dense_view(lpt_format format, void *data, int64_t rows, int64_t columns);
+
+// Rows and columns changed places. For numbers in rows alone.
+MatrixView turned(const MatrixView &view);
 
 // The block scales of a view as a matrix.
 MatrixView scales_of(const MatrixView &view);

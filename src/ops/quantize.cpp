@@ -187,13 +187,6 @@ Status check_target(const Tensor *tensor, const char *name, const MatrixView &so
   return check_apart(out_view, name, source, "source");
 }
 
-// Where two views are one and the same matrix an element is read before it is written.
-Status check_in_place(const MatrixView &output, const MatrixView &source) {
-  const bool is_same =
-      output.data == source.data && output.format.id == source.format.id && output.row_stride == source.row_stride;
-  return is_same ? Status() : check_apart(output, "output", source, "source");
-}
-
 }  // namespace
 
 Status check_cast_options(const lpt_quantize_options &options) {
@@ -262,7 +255,7 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
     return invalid("format is %lld: expected a format", static_cast<long long>(format_id));
   LPT_TRY(check_wide_matrix(output, "output", needs_data, output_view));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
-  LPT_TRY(check_in_place(output_view, source_view));
+  LPT_TRY(check_in_place(output_view, "output", source_view, "source"));
   Cast cast;
   LPT_TRY(read_cast(context, options, source_view, needs_data, cast));
   if (cast.smoothing != nullptr) return unsupported("smoothing is e8m0fnu: expected f32 for a cast and back");
@@ -298,7 +291,7 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   LPT_TRY(check_wide_float(source_view, "source"));
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
-  LPT_TRY(check_in_place(output_view, source_view));
+  LPT_TRY(check_in_place(output_view, "output", source_view, "source"));
   HadamardRequest whole{};
   whole.source = source_view;
   whole.target = output_view;

@@ -20,6 +20,9 @@ int64_t dense_row_stride(lpt_format element, int64_t columns) {
   return (columns + pack - 1) / pack * pack;
 }
 
+// Two groups that store their first two columns: what an empty group has.
+constexpr uint8_t kFirstTwo = 0x44;
+
 Status check_format(lpt_format id, Format &out_format) {
   if (!find_format(id, out_format)) {
     return invalid("format is %lld: expected one of lpt_format_values or what lpt_format_from_description() gives",
@@ -48,8 +51,9 @@ void set_dense_strides(Tensor &tensor) {
   int64_t stride = 1;
   for (int32_t i = tensor.rank - 1; i >= 0; --i) {
     tensor.strides[i] = stride;
-    stride =
-        i == tensor.rank - 1 ? dense_row_stride(tensor.format.element, tensor.extents[i]) : stride * tensor.extents[i];
+    const bool is_last = i == tensor.rank - 1;
+    stride = is_last ? dense_row_stride(tensor.format.element, stored_columns(tensor.format, tensor.extents[i]))
+                     : stride * tensor.extents[i];
   }
 }
 
@@ -86,7 +90,7 @@ Shape shape_of(const Tensor &tensor) {
 }
 
 size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::byte *memory, MatrixView &out_view) {
-  const int64_t row_stride = dense_row_stride(format.element, columns);
+  const int64_t row_stride = dense_row_stride(format.element, stored_columns(format, columns));
   const size_t payload = static_cast<size_t>(rows * row_bytes(format.element, row_stride));
   const auto blocks = static_cast<size_t>(scale_count(format, rows, columns));
   const size_t scales =
@@ -117,6 +121,9 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
   if (!format.is_plain() && rank < 2) {
     return invalid("rank is %d: %s has scales and takes rank 2 or more", rank, format_name(id).c_str());
   }
+  if (format.is_sparse && rank != 2) {
+    return invalid("rank is %d: %s is sparse and takes rank 2", rank, format_name(id).c_str());
+  }
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = rank;
@@ -124,11 +131,17 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
   set_dense_strides(*tensor);
   const Shape shape = shape_of(*tensor);
   MatrixView view;
+  const size_t places = aligned(static_cast<size_t>(format.is_sparse ? shape.rows * index_bytes(shape.columns) : 0));
   const size_t bytes = lay_out_matrix(format, shape.rows, shape.columns, nullptr, view);
   std::shared_ptr<std::byte> memory;
-  LPT_TRY(allocate_bytes(context.allocator, bytes, memory));
+  LPT_TRY(allocate_bytes(context.allocator, bytes + places, memory));
   lay_out_matrix(format, shape.rows, shape.columns, memory.get(), view);
   set_unit_scales(view);
+  if (format.is_sparse) {
+    tensor->sparse_indices = reinterpret_cast<uint8_t *>(memory.get() + bytes);
+    tensor->sparse_index_stride = index_bytes(shape.columns);
+    std::memset(tensor->sparse_indices, kFirstTwo, static_cast<size_t>(shape.rows * tensor->sparse_index_stride));
+  }
   tensor->data = view.data;
   tensor->block_scales = view.block_scales;
   tensor->block_scale_stride = view.block_scale_stride;
@@ -142,9 +155,9 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
 Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor) {
   Format format;
   LPT_TRY(check_format(description.format, format));
-  if (!format.is_plain()) {
-    return invalid("format is %s: it has scales; wrap its parts and join them with lpt_tensor_combine()",
-                   format_name(format.id).c_str());
+  if (!format.is_plain() || format.is_sparse) {
+    return invalid("format is %s: it has %s; wrap its parts and join them with lpt_tensor_combine()",
+                   format_name(format.id).c_str(), format.is_plain() ? "indices" : "scales");
   }
   LPT_TRY(check_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
@@ -218,6 +231,13 @@ Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_
   return {};
 }
 
+// Places come two groups of four to a byte.
+Status cut_indices(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor &view) {
+  LPT_TRY(check_block_edges("columns", begins[1], extents[1], tensor.extents[1], 8));
+  if (tensor.sparse_indices != nullptr) view.sparse_indices += begins[0] * tensor.sparse_index_stride + begins[1] / 8;
+  return {};
+}
+
 }  // namespace
 
 Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor) {
@@ -229,7 +249,8 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
       return invalid("axis %d: begin %lld and extent %lld leave 0 to %lld", i, static_cast<long long>(begins[i]),
                      static_cast<long long>(extents[i]), static_cast<long long>(tensor.extents[i]));
     }
-    offset += begins[i] * tensor.strides[i];
+    const bool is_halved = tensor.format.is_sparse && i == tensor.rank - 1;
+    offset += (is_halved ? begins[i] / 2 : begins[i]) * tensor.strides[i];
     view->extents[i] = extents[i];
   }
   if (tensor.layout == Layout::kPanels) {
@@ -237,6 +258,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     *out_tensor = view.release();
     return {};
   }
+  if (tensor.format.is_sparse) LPT_TRY(cut_indices(tensor, begins, extents, *view));
   if (offset % packing.elements != 0) {
     return invalid("begins[%d] is %lld: elements of %s share bytes, expected a multiple of %d", tensor.rank - 1,
                    static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str(),
@@ -286,7 +308,18 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     result->block_scales = nullptr;
     result->tensor_scale = nullptr;
     result->zero_points = nullptr;
+    result->sparse_indices = nullptr;
+    if (tensor.format.is_sparse) result->extents[1] = stored_columns(tensor.format, tensor.extents[1]);
     plain = tensor.format.element;
+  } else if (part == LPT_PART_SPARSE_INDICES && tensor.format.is_sparse) {
+    plain = LPT_FORMAT_UINT8;
+    result->rank = 2;
+    result->extents[0] = tensor.extents[0];
+    result->extents[1] = index_bytes(tensor.extents[1]);
+    result->strides[0] = tensor.sparse_index_stride;
+    result->strides[1] = 1;
+    result->data = tensor.sparse_indices;
+    result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
   } else if ((part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) ||
              (part == LPT_PART_ZERO_POINTS && tensor.format.has_zero_point())) {
     const Shape shape = shape_of(tensor);
@@ -343,9 +376,11 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   const int64_t extents[2] = {rows, columns};
   LPT_TRY(check_extents(2, extents));
   static constexpr const char *kNames[] = {"parts[0], the payload,", "parts[1], the block scales,",
-                                           "parts[2], the tensor scale,", "parts[3], the zero points,"};
-  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale(), format.has_zero_point()};
-  for (int32_t i = 0; i < 4; ++i) {
+                                           "parts[2], the tensor scale,", "parts[3], the zero points,",
+                                           "parts[4], the sparse indices,"};
+  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale(), format.has_zero_point(),
+                            format.is_sparse};
+  for (int32_t i = 0; i < 5; ++i) {
     const bool is_given = i < part_count && parts[i] != nullptr;
     if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kNames[i]);
     if (is_given != is_wanted[i]) {
@@ -353,7 +388,7 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
                      is_wanted[i] ? "needs" : "lacks");
     }
   }
-  for (int32_t i = 4; i < part_count; ++i) {
+  for (int32_t i = 5; i < part_count; ++i) {
     if (parts[i] != nullptr) return invalid("parts[%d] is given: %s has no such part", i, format_name(id).c_str());
   }
 
@@ -367,7 +402,8 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
     return invalid("parts[0], the payload, is %s: expected %s%s", format_name(payload.format.id).c_str(),
                    format_name(format.element).c_str(), is_small ? " or uint8" : "");
   }
-  const int64_t payload_columns = is_bytes ? packed_bytes(packing, columns) : columns;
+  const int64_t stored = stored_columns(format, columns);
+  const int64_t payload_columns = is_bytes ? packed_bytes(packing, stored) : stored;
   if (view.rows != rows || view.columns != payload_columns) {
     return invalid("parts[0], the payload, is %lld×%lld: expected %lld×%lld", static_cast<long long>(view.rows),
                    static_cast<long long>(view.columns), static_cast<long long>(rows),
@@ -412,6 +448,13 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
     tensor->zero_points = static_cast<uint8_t *>(zero_points.data);
     tensor->storage[3] = zero_points.storage[0];
   }
+  if (format.is_sparse) {
+    const Tensor &indices = *parts[LPT_PART_SPARSE_INDICES];
+    LPT_TRY(check_scales(indices, kNames[4], LPT_FORMAT_UINT8, rows, index_bytes(columns)));
+    tensor->sparse_indices = static_cast<uint8_t *>(indices.data);
+    tensor->sparse_index_stride = index_bytes(columns);
+    tensor->storage[4] = indices.storage[0];
+  }
   *out_tensor = tensor.release();
   return {};
 }
@@ -420,7 +463,9 @@ size_t tensor_bytes(const Tensor &tensor) {
   if (tensor.layout == Layout::kPanels) return panels_bytes(tensor);
   const Shape shape = shape_of(tensor);
   const Format &format = tensor.format;
-  const int64_t payload = shape.rows * row_bytes(format.element, shape.columns);
+  const int64_t places = format.is_sparse ? index_bytes(shape.columns) : 0;
+  const int64_t stored = row_bytes(format.element, stored_columns(format, shape.columns));
+  const int64_t payload = shape.rows * (stored + places);
   const int64_t blocks = scale_count(format, shape.rows, shape.columns);
   const int64_t scales = format.has_block_scale() ? blocks * (element_bits(format.block_scale) / 8) : 0;
   return static_cast<size_t>(payload + scales + (format.has_zero_point() ? blocks : 0)) +
@@ -430,6 +475,10 @@ size_t tensor_bytes(const Tensor &tensor) {
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   if (tensor.layout == Layout::kPanels) {
     return unsupported("%s is packed weights, %s: only products take such, as b", name, tensor_text(tensor).c_str());
+  }
+  if (tensor.format.is_sparse) {
+    return unsupported("%s is sparse, %s: expected a dense one, see lpt_sparse_decompress()", name,
+                       tensor_text(tensor).c_str());
   }
   const Shape shape = shape_of(tensor);
   out_view = MatrixView{tensor.format,       tensor.data,
@@ -455,6 +504,22 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
     inner = i;
   }
   if (shape.columns == 1) out_view.column_stride = 1;
+  return {};
+}
+
+Status sparse_matrix_of(const Tensor &tensor, const char *name, SparseView &out_view) {
+  if (!tensor.format.is_sparse) {
+    return unsupported("%s is %s: expected a 2:4 format", name, tensor_text(tensor).c_str());
+  }
+  const int64_t stored = stored_columns(tensor.format, tensor.extents[1]);
+  out_view.stored = MatrixView{tensor.format,       tensor.data,
+                               tensor.extents[0],   stored,
+                               tensor.strides[0],   1,
+                               tensor.block_scales, tensor.block_scale_stride,
+                               tensor.tensor_scale, tensor.zero_points};
+  out_view.columns = tensor.extents[1];
+  out_view.indices = tensor.sparse_indices;
+  out_view.index_stride = tensor.sparse_index_stride;
   return {};
 }
 

@@ -22,8 +22,10 @@ struct lpt_tensor {
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;
-  lpt::Layout layout = lpt::Layout::kRows;  // panels: strides count elements of whole panels
-  std::array<std::shared_ptr<std::byte>, 4> storage;  // by lpt_part; empty where the caller's memory is borrowed
+  uint8_t *sparse_indices = nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes
+  int64_t sparse_index_stride = 0;
+  lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
+  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_part; empty where the caller's memory is borrowed
 };
 
 namespace lpt {
@@ -48,8 +50,17 @@ Shape shape_of(const Tensor &tensor);
 // Bytes of payload and scales, without gaps.
 size_t tensor_bytes(const Tensor &tensor);
 
-// The tensor as rows and columns. An error names it by `name` if its leading axes do not fold.
+// The tensor as rows and columns. An error names it by `name` if its leading axes do not fold, or if it is sparse.
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
+
+// A 2:4 matrix: its stored elements as a matrix of fewer columns, with the scales of all, and their places.
+struct SparseView {
+  MatrixView stored;  // format and scales of the sparse format, stored_columns() of its columns
+  int64_t columns = 0;
+  uint8_t *indices = nullptr;
+  int64_t index_stride = 0;
+};
+Status sparse_matrix_of(const Tensor &tensor, const char *name, SparseView &out_view);
 
 // "128×64 e4m3fn_row"
 std::string tensor_text(const Tensor &tensor);

@@ -393,6 +393,7 @@ extern const std::vector<BadCall> kContextCalls;
 extern const std::vector<BadCall> kTensorCalls;
 extern const std::vector<BadCall> kQuantizeCalls;
 extern const std::vector<BadCall> kScalerCalls;
+extern const std::vector<BadCall> kSparseCalls;
 extern const std::vector<BadCall> kGemmCalls;
 extern const std::vector<BadCall> kRecipeCalls;
 extern const std::vector<BadCall> kLinearCalls;

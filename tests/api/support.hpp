@@ -139,6 +139,7 @@ inline std::vector<lpt_part> parts_of(lpt_format format) {
   if (description.block_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_BLOCK_SCALES);
   if (description.tensor_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_TENSOR_SCALE);
   if (description.zero_point != LPT_FORMAT_NONE) parts.push_back(LPT_PART_ZERO_POINTS);
+  if (description.sparse_of != 0) parts.push_back(LPT_PART_SPARSE_INDICES);
   return parts;
 }
 

@@ -1,0 +1,12 @@
+// What the files of this family offer to the table.
+#pragma once
+
+#include "kernels/sparse_pack/sparse_pack.hpp"
+
+namespace lpt {
+
+void compress_any_ref(const CompressRequest &request);
+void decompress_any_ref(const DecompressRequest &request);
+void nonzero_any_ref(const NonzeroRequest &request);
+
+}  // namespace lpt

@@ -1,0 +1,61 @@
+#include "src/ops/sparse.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_sparse_options_init(lpt_sparse_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_SPARSE_OPTIONS_INIT);
+}
+
+void lpt_sparse_values_init(lpt_sparse_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SPARSE_VALUES_INIT);
+}
+
+lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source, const lpt_sparse_options *options,
+                                  lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_values *out_values) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
+    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
+    LPT_TRY(select_sparse_mask(self, source, known, mask, masked, out_values == nullptr ? nullptr : &values));
+    if (out_values == nullptr || (known.flags & LPT_CHECK_ONLY) != 0) return {};
+    return write_values(values, "out_values", out_values);
+  });
+}
+
+lpt_status lpt_sparse_mask_check(lpt_context *context, const lpt_tensor *mask, int32_t kept, int32_t of,
+                                 lpt_sparse_direction direction, int64_t *out_count) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_count, "out_count"));
+    return check_sparse_mask(self, mask, kept, of, direction, out_count);
+  });
+}
+
+lpt_status lpt_sparse_mask_compare(lpt_context *context, const lpt_tensor *mask, const lpt_tensor *other,
+                                   int64_t *out_count) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_out(out_count, "out_count"));
+    return compare_sparse_masks(self, mask, other, out_count);
+  });
+}
+
+lpt_status lpt_sparse_mask_apply(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask,
+                                 lpt_tensor *output) {
+  return guard(context, [&](Context &self) { return apply_sparse_mask(self, source, mask, output); });
+}
+
+lpt_status lpt_sparse_mask_decay(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask, double rate,
+                                 lpt_tensor *gradient) {
+  return guard(context, [&](Context &self) { return decay_masked(self, weight, mask, rate, gradient); });
+}
+
+lpt_status lpt_sparse_compress(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask,
+                               lpt_tensor *compressed, lpt_tensor *transposed) {
+  return guard(context, [&](Context &self) { return compress_sparse(self, source, mask, compressed, transposed); });
+}
+
+lpt_status lpt_sparse_decompress(lpt_context *context, const lpt_tensor *compressed, lpt_tensor *output) {
+  return guard(context, [&](Context &self) { return decompress_sparse(self, compressed, output); });
+}

@@ -1,0 +1,20 @@
+// lpt_sparse_mask_…(): N of every M numbers stay.
+#pragma once
+
+#include "src/ops/context.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
+                          Tensor *masked, lpt_sparse_values *out_values);
+Status check_sparse_mask(Context &context, const Tensor *mask, int32_t kept, int32_t of, lpt_sparse_direction direction,
+                         int64_t *out_count);
+Status compare_sparse_masks(Context &context, const Tensor *mask, const Tensor *other, int64_t *out_count);
+Status apply_sparse_mask(Context &context, const Tensor *source, const Tensor *mask, Tensor *output);
+Status compress_sparse(Context &context, const Tensor *source, const Tensor *mask, Tensor *compressed,
+                       Tensor *transposed);
+Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *output);
+Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, double rate, Tensor *gradient);
+
+}  // namespace lpt

@@ -1,0 +1,263 @@
+#include <vector>
+
+#include "kernels/sparse_mask/sparse_mask.hpp"
+#include "kernels/transposable_mask/transposable_mask.hpp"
+#include "src/ops/operation.hpp"
+#include "src/ops/sparse_parts.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kMostIterations = 10000;
+
+// ---- checks
+
+bool is_drawn(lpt_sparse_rule rule) { return rule == LPT_SPARSE_RULE_MVUE || rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS; }
+
+Status check_rule(const lpt_sparse_options &options) {
+  LPT_TRY(check_choice("rule", options.rule, LPT_SPARSE_RULE_SOFT_THRESHOLD));
+  LPT_TRY(check_choice("direction", options.direction, LPT_SPARSE_DIRECTION_BOTH));
+  const bool is_transposable = options.direction == LPT_SPARSE_DIRECTION_BOTH;
+  if (is_transposable && options.rule != LPT_SPARSE_RULE_MAGNITUDE) {
+    return unsupported("rule is %d with direction BOTH: expected MAGNITUDE, transposable masks know no other",
+                       options.rule);
+  }
+  if (options.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS && options.kept != 2) {
+    return unsupported("kept is %d with rule MVUE_TWO_DRAWS: expected 2, one for each draw", options.kept);
+  }
+  return {};
+}
+
+Status check_solver(const lpt_sparse_options &options) {
+  LPT_TRY(check_choice("solver", options.solver, LPT_SPARSE_SOLVER_ENTROPY));
+  if (options.iterations < 0 || options.iterations > kMostIterations) {
+    return invalid("iterations is %d: expected 0 to %d", options.iterations, kMostIterations);
+  }
+  LPT_TRY(check_finite("sharpness", options.sharpness, 0.0, 1e4));
+  const bool is_solved = options.direction == LPT_SPARSE_DIRECTION_BOTH;
+  if (!is_solved && (options.solver != 0 || options.iterations != 0 || options.sharpness != 0.0)) {
+    return invalid("solver is %d, iterations %d, sharpness %g with direction %d: expected 0, they serve BOTH",
+                   options.solver, options.iterations, options.sharpness, options.direction);
+  }
+  return {};
+}
+
+Status check_sparse_options(const lpt_sparse_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_sparse_group(options.kept, options.of, options.of - 1));
+  LPT_TRY(check_rule(options));
+  LPT_TRY(check_solver(options));
+  if (options.reserved != 0) return invalid("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+// Factors of the columns; NULL where there are none.
+Status read_importance(const lpt_sparse_options &options, int64_t columns, bool needs_data,
+                       const float **out_importance) {
+  if (options.importance == nullptr) return {};
+  if (options.rule != LPT_SPARSE_RULE_MAGNITUDE || options.direction == LPT_SPARSE_DIRECTION_COLUMN) {
+    return unsupported("importance is given with rule %d and direction %d: expected MAGNITUDE, and ROW or BOTH",
+                       options.rule, options.direction);
+  }
+  void *data = nullptr;
+  LPT_TRY(check_vector(options.importance, "importance", LPT_FORMAT_F32, columns, needs_data, &data));
+  const float *importance = static_cast<const float *>(data);
+  for (int64_t i = 0; needs_data && i < columns; ++i) {
+    if (!(importance[i] >= 0.0f)) {
+      return invalid("importance[%lld] is %g: expected 0 or more", number(i), static_cast<double>(importance[i]));
+    }
+  }
+  *out_importance = importance;
+  return {};
+}
+
+// ---- selection
+
+// The matrices of a call; views without data where an output is not wanted.
+struct Selection {
+  MatrixView source, mask, masked;
+  const float *importance = nullptr;
+  RandomSource random{};
+};
+
+Status check_selection(const Tensor *source, const lpt_sparse_options &options, const Tensor *mask,
+                       const Tensor *masked, Selection &selection) {
+  const bool needs_data = !is_check_only(options.flags);
+  LPT_TRY(check_sparse_options(options));
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, selection.source));
+  if (mask != nullptr) {
+    LPT_TRY(check_mask(mask, "mask", needs_data, selection.mask));
+    LPT_TRY(check_beside(selection.mask, "mask", selection.source, "source"));
+  }
+  if (masked != nullptr) {
+    LPT_TRY(check_output(masked, "masked", needs_data, selection.source, selection.masked));
+    if (mask != nullptr) LPT_TRY(check_apart(selection.masked, "masked", selection.mask, "mask"));
+  }
+  LPT_TRY(read_importance(options, selection.source.columns, needs_data, &selection.importance));
+  return make_random(options.random, RandomRoom::kSparse, 0, selection.source.columns, 16, options.philox_rounds,
+                     selection.random);
+}
+
+// Which words the groups draw: they are counted over the whole tensor, rows first for both directions.
+Status place_draws(const lpt_sparse_options &options, const RandomSource &random, SparseMaskRequest &request) {
+  if (!is_drawn(options.rule) || random.row_stride == 0) return {};
+  const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
+  const int64_t row = random.offset / random.row_stride;
+  const int64_t column = random.offset % random.row_stride;
+  const int64_t begin = is_column ? row : column;
+  if (begin % options.of != 0) {
+    return invalid(
+        "random.offset begins at %s %lld of the whole tensor: expected a multiple of %d, where a group begins",
+        is_column ? "row" : "column", number(begin), options.of);
+  }
+  const int64_t line = is_column ? random.row_stride : (random.row_stride + options.of - 1) / options.of;
+  const int64_t first = is_column ? row / options.of * line + column : row * line + column / options.of;
+  request.first_draw = static_cast<uint64_t>(first);
+  request.row_draws = static_cast<uint64_t>(is_column ? 1 : line);
+  request.group_draws = static_cast<uint64_t>(is_column ? line : 1);
+  return {};
+}
+
+// Of an output that may not be wanted.
+double bytes_of(const MatrixView &view) { return view.data == nullptr ? 0.0 : view_bytes(view); }
+
+SparseMaskRequest cut(const SparseMaskRequest &whole, int64_t begin, int64_t count) {
+  SparseMaskRequest part = whole;
+  part.source = cut_rows(whole.source, begin, count);
+  part.mask = cut_rows(whole.mask, begin, count);
+  part.masked = cut_rows(whole.masked, begin, count);
+  part.first_draw += static_cast<uint64_t>(begin) * whole.row_draws;
+  return part;
+}
+
+// Groups along rows, or along columns of turned views: those are cut in lumps, so that lines of memory stay whole.
+Status select_groups(Context &context, const lpt_sparse_options &options, const Selection &selection) {
+  const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
+  SparseMaskRequest whole{};
+  whole.source = is_column ? turned(selection.source) : selection.source;
+  whole.mask = is_column ? turned(selection.mask) : selection.mask;
+  whole.masked = is_column ? turned(selection.masked) : selection.masked;
+  whole.kept = options.kept;
+  whole.of = options.of;
+  whole.rule = options.rule;
+  whole.random = selection.random;
+  whole.importance = selection.importance;
+  LPT_TRY(place_draws(options, selection.random, whole));
+  const Row<SparseMaskRequest> *row = nullptr;
+  LPT_TRY(choose(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &row));
+  if (is_check_only(options.flags)) return {};
+  const double bytes = view_bytes(selection.source) + bytes_of(selection.mask) + bytes_of(selection.masked);
+  const Measure measure(context, "sparse_mask", row->name, bytes);
+  const int64_t unit = is_column ? 256 : 1;
+  const Parts parts = split_reported(context, (whole.source.rows + unit - 1) / unit, unit * whole.source.columns);
+  return run_reported(context, parts.count, whole.source.rows * whole.source.columns, [&](int64_t i) {
+    const int64_t begin = i * parts.length * unit;
+    row->run(cut(whole, begin, std::min(parts.length * unit, whole.source.rows - begin)));
+  });
+}
+
+// A mask of the library's own, where a step needs one that the caller does not want.
+Status need_mask(Context &context, bool is_run, Selection &selection) {
+  if (selection.mask.format.id != LPT_FORMAT_NONE || !is_run) return {};
+  std::byte *memory = nullptr;
+  const MatrixView &source = selection.source;
+  LPT_TRY(context.arena->take(static_cast<size_t>(source.rows * source.columns), &memory));
+  selection.mask = dense_view(LPT_FORMAT_UINT8, memory, source.rows, source.columns);
+  return {};
+}
+
+TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Selection &selection) {
+  TransposableMaskRequest whole{};
+  whole.source = selection.source;
+  whole.mask = selection.mask;
+  whole.kept = options.kept;
+  whole.of = options.of;
+  whole.solver = options.solver;
+  if (whole.solver == LPT_SPARSE_SOLVER_AUTO) {
+    whole.solver = options.of <= 4 ? LPT_SPARSE_SOLVER_EXACT : LPT_SPARSE_SOLVER_SEARCH;
+  }
+  whole.iterations = options.iterations == 0 ? 200 : options.iterations;
+  whole.sharpness = options.sharpness == 0.0 ? 40.0f : static_cast<float>(options.sharpness);
+  whole.importance = selection.importance;
+  return whole;
+}
+
+Status select_tiles(Context &context, const lpt_sparse_options &options, Selection &selection) {
+  const bool is_run = !is_check_only(options.flags);
+  const bool is_masked = selection.masked.data != nullptr;
+  LPT_TRY(need_mask(context, is_run, selection));
+  const TransposableMaskRequest whole = tiles_of(options, selection);
+  const Row<TransposableMaskRequest> *row = nullptr;
+  LPT_TRY(choose(context, "transposable_mask", transposable_mask_kernels(), whole, {selection.source.format.id}, &row));
+  if (is_run) {
+    const Measure measure(context, "transposable_mask", row->name, view_bytes(whole.source) + view_bytes(whole.mask));
+    const int64_t unit = options.of;
+    const Parts parts = split_reported(context, (whole.source.rows + unit - 1) / unit, unit * whole.source.columns);
+    LPT_TRY(run_reported(context, parts.count, whole.source.rows * whole.source.columns, [&](int64_t i) {
+      const int64_t begin = i * parts.length * unit;
+      const int64_t count = std::min(parts.length * unit, whole.source.rows - begin);
+      TransposableMaskRequest part = whole;
+      part.source = cut_rows(whole.source, begin, count);
+      part.mask = cut_rows(whole.mask, begin, count);
+      row->run(part);
+    }));
+  }
+  if (!is_masked) return {};
+  return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
+}
+
+// Rows are measured apart and added up in turn, so that threads do not matter.
+Status measure_selection(Context &context, const lpt_sparse_options &options, const Selection &selection,
+                         lpt_sparse_values &values) {
+  const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
+  const MatrixView source = is_column ? turned(selection.source) : selection.source;
+  const MatrixView mask = is_column ? turned(selection.mask) : selection.mask;
+  std::vector<SparseSums> sums(static_cast<size_t>(source.rows));
+  const SparseMeasureRequest whole{source, mask, options.kept, options.of, options.rule, sums.data()};
+  const Row<SparseMeasureRequest> *row = nullptr;
+  LPT_TRY(choose(context, "sparse_measure", sparse_measure_kernels(), whole, {source.format.id}, &row));
+  if (is_check_only(options.flags)) return {};
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    row->run({cut_rows(source, begin, count), cut_rows(mask, begin, count), options.kept, options.of, options.rule,
+              sums.data() + begin});
+  });
+  values.element_count = source.rows * source.columns;
+  for (const SparseSums &line : sums) {
+    values.kept_count += line.kept;
+    values.special_groups += line.special_groups;
+    values.energy += line.energy;
+    values.kept_energy += line.kept_energy;
+    values.variance += line.variance;
+  }
+  return {};
+}
+
+}  // namespace
+
+// Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
+// there and before anything else is.
+Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
+                          Tensor *masked, lpt_sparse_values *out_values) {
+  Selection selection;
+  if (mask == nullptr && masked == nullptr && out_values == nullptr) {
+    return invalid("mask, masked and out_values are NULL: expected at least one output");
+  }
+  LPT_TRY(check_selection(source, options, mask, masked, selection));
+  const bool is_run = !is_check_only(options.flags);
+  const bool is_measured = out_values != nullptr;
+  if (is_measured) LPT_TRY(need_mask(context, is_run, selection));
+  Selection first = selection;
+  if (is_measured) first.masked.data = nullptr;
+  const bool is_tiled = options.direction == LPT_SPARSE_DIRECTION_BOTH;
+  LPT_TRY(is_tiled ? select_tiles(context, options, first) : select_groups(context, options, first));
+  if (!is_measured) return {};
+  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  LPT_TRY(measure_selection(context, options, first, values));
+  *out_values = values;
+  if (masked == nullptr) return {};
+  if (is_tiled) return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
+  selection.mask = {};
+  return select_groups(context, options, selection);
+}
+
+}  // namespace lpt

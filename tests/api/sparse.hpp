@@ -1,0 +1,43 @@
+// What the tests of sparse masks share.
+#pragma once
+
+#include <vector>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+
+inline Tensor mask_of(lpt_context *context, int64_t rows, int64_t columns, const std::vector<uint8_t> &bytes) {
+  Tensor mask = make_tensor(context, LPT_FORMAT_UINT8, rows, columns);
+  if (!bytes.empty()) std::memcpy(describe(context, mask.get()).data, bytes.data(), bytes.size());
+  return mask;
+}
+
+inline lpt_sparse_options selection(int32_t kept, int32_t of, lpt_sparse_direction direction = LPT_SPARSE_DIRECTION_ROW,
+                                    lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE) {
+  lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+  options.kept = kept;
+  options.of = of;
+  options.direction = direction;
+  options.rule = rule;
+  return options;
+}
+
+// The mask of a source, by options.
+inline std::vector<uint8_t> selected(lpt_context *context, const lpt_tensor *source,
+                                     const lpt_sparse_options &options) {
+  const Shape shape = shape_of(context, source);
+  const Tensor mask = make_tensor(context, LPT_FORMAT_UINT8, shape.rows, shape.columns);
+  EXPECT_TRUE(ok(context, lpt_sparse_mask_select(context, source, &options, mask.get(), nullptr, nullptr)));
+  return bytes_of(context, mask.get());
+}
+
+inline int64_t violations(lpt_context *context, const std::vector<uint8_t> &mask, int64_t rows, int64_t columns,
+                          int32_t kept, int32_t of, lpt_sparse_direction direction) {
+  int64_t count = -1;
+  const Tensor tensor = mask_of(context, rows, columns, mask);
+  EXPECT_TRUE(ok(context, lpt_sparse_mask_check(context, tensor.get(), kept, of, direction, &count)));
+  return count;
+}
+
+}  // namespace lpt::test
