@@ -1,7 +1,9 @@
 // Products of integers by int8 dot products, exact sums in int32: of whole rows of int8 in any layout
-// (avx512_vnni_bytes.hpp), of small integers with scales for groups of k (avx512_vnni_groups.hpp).
+// (avx512_vnni_bytes.hpp), of small integers with scales for groups of k (avx512_vnni_groups.hpp); and of few rows by 2:4
+// matrices (avx512_vnni_sparse.hpp).
 #include "kernels/gemm/avx512_vnni_bytes.hpp"
 #include "kernels/gemm/avx512_vnni_groups.hpp"
+#include "kernels/gemm/avx512_vnni_sparse.hpp"
 #include "kernels/gemm/rows.hpp"
 
 namespace lpt {
@@ -14,6 +16,21 @@ void gemm_groups_x86_avx512_vnni(const GemmRequest &request) { multiply_groups(r
 
 size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) {
   return group_blocking_of(request).total_bytes;
+}
+
+void gemm_sparse_int8_x86_avx512_vnni(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
+
+size_t gemm_scratch_sparse_int8_x86_avx512_vnni(const GemmRequest &request) {
+  return sparse_scratch<SparseInt8>(request);
+}
+
+void gemm_sparse_floats_x86_avx512_vnni(const GemmRequest &request) {
+  if (request.b.format.element == LPT_FORMAT_F32) return multiply_sparse<SparseF32>(request);
+  multiply_sparse<SparseBf16>(request);
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx512_vnni(const GemmRequest &request) {
+  return sparse_scratch<SparseBf16>(request);
 }
 
 }  // namespace lpt

@@ -43,7 +43,9 @@ CpuFeatures probe() {
       __builtin_cpu_supports("avx512vbmi")) {
     features |= kCpuAvx512;
   }
-  if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
+  if ((features & kCpuAvx512) != 0 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi2")) {
+    features |= kCpuAvx512Vnni;
+  }
   if ((features & kCpuAvx512Vnni) != 0 && __builtin_cpu_supports("avx512bf16")) features |= kCpuAvx512Bf16;
   if ((features & kCpuAvx512Bf16) != 0 && has_tiles()) features |= kCpuAmx;
   return features;

@@ -13,7 +13,7 @@ using CpuFeatures = uint32_t;
 constexpr CpuFeatures kCpuAvx2 = 1;        // AVX2, FMA, F16C
 constexpr CpuFeatures kCpuAvx512 = 2;      // F, BW, VL, DQ, VBMI
 constexpr CpuFeatures kCpuAvx512Bf16 = 4;  // bf16 dot products
-constexpr CpuFeatures kCpuAvx512Vnni = 8;  // int8 dot products
+constexpr CpuFeatures kCpuAvx512Vnni = 8;  // int8 dot products, VBMI2
 constexpr CpuFeatures kCpuAmx = 16;        // tiles, bf16 and int8, with leave to use them
 
 // What this processor and operating system offer; read once.

@@ -8,8 +8,9 @@
 
 namespace lpt {
 
-// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone.
-enum class Layout : uint8_t { kRows, kPanels };
+// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone. Sparse: two
+// of every four columns (kernels/sparse_pack/sparse_pack.hpp), row strides count what is stored.
+enum class Layout : uint8_t { kRows, kPanels, kSparse };
 
 // Rows and columns of a plain element, with its scales beside it where the format has them.
 // Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes. Smaller ones are packed
@@ -26,6 +27,8 @@ struct MatrixView {
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;  // placed as the block scales, in elements
   Layout layout = Layout::kRows;
+  uint8_t *indices = nullptr;  // of sparse ones: places, index_stride bytes a row
+  int64_t index_stride = 0;
 };
 
 }  // namespace lpt

@@ -46,6 +46,9 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
     return end_finish(context, finish, true);
   }
   if (has_outliers) {
+    if (product.a.layout == Layout::kSparse || product.b.layout == Layout::kSparse) {
+      LPT_TRY(check_no_outliers(options, "a product of a sparse matrix"));
+    }
     LPT_TRY(multiply_with_outliers(context, product, static_cast<float>(options.outlier_threshold), is_check));
   } else {
     LPT_TRY(multiply_matrices(context, product, is_check));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights.hpp"
 
 namespace lpt {
@@ -73,6 +74,7 @@ Status check_live(const Tensor *tensor, const char *name) {
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
                      MatrixView &out_view) {
   LPT_TRY(check_live(tensor, name));
+  if (tensor->format.is_sparse) return check_sparse_matrix(tensor, name, needs_data, out_view);
   const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
   if (!has_adjacent_columns) LPT_TRY(matrix_of(*tensor, name, view));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights.hpp"
 
 namespace lpt {
@@ -162,9 +163,33 @@ bool has_row_for_panels(const Context &context, const GemmRequest &request) {
   return false;
 }
 
+// A row that takes a sparse b as it is; NULL if there is none.
+const GemmRow *find_sparse_row(const Context &context, const GemmRequest &request) {
+  for (const GemmRow &row : sparse_gemm_kernels()) {
+    if ((row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
+  }
+  return nullptr;
+}
+
+// Sparse operands that no row reads are written out.
+Status write_out(Context &context, bool is_check_only, GemmRequest &request) {
+  for (MatrixView *operand : {&request.a, &request.b}) {
+    if (operand->layout != Layout::kSparse) continue;
+    const MatrixView sparse = *operand;
+    LPT_TRY(take_dense(context, sparse, is_check_only || is_empty(request), *operand));
+  }
+  return {};
+}
+
 // The row of a request: the one that was picked before, or the first that takes it.
 Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request,
                   const GemmRow **out_row) {
+  if (const GemmRow *row = find_sparse_row(context, request)) {
+    explain_taken(context, "gemm", row->name);
+    *out_row = row;
+    return {};
+  }
+  LPT_TRY(write_out(context, is_check_only, request));
   if (request.b.layout == Layout::kPanels && !has_row_for_panels(context, request)) {
     LPT_TRY(take_unpacked(context, product.b, is_check_only || is_empty(request), request.b));
   }
@@ -240,6 +265,7 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
 Status decide_product(Context &context, const Product &product, Decision &out_decision) {
   GemmRequest whole = request_of(product);
   const bool was_packed = whole.b.layout == Layout::kPanels;
+  const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
   LPT_TRY(choose_row(context, product, true, whole, &out_decision.row));
   out_decision.shape = {whole.m, whole.n, whole.k};
   out_decision.workspace_bytes = 0;
@@ -248,6 +274,12 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   const Cutting cutting = cut_product(context, *out_decision.row, whole);
   out_decision.part_count = cutting.parts.count();
   out_decision.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  for (const bool is_b : {false, true}) {
+    const MatrixView &operand = is_b ? whole.b : whole.a;
+    if (!was_sparse[is_b] || operand.layout == Layout::kSparse) continue;
+    MatrixView dense;
+    out_decision.workspace_bytes += lay_out_matrix(operand.format, operand.rows, operand.columns, nullptr, dense);
+  }
   MatrixView rows;
   if (was_packed && whole.b.layout == Layout::kRows) {
     out_decision.workspace_bytes += lay_out_unpacked(product.b, nullptr, rows);

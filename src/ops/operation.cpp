@@ -13,7 +13,8 @@ struct Range {
 
 Range payload_range(const MatrixView &view) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(view.data);
-  const int64_t last = (view.rows - 1) * view.row_stride + (view.columns - 1) * view.column_stride;
+  const int64_t columns = stored_columns(view.format, view.columns);
+  const int64_t last = (view.rows - 1) * view.row_stride + (columns - 1) * view.column_stride;
   return {begin, begin + static_cast<uintptr_t>(row_bytes(view.format.element, last + 1))};
 }
 
@@ -220,6 +221,7 @@ MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
   MatrixView part = view;
   part.rows = count;
   move_elements(part, begin * view.row_stride);
+  if (view.indices != nullptr) part.indices += begin * view.index_stride;
   if (view.format.has_block_scale() && view.format.block_rows != LPT_WHOLE) {
     move_blocks(part, begin / view.format.block_rows * view.block_scale_stride);
   }
@@ -277,7 +279,9 @@ Status cancelled(int64_t done, int64_t work) {
 }
 
 double view_bytes(const MatrixView &view) {
-  return static_cast<double>(view.rows) * static_cast<double>(row_bytes(view.format.element, view.columns));
+  const int64_t indices = view.format.is_sparse ? index_bytes(view.columns) : 0;
+  const int64_t stored = row_bytes(view.format.element, stored_columns(view.format, view.columns));
+  return static_cast<double>(view.rows) * static_cast<double>(stored + indices);
 }
 
 }  // namespace lpt

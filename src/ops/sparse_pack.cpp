@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/quantize/quantize.hpp"
+#include "src/ops/gemm_run.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
 
@@ -15,46 +16,30 @@ constexpr int32_t kOf = 4;
 
 // ---- checks
 
-Status check_sparse_matrix(const Tensor *tensor, const char *name, SparseView &out_view) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
-  LPT_TRY(sparse_matrix_of(*tensor, name, out_view));
-  const bool is_empty = out_view.stored.rows == 0 || out_view.columns == 0;
-  if (!is_empty && (out_view.stored.data == nullptr || out_view.indices == nullptr)) {
-    return invalid("%s is a tensor without data", name);
-  }
-  return {};
-}
-
 // The sparse format of a dense one, and the other way: the same element and scales, the same shape.
-Status check_pair(const SparseView &sparse, const char *sparse_name, const MatrixView &dense, const char *dense_name) {
-  if (dense_format(sparse.stored.format.id) != dense.format.id) {
+Status check_pair(const MatrixView &sparse, const char *sparse_name, const MatrixView &dense, const char *dense_name) {
+  if (dense_format(sparse.format.id) != dense.format.id) {
     return invalid("%s is %s and %s %s: expected the same format with and without /2:4", sparse_name,
-                   format_name(sparse.stored.format.id).c_str(), dense_name, format_name(dense.format.id).c_str());
+                   format_name(sparse.format.id).c_str(), dense_name, format_name(dense.format.id).c_str());
   }
-  if (sparse.stored.rows != dense.rows || sparse.columns != dense.columns) {
-    return invalid("%s is %lld×%lld and %s %lld×%lld: expected the same", sparse_name, number(sparse.stored.rows),
+  if (sparse.rows != dense.rows || sparse.columns != dense.columns) {
+    return invalid("%s is %lld×%lld and %s %lld×%lld: expected the same", sparse_name, number(sparse.rows),
                    number(sparse.columns), dense_name, number(dense.rows), number(dense.columns));
   }
   return {};
 }
 
-// The stored elements as a plain matrix; only scales tell that they are not.
+// The elements as a plain matrix: of a sparse one those that are stored.
 MatrixView plain_view(const MatrixView &view) {
-  MatrixView plain = view;
-  plain.format = dense_view(view.format.element, nullptr, 0, 0).format;
-  plain.block_scales = nullptr;
-  plain.tensor_scale = nullptr;
+  MatrixView plain = dense_view(view.format.element, view.data, view.rows, stored_columns(view.format, view.columns));
+  plain.row_stride = view.row_stride;
   return plain;
 }
 
-Status check_stored_apart(const SparseView &sparse, const char *name, const MatrixView &other, const char *other_name) {
-  const MatrixView indices = [&] {
-    MatrixView view = dense_view(LPT_FORMAT_UINT8, sparse.indices, sparse.stored.rows, index_bytes(sparse.columns));
-    view.row_stride = sparse.index_stride;
-    return view;
-  }();
-  LPT_TRY(check_apart(sparse.stored, name, other, other_name));
+Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name) {
+  MatrixView indices = dense_view(LPT_FORMAT_UINT8, sparse.indices, sparse.rows, index_bytes(sparse.columns));
+  indices.row_stride = sparse.index_stride;
+  LPT_TRY(check_apart(plain_view(sparse), name, other, other_name));
   return check_apart(indices, name, other, other_name);
 }
 
@@ -77,8 +62,8 @@ Status check_groups(const MatrixView &mask, const char *line_name) {
 
 bool is_legal_half(int half) { return (half & 3) < half >> 2; }
 
-Status check_places(const SparseView &sparse, const char *name) {
-  for (int64_t row = 0; row < sparse.stored.rows; ++row) {
+Status check_places(const MatrixView &sparse, const char *name) {
+  for (int64_t row = 0; row < sparse.rows; ++row) {
     for (int64_t group = 0; kOf * group < sparse.columns; ++group) {
       const int half = sparse.indices[row * sparse.index_stride + group / 2] >> (group % 2 == 0 ? 0 : 4) & 15;
       if (is_legal_half(half)) continue;
@@ -92,13 +77,9 @@ Status check_places(const SparseView &sparse, const char *name) {
 // ---- work
 
 // Scales of a format lie the same way whether all columns are stored or not.
-void copy_scales(const MatrixView &source, const MatrixView &target, int64_t columns) {
+void copy_scales(const MatrixView &source, const MatrixView &target) {
   if (source.tensor_scale != nullptr) *target.tensor_scale = *source.tensor_scale;
-  if (!source.format.has_block_scale()) return;
-  MatrixView from = source;
-  MatrixView to = target;
-  from.columns = to.columns = columns;
-  copy_matrix(scales_of(from), scales_of(to));
+  if (source.format.has_block_scale()) copy_matrix(scales_of(source), scales_of(target));
 }
 
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
@@ -114,16 +95,16 @@ Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_
   return {};
 }
 
-Status compress(Context &context, const MatrixView &source, const MatrixView &mask, const SparseView &target) {
-  const CompressRequest whole{plain_view(source), mask, plain_view(target.stored), target.indices, target.index_stride};
+Status compress(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target) {
+  const CompressRequest whole{plain_view(source), mask, plain_view(target), target.indices, target.index_stride};
   const Row<CompressRequest> *row = nullptr;
   LPT_TRY(choose(context, "compress", compress_kernels(), whole, {source.format.id}, &row));
-  const Measure measure(context, "compress", row->name, view_bytes(source) + view_bytes(target.stored));
+  const Measure measure(context, "compress", row->name, view_bytes(source) + view_bytes(target));
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
     row->run({cut_rows(whole.source, begin, count), cut_rows(mask, begin, count), cut_rows(whole.stored, begin, count),
               target.indices + begin * target.index_stride, target.index_stride});
   });
-  copy_scales(source, target.stored, target.columns);
+  copy_scales(source, target);
   return {};
 }
 
@@ -149,12 +130,26 @@ Status check_turning(const Format &format) {
 
 }  // namespace
 
+Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
+  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
+  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  LPT_TRY(sparse_matrix_of(*tensor, name, out_view));
+  const bool lacks_data = out_view.data == nullptr || out_view.indices == nullptr;
+  if (!needs_data || !lacks_data || out_view.rows == 0 || out_view.columns == 0) return {};
+  return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
+}
+
+Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense) {
+  LPT_TRY(take_matrix(context, dense_format(sparse.format.id), sparse.rows, sparse.columns, is_check_only, out_dense));
+  return is_check_only ? Status() : decompress_view(context, sparse, out_dense);
+}
+
 Status compress_sparse(Context &context, const Tensor *source, const Tensor *mask, Tensor *compressed,
                        Tensor *transposed) {
   MatrixView dense;
   MatrixView kept;
-  SparseView rows;
-  SparseView columns;
+  MatrixView rows;
+  MatrixView columns;
   if (compressed == nullptr && transposed == nullptr) {
     return invalid("compressed and transposed are NULL: expected at least one output");
   }
@@ -164,18 +159,18 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
     LPT_TRY(check_shape(kept, "mask", dense.rows, dense.columns, "source"));
   }
   if (compressed != nullptr) {
-    LPT_TRY(check_sparse_matrix(compressed, "compressed", rows));
+    LPT_TRY(check_sparse_matrix(compressed, "compressed", true, rows));
     LPT_TRY(check_pair(rows, "compressed", dense, "source"));
     LPT_TRY(check_stored_apart(rows, "compressed", dense, "source"));
     if (mask != nullptr) LPT_TRY(check_stored_apart(rows, "compressed", kept, "mask"));
   }
   if (transposed != nullptr) {
     LPT_TRY(check_turning(dense.format));
-    LPT_TRY(check_sparse_matrix(transposed, "transposed", columns));
+    LPT_TRY(check_sparse_matrix(transposed, "transposed", true, columns));
     LPT_TRY(check_pair(columns, "transposed", turned(dense), "the turned source"));
     LPT_TRY(check_stored_apart(columns, "transposed", dense, "source"));
     if (mask != nullptr) LPT_TRY(check_stored_apart(columns, "transposed", kept, "mask"));
-    if (compressed != nullptr) LPT_TRY(check_stored_apart(columns, "transposed", rows.stored, "compressed"));
+    if (compressed != nullptr) LPT_TRY(check_stored_apart(columns, "transposed", plain_view(rows), "compressed"));
   }
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
   if (compressed != nullptr) LPT_TRY(check_groups(kept, "row"));
@@ -188,9 +183,9 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
 }
 
 Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *output) {
-  SparseView sparse;
+  MatrixView sparse;
   MatrixView dense;
-  LPT_TRY(check_sparse_matrix(compressed, "compressed", sparse));
+  LPT_TRY(check_sparse_matrix(compressed, "compressed", true, sparse));
   LPT_TRY(check_matrix(output, "output", true, dense));
   LPT_TRY(check_pair(sparse, "compressed", dense, "output"));
   LPT_TRY(check_stored_apart(sparse, "compressed", dense, "output"));
@@ -198,16 +193,16 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
   return decompress_view(context, sparse, dense);
 }
 
-Status decompress_view(Context &context, const SparseView &sparse, const MatrixView &dense) {
-  const DecompressRequest whole{plain_view(sparse.stored), sparse.indices, sparse.index_stride, plain_view(dense)};
+Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense) {
+  const DecompressRequest whole{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
   const Row<DecompressRequest> *row = nullptr;
   LPT_TRY(choose(context, "decompress", decompress_kernels(), whole, {dense.format.id}, &row));
-  const Measure measure(context, "decompress", row->name, view_bytes(sparse.stored) + view_bytes(dense));
+  const Measure measure(context, "decompress", row->name, view_bytes(sparse) + view_bytes(dense));
   parallel_parts(context, dense.rows, dense.columns, [&](int64_t begin, int64_t count) {
     row->run({cut_rows(whole.stored, begin, count), whole.indices + begin * whole.index_stride, whole.index_stride,
               cut_rows(whole.target, begin, count)});
   });
-  copy_scales(sparse.stored, dense, sparse.columns);
+  copy_scales(sparse, dense);
   return {};
 }
 

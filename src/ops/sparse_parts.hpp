@@ -18,8 +18,14 @@ Status check_beside(const MatrixView &view, const char *name, const MatrixView &
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
                     MatrixView &out_view);
 
-// Writes a sparse matrix whose places are legal into a dense one of its shape, scales too.
-Status decompress_view(Context &context, const SparseView &sparse, const MatrixView &dense);
+// A 2:4 matrix.
+Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+
+// A sparse matrix written out in the context's scratch; with `is_check_only` one without data.
+Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense);
+
+// Writes a sparse matrix into a dense one of its shape, scales too.
+Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense);
 
 // Checks that a row takes the request, and runs it if `is_run`.
 Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);

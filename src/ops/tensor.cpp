@@ -507,19 +507,23 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   return {};
 }
 
-Status sparse_matrix_of(const Tensor &tensor, const char *name, SparseView &out_view) {
+Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
   if (!tensor.format.is_sparse) {
     return unsupported("%s is %s: expected a 2:4 format", name, tensor_text(tensor).c_str());
   }
-  const int64_t stored = stored_columns(tensor.format, tensor.extents[1]);
-  out_view.stored = MatrixView{tensor.format,       tensor.data,
-                               tensor.extents[0],   stored,
-                               tensor.strides[0],   1,
-                               tensor.block_scales, tensor.block_scale_stride,
-                               tensor.tensor_scale, tensor.zero_points};
-  out_view.columns = tensor.extents[1];
-  out_view.indices = tensor.sparse_indices;
-  out_view.index_stride = tensor.sparse_index_stride;
+  out_view = MatrixView{tensor.format,
+                        tensor.data,
+                        tensor.extents[0],
+                        tensor.extents[1],
+                        tensor.strides[0],
+                        1,
+                        tensor.block_scales,
+                        tensor.block_scale_stride,
+                        tensor.tensor_scale,
+                        nullptr,
+                        Layout::kSparse,
+                        tensor.sparse_indices,
+                        tensor.sparse_index_stride};
   return {};
 }
 

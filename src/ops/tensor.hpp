@@ -53,14 +53,8 @@ size_t tensor_bytes(const Tensor &tensor);
 // The tensor as rows and columns. An error names it by `name` if its leading axes do not fold, or if it is sparse.
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
-// A 2:4 matrix: its stored elements as a matrix of fewer columns, with the scales of all, and their places.
-struct SparseView {
-  MatrixView stored;  // format and scales of the sparse format, stored_columns() of its columns
-  int64_t columns = 0;
-  uint8_t *indices = nullptr;
-  int64_t index_stride = 0;
-};
-Status sparse_matrix_of(const Tensor &tensor, const char *name, SparseView &out_view);
+// A 2:4 matrix with its places.
+Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
 // "128×64 e4m3fn_row"
 std::string tensor_text(const Tensor &tensor);

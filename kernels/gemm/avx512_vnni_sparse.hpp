@@ -1,0 +1,239 @@
+// Few rows by a 2:4 matrix: what is stored is spread to its places in registers. Included by an ISA file only.
+//
+// A byte of places becomes eight bits that say which columns are stored: two look-ups of 16 entries. 32 or 64 of these bits
+// are the mask of one expansion, which puts exactly half as many stored numbers where they belong. Every row of a meets the
+// same expanded numbers, so up to four share them.
+#pragma once
+
+#include "kernels/common/ahead.hpp"
+#include "kernels/common/intrinsics.hpp"
+#include "kernels/gemm/sparse.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kSparseStep = 512;  // columns whose places one register holds
+constexpr int64_t kSharedRows = 4;
+
+inline int64_t whole_steps(int64_t k) { return (k + kSparseStep - 1) / kSparseStep * kSparseStep; }
+
+// Bits of the stored columns of 512.
+inline void spread_places(const uint8_t *indices, uint8_t (&bits)[64]) {
+  // By half a byte: the place of the first stored column in two bits, that of the second in two more.
+  const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 3, 5, 9, 3, 2, 6, 10, 5, 6, 4, 12, 9, 10, 12, 8));
+  const __m512i low_half = _mm512_set1_epi8(15);
+  const __m512i places = _mm512_loadu_si512(indices);
+  const __m512i first = _mm512_shuffle_epi8(table, _mm512_and_si512(places, low_half));
+  const __m512i second = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(places, 4), low_half));
+  _mm512_storeu_si512(bits, _mm512_or_si512(first, _mm512_slli_epi16(second, 4)));
+}
+
+template <typename Mask>
+inline Mask mask_at(const uint8_t *bits) {
+  Mask mask;
+  memcpy(&mask, bits, sizeof mask);
+  return mask;
+}
+
+inline float add_up(const __m512 (&lanes)[4]) {
+  const __m512 half = _mm512_add_ps(_mm512_add_ps(lanes[0], lanes[2]), _mm512_add_ps(lanes[1], lanes[3]));
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(half), _mm512_extractf32x8_ps(half, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+// Rows of a as floats.
+struct SparseFloats {
+  using Number = float;
+  template <int kRows>
+  struct Sums {
+    __m512 lanes[kRows][4];
+    void clear() {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) lanes[r][v] = _mm512_setzero_ps();
+      }
+    }
+    float sum(int r) const { return add_up(lanes[r]); }
+  };
+
+  template <int kRows>
+  [[gnu::always_inline]] static void add(Sums<kRows> &sums, int v, const float *a, int64_t a_stride, __m512 numbers) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      sums.lanes[r][v] = _mm512_fmadd_ps(_mm512_loadu_ps(a + r * a_stride), numbers, sums.lanes[r][v]);
+    }
+  }
+
+  static void read_row(const MatrixView &a, int64_t row, int64_t k, float *to) {
+    for (int64_t p = 0; p < k; ++p) to[p] = load_float(a, row * a.row_stride + p);
+    for (int64_t p = k; p < whole_steps(k); ++p) to[p] = 0.0f;
+  }
+};
+
+struct SparseF32 : SparseFloats {
+  static constexpr int64_t kBytes = 4;
+  template <int kRows>
+  [[gnu::always_inline]] static void add_step(const uint8_t *stored, const uint8_t *bits, const float *a,
+                                              int64_t a_stride, Sums<kRows> &sums) {
+    for (int64_t p = 0; p < kSparseStep; p += 64) {
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) {
+        const int64_t at = p + 16 * v;
+        const __m512i eight =
+            _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + at / 2 * kBytes)));
+        const __m512i numbers = _mm512_maskz_expand_epi32(mask_at<uint16_t>(bits + at / 8), eight);
+        add(sums, v, a + at, a_stride, _mm512_castsi512_ps(numbers));
+      }
+    }
+  }
+};
+
+struct SparseBf16 : SparseFloats {
+  static constexpr int64_t kBytes = 2;
+  template <int kRows>
+  [[gnu::always_inline]] static void add_step(const uint8_t *stored, const uint8_t *bits, const float *a,
+                                              int64_t a_stride, Sums<kRows> &sums) {
+    for (int64_t p = 0; p < kSparseStep; p += 64) {
+#pragma GCC unroll 2
+      for (int v = 0; v < 4; v += 2) {
+        const int64_t at = p + 16 * v;
+        const __m512i sixteen =
+            _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + at / 2 * kBytes)));
+        const __m512i halves = _mm512_maskz_expand_epi16(mask_at<uint32_t>(bits + at / 8), sixteen);
+        const __m512i low = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(halves)), 16);
+        const __m512i high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(halves, 1)), 16);
+        add(sums, v, a + at, a_stride, _mm512_castsi512_ps(low));
+        add(sums, v + 1, a + at + 16, a_stride, _mm512_castsi512_ps(high));
+      }
+    }
+  }
+};
+
+// Bytes of b as b + 128, which is their bytes with the top bit flipped; what is not stored is 128. So a sum is too large by
+// 128 times the sum of its row of a.
+struct SparseInt8 {
+  using Number = int8_t;
+  static constexpr int64_t kBytes = 1;
+  template <int kRows>
+  struct Sums {
+    __m512i lanes[kRows];
+    void clear() {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) lanes[r] = _mm512_setzero_si512();
+    }
+    int32_t sum(int r) const { return _mm512_reduce_add_epi32(lanes[r]); }
+  };
+
+  template <int kRows>
+  [[gnu::always_inline]] static void add_step(const uint8_t *stored, const uint8_t *bits, const int8_t *a,
+                                              int64_t a_stride, Sums<kRows> &sums) {
+    const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
+#pragma GCC unroll 8
+    for (int64_t p = 0; p < kSparseStep; p += 64) {
+      const __m512i half = _mm512_xor_si512(
+          flip, _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + p / 2))));
+      const __m512i numbers = _mm512_mask_expand_epi8(flip, mask_at<uint64_t>(bits + p / 8), half);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        sums.lanes[r] = _mm512_dpbusd_epi32(sums.lanes[r], numbers, _mm512_loadu_si512(a + r * a_stride + p));
+      }
+    }
+  }
+
+  static void read_row(const MatrixView &a, int64_t row, int64_t k, int8_t *to) {
+    memcpy(to, static_cast<const int8_t *>(a.data) + row * a.row_stride, static_cast<size_t>(k));
+    memset(to + k, 0, static_cast<size_t>(whole_steps(k) - k));
+  }
+};
+
+inline float finished(const SparseFloats &, float sum, const float *, int64_t) { return sum; }
+inline float finished(const SparseInt8 &, int32_t sum, const int8_t *a, int64_t k) {
+  int32_t excess = 0;
+  for (int64_t p = 0; p < k; ++p) excess += a[p];
+  return static_cast<float>(sum - 128 * excess);
+}
+
+// The last columns of a row, filled up: stored zeros at legal places.
+template <typename Kind>
+struct SparseTail {
+  alignas(64) uint8_t stored[kSparseStep / 2 * Kind::kBytes];
+  uint8_t indices[64];
+
+  SparseTail(const uint8_t *from, const uint8_t *places, int64_t columns) {
+    memset(stored, 0, sizeof stored);
+    memset(indices, 0x44, sizeof indices);
+    memcpy(stored, from, static_cast<size_t>((columns + 3) / 4 * 2 * Kind::kBytes));
+    memcpy(indices, places, static_cast<size_t>((columns + 7) / 8));
+  }
+};
+
+// Reading b from end to end.
+struct SparseReads {
+  Ahead stored, indices;
+};
+
+// A row of b by kRows rows of a.
+template <typename Kind, int kRows>
+inline void multiply_row(const GemmRequest &request, int64_t row, int64_t column, const typename Kind::Number *a,
+                         const SparseReads &reads) {
+  const MatrixView &b = request.b;
+  const int64_t a_stride = whole_steps(request.k);
+  const uint8_t *stored = static_cast<const uint8_t *>(b.data) + column * b.row_stride * Kind::kBytes;
+  const uint8_t *indices = b.indices + column * b.index_stride;
+  typename Kind::template Sums<kRows> sums;
+  sums.clear();
+  alignas(64) uint8_t bits[64];
+  int64_t p = 0;
+  for (; p + kSparseStep <= request.k; p += kSparseStep) {
+    constexpr int kLines = kSparseStep / 2 * Kind::kBytes / 64;
+    reads.indices.ask<1>(indices + p / 8);
+    reads.stored.ask<(kLines < 8 ? kLines : 8)>(stored + p / 2 * Kind::kBytes);
+    if (kLines > 8) reads.stored.ask<8>(stored + p / 2 * Kind::kBytes + 512);
+    spread_places(indices + p / 8, bits);
+    Kind::template add_step<kRows>(stored + p / 2 * Kind::kBytes, bits, a + p, a_stride, sums);
+  }
+  if (p < request.k) {
+    const SparseTail<Kind> tail(stored + p / 2 * Kind::kBytes, indices + p / 8, request.k - p);
+    spread_places(tail.indices, bits);
+    Kind::template add_step<kRows>(tail.stored, bits, a + p, a_stride, sums);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    store_sum(request, row + r, column, finished(Kind(), sums.sum(r), a + r * a_stride, request.k));
+  }
+}
+
+template <typename Kind>
+size_t sparse_scratch(const GemmRequest &request) {
+  return static_cast<size_t>(request.m * whole_steps(request.k)) * sizeof(typename Kind::Number);
+}
+
+template <typename Kind>
+void multiply_sparse(const GemmRequest &request) {
+  const MatrixView &b = request.b;
+  const int64_t a_stride = whole_steps(request.k);
+  auto *a = reinterpret_cast<typename Kind::Number *>(request.scratch);
+  for (int64_t i = 0; i < request.m; ++i) {
+    Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
+  }
+  const int64_t row_bytes = b.row_stride * Kind::kBytes;
+  const SparseReads reads = {
+      ahead_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes),
+      ahead_over(b.indices + request.first_column * b.index_stride, request.n * b.index_stride)};
+  for (int64_t j = 0; j < request.n; ++j) {
+    const int64_t column = request.first_column + j;
+    int64_t i = 0;
+    for (; i + kSharedRows <= request.m; i += kSharedRows) {
+      multiply_row<Kind, kSharedRows>(request, request.first_row + i, column, a + i * a_stride, reads);
+    }
+    for (; i < request.m; ++i) {
+      multiply_row<Kind, 1>(request, request.first_row + i, column, a + i * a_stride, reads);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,59 @@
+// Products of few rows by a 2:4 matrix, what all their rows share. Included by ISA files as well: everything here has
+// internal linkage.
+//
+// c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias, as if b were written out: what
+// is not stored is zero. Integers are summed exactly. Floats are summed in 64 lanes, number p in lane p mod 64, by fused
+// multiply-adds of f32 in the order of p; then lane l + 32 is added to lane l, l + 16, … l + 1.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/gemm/gemm.hpp"
+#include "kernels/gemm/operand.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kSparseLanes = 64;
+
+inline float load_float(const MatrixView &view, int64_t index) {
+  float value;
+  if (view.format.element == LPT_FORMAT_F32) {
+    memcpy(&value, static_cast<const uint8_t *>(view.data) + 4 * index, sizeof value);
+    return value;
+  }
+  const Element element = element_of(view.format.element);
+  return decode(element, load_code(element, view.data, index));
+}
+
+inline void store_float(const MatrixView &view, int64_t index, float value) {
+  if (view.format.element == LPT_FORMAT_F32) {
+    memcpy(static_cast<uint8_t *>(view.data) + 4 * index, &value, sizeof value);
+    return;
+  }
+  const Element element = element_of(view.format.element);
+  store_code(element, view.data, index, encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
+}
+
+// A finished sum on its way into c.
+inline void store_sum(const GemmRequest &request, int64_t row, int64_t column, float sum) {
+  const float row_factor = lane_factor(request.a, row, request.k);
+  const float column_factor = lane_factor(request.b, column, request.k) * static_cast<float>(request.alpha);
+  const int64_t index = row * request.c.row_stride + column * request.c.column_stride;
+  float value = sum * row_factor * column_factor;
+  if (request.beta != 0.0) value += static_cast<float>(request.beta) * load_float(request.c, index);
+  if (request.bias != nullptr) value += static_cast<const float *>(request.bias)[column];
+  store_float(request.c, index, value);
+}
+
+// Adds up lanes, the upper half to the lower one.
+inline float add_up_lanes(float (&lanes)[kSparseLanes]) {
+  for (int64_t half = kSparseLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return lanes[0];
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,59 @@
+// The rows of products by 2:4 matrices, fastest first, and what they refuse.
+#include "kernels/gemm/exact.hpp"
+#include "kernels/gemm/rows.hpp"
+
+namespace lpt {
+namespace {
+
+const char *refuses_any(const GemmRequest &request) {
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.is_f64) return "f64 is computed by rows of dense matrices";
+  if (request.is_portable) return "lanes do not add up in the portable order";
+  if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";
+  if (request.k == 0) return "without k there is nothing to multiply";
+  if (request.m > kMostSparseRows) return "so many rows repay writing b out";
+  if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
+  if (request.a.column_stride != 1) return "columns of a are not adjacent";
+  if (request.a.format.has_zero_point()) return "a has zero points";
+  if (is_scaled_along_k(request.a, true, request.k)) return "scales of a vary along k";
+  return is_scaled_along_k(request.b, true, request.k) ? "scales of b vary along k" : nullptr;
+}
+
+[[maybe_unused]] const char *refuses_int8(const GemmRequest &request) {
+  if (const char *reason = refuses_any(request)) return reason;
+  if (request.a.format.element != LPT_FORMAT_INT8) return "a is not int8";
+  if (request.b.format.element != LPT_FORMAT_INT8) return "b is not int8";
+  return request.k < (1 << 16) ? nullptr : "sums of so many products may not fit int32";
+}
+
+bool is_float(lpt_format element) { return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16; }
+
+[[maybe_unused]] const char *refuses_floats(const GemmRequest &request) {
+  if (const char *reason = refuses_any(request)) return reason;
+  if (!is_float(request.a.format.element)) return "a is neither f32 nor bf16";
+  return is_float(request.b.format.element) ? nullptr : "b is neither f32 nor bf16";
+}
+
+}  // namespace
+
+std::span<const GemmRow> sparse_gemm_kernels() {
+  static constexpr GemmRow rows[] = {
+#if defined(LPT_HAVE_X86_AVX512_VNNI)
+    {{.name = "gemm_sparse_int8_x86_avx512_vnni",
+      .needs = kCpuAvx512 | kCpuAvx512Vnni,
+      .refuses = refuses_int8,
+      .run = gemm_sparse_int8_x86_avx512_vnni},
+     gemm_scratch_sparse_int8_x86_avx512_vnni},
+    {{.name = "gemm_sparse_floats_x86_avx512_vnni",
+      .needs = kCpuAvx512 | kCpuAvx512Vnni,
+      .refuses = refuses_floats,
+      .run = gemm_sparse_floats_x86_avx512_vnni},
+     gemm_scratch_sparse_floats_x86_avx512_vnni},
+#endif
+    {{.name = "gemm_sparse_any_ref", .needs = 0, .refuses = refuses_any, .run = gemm_sparse_any_ref},
+     gemm_scratch_sparse_ref},
+  };
+  return rows;
+}
+
+}  // namespace lpt

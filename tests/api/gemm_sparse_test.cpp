@@ -1,0 +1,145 @@
+// Products of 2:4 matrices through the interface: they are the products of the same matrices written out.
+#include <cmath>
+
+#include "tests/api/sparse.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct Weights {
+  Tensor dense, sparse;
+};
+
+Weights make_weights(lpt_context *context, const char *name, int64_t rows, int64_t columns) {
+  Weights weights;
+  const Tensor source = tensor_of(context, LPT_FORMAT_F32, rows, columns, draw_normal(541, rows * columns));
+  EXPECT_TRUE(ok(context, lpt_sparse_mask_select(context, source.get(), nullptr, nullptr, source.get(), nullptr)));
+  weights.dense = tensor_of(context, format_named(name), rows, columns, numbers_of(context, source.get()));
+  weights.sparse = make_tensor(context, format_named((std::string(name) + "/2:4").c_str()), rows, columns);
+  EXPECT_TRUE(ok(context, lpt_sparse_compress(context, weights.dense.get(), nullptr, weights.sparse.get(), nullptr)));
+  return weights;
+}
+
+std::vector<double> product(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int32_t is_b_transposed,
+                            int64_t m, int64_t n, lpt_format format = LPT_FORMAT_F32) {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = is_b_transposed;
+  const Tensor c = make_tensor(context, format, m, n);
+  EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, c.get())));
+  return numbers_of(context, c.get());
+}
+
+TEST(SparseGemm, IntegersEqualTheDenseProductBitForBit) {
+  for (const int32_t threads : {1, 2}) {
+    const Context context = make_context(threads);
+    for (const char *name : {"int8", "int8_tensor", "int8_row"}) {
+      for (const int64_t m : {1, 3, 16, 40}) {
+        const int64_t n = 130;
+        const int64_t k = 651;
+        const Weights weights = make_weights(context.get(), name, n, k);
+        const Tensor a =
+            tensor_of(context.get(), format_named(name), m, k, draw_normal(542, m * k, name[4] == 0 ? 40.0 : 1.0));
+        EXPECT_EQ(product(context.get(), a.get(), weights.dense.get(), 1, m, n),
+                  product(context.get(), a.get(), weights.sparse.get(), 1, m, n))
+            << name << " m " << m;
+      }
+    }
+  }
+}
+
+// Both sums are off by at most (k + 2) roundings of the sum of magnitudes; a random walk stays far below.
+TEST(SparseGemm, FloatsMatchTheDenseProduct) {
+  const Context context = make_context(2);
+  for (const char *a_name : {"f32", "bf16"}) {
+    for (const char *name : {"f32", "bf16", "f16", "e4m3fn_row", "mxfp8_e4m3", "nvfp4"}) {
+      for (const int64_t m : {1, 4, 40}) {
+        const int64_t n = 70;
+        const int64_t k = 640;
+        const Weights weights = make_weights(context.get(), name, n, k);
+        const Tensor a = tensor_of(context.get(), format_named(a_name), m, k, draw_normal(543, m * k));
+        const std::vector<double> expected = product(context.get(), a.get(), weights.dense.get(), 1, m, n);
+        const std::vector<double> found = product(context.get(), a.get(), weights.sparse.get(), 1, m, n);
+        const std::vector<double> a_numbers = numbers_of(context.get(), a.get());
+        const std::vector<double> b_numbers = numbers_of(context.get(), weights.dense.get());
+        for (int64_t i = 0; i < m * n; ++i) {
+          double magnitude = 0.0;
+          for (int64_t p = 0; p < k; ++p) {
+            magnitude += std::fabs(a_numbers[static_cast<size_t>(i / n * k + p)] *
+                                   b_numbers[static_cast<size_t>(i % n * k + p)]);
+          }
+          const auto at = static_cast<size_t>(i);
+          ASSERT_NEAR(expected[at], found[at], 2 * std::sqrt(static_cast<double>(k)) * 0x1p-24 * magnitude)
+              << a_name << " " << name << " m " << m;
+        }
+      }
+    }
+  }
+}
+
+TEST(SparseGemm, EveryRowOfTheMachineGivesTheSameBits) {
+  const Context reference = make_context(1, LPT_ISA_REFERENCE);
+  const Context fast = make_context(2);
+  for (const char *name : {"f32", "bf16", "int8"}) {
+    const Weights weights = make_weights(fast.get(), name, 90, 700);
+    const char *a_name = std::string(name) == "int8" ? "int8" : "f32";
+    const Tensor a = tensor_of(fast.get(), format_named(a_name), 3, 700, draw_normal(544, 3 * 700, 10.0));
+    EXPECT_EQ(product(reference.get(), a.get(), weights.sparse.get(), 1, 3, 90),
+              product(fast.get(), a.get(), weights.sparse.get(), 1, 3, 90))
+        << name;
+  }
+}
+
+// The input gradient takes the transposed copy; a sparse first operand is written out.
+TEST(SparseGemm, TakesSparseOperandsOnEitherSideAndEitherWay) {
+  const Context context = make_context(2);
+  const int64_t rows = 48;
+  const int64_t columns = 64;
+  const Weights weights = make_weights(context.get(), "bf16", rows, columns);
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, 20, rows, draw_normal(545, 20 * rows));
+  EXPECT_EQ(product(context.get(), a.get(), weights.dense.get(), 0, 20, columns),
+            product(context.get(), a.get(), weights.sparse.get(), 0, 20, columns));
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_F32, columns, 24, draw_normal(546, columns * 24));
+  EXPECT_EQ(product(context.get(), weights.dense.get(), b.get(), 0, rows, 24),
+            product(context.get(), weights.sparse.get(), b.get(), 0, rows, 24));
+}
+
+TEST(SparseGemm, PlansTellTheRowAndTheRoom) {
+  const Context context = make_context();
+  const Weights weights = make_weights(context.get(), "bf16", 64, 128);
+  for (const int64_t m : {2, 64}) {
+    const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, 128, draw_normal(547, m * 128));
+    const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, 64);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    lpt_gemm_plan *plan = nullptr;
+    ASSERT_TRUE(ok(context.get(),
+                   lpt_gemm_plan_create(context.get(), a.get(), weights.sparse.get(), &options, c.get(), &plan)));
+    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan, &values)));
+    const bool is_sparse = std::strstr(lpt_context_explanation(context.get()), "sparse") != nullptr;
+    EXPECT_EQ(m == 2, is_sparse) << lpt_context_explanation(context.get());
+    EXPECT_GE(values.workspace_bytes, m == 64 ? 64 * 128 * 2 : 0);
+    EXPECT_TRUE(
+        ok(context.get(), lpt_gemm_plan_run(context.get(), plan, a.get(), weights.sparse.get(), nullptr, c.get())));
+    EXPECT_EQ(product(context.get(), a.get(), weights.sparse.get(), 1, m, 64), numbers_of(context.get(), c.get()));
+    lpt_gemm_plan_destroy(plan);
+  }
+}
+
+TEST(SparseGemm, RefusesOutliersAndWrongSizes) {
+  const Context context = make_context();
+  const Weights weights = make_weights(context.get(), "int8_row", 8, 16);
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, 2, 16, draw_normal(548, 32));
+  const Tensor narrow = tensor_of(context.get(), LPT_FORMAT_F32, 2, 12, draw_normal(549, 24));
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 2, 8);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(context.get(), narrow.get(), weights.sparse.get(), &options, c.get()));
+  expect_words({"inner sizes differ"}, lpt_context_error(context.get()));
+  options.outlier_threshold = 1.0;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(context.get(), a.get(), weights.sparse.get(), &options, c.get()));
+  expect_words({"outlier_threshold", "sparse"}, lpt_context_error(context.get()));
+}
+
+}  // namespace
+}  // namespace lpt::test

@@ -1,0 +1,211 @@
+// Every row of products by 2:4 matrices: against the reference bit for bit, and that against sums in double.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/gemm.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct SparseCase {
+  lpt_format a, b, c;
+  int64_t m, n, k;
+  int64_t padding = 0;
+  double alpha = 1.0, beta = 0.0;
+  bool has_bias = false;
+};
+
+std::string text_of(const SparseCase &s) {
+  return format_name(s.a) + " " + format_name(s.b) + " " + format_name(s.c) +
+         text(" %lldx%lldx%lld padding %lld alpha %g beta %g bias %d", static_cast<long long>(s.m),
+              static_cast<long long>(s.n), static_cast<long long>(s.k), static_cast<long long>(s.padding), s.alpha,
+              s.beta, s.has_bias);
+}
+
+// A 2:4 matrix: what is stored, and where it belongs.
+struct SparseMatrix {
+  SparseMatrix(const SparseCase &s, Random &random)
+      : format(s.b), columns(s.k), stored(s.b, s.n, (s.k + 3) / 4 * 2, s.padding), indices(bytes(s)) {
+    stored.fill(random, Values::kNormal);
+    static constexpr uint8_t kLegal[] = {0x4, 0x8, 0x9, 0xC, 0xD, 0xE};
+    for (size_t i = 0; i < indices.bytes(); ++i) {
+      indices.data()[i] = static_cast<uint8_t>(random.of(kLegal) | random.of(kLegal) << 4);
+    }
+    if (s.k % 4 != 0) end_within(s);
+  }
+
+  // The stored numbers of a short last group lie within it, or are zero.
+  void end_within(const SparseCase &s) {
+    const int64_t group = s.k / 4;
+    for (int64_t row = 0; row < s.n; ++row) {
+      uint8_t &byte = indices.data()[row * stride() + group / 2];
+      byte = static_cast<uint8_t>(group % 2 == 0 ? (byte & 0xF0) | 0x4 : (byte & 0x0F) | 0x40);
+      if (s.k % 4 == 1) stored.set_code(row, 2 * group + 1, 0);
+    }
+  }
+  int64_t stride() const { return index_bytes(columns) + 3; }
+  static size_t bytes(const SparseCase &s) { return static_cast<size_t>(s.n * (index_bytes(s.k) + 3)); }
+
+  MatrixView view() {
+    MatrixView view = stored.view();
+    find_format(sparse_format(format), view.format);
+    view.columns = columns;
+    view.layout = Layout::kSparse;
+    view.indices = indices.data();
+    view.index_stride = stride();
+    return view;
+  }
+  double number(int64_t row, int64_t column) const {
+    const int half = indices.data()[row * stride() + column / 8] >> (column / 4 % 2 * 4) & 15;
+    if ((half & 3) == column % 4) return static_cast<double>(stored.get(row, column / 4 * 2));
+    if (half >> 2 == column % 4) return static_cast<double>(stored.get(row, column / 4 * 2 + 1));
+    return 0.0;
+  }
+
+  lpt_format format;
+  int64_t columns;
+  Matrix stored;
+  Guarded indices;
+};
+
+// set() and get() of Matrix serve wide floats; int8 is written as codes.
+void fill(Matrix &matrix, Random &random) {
+  if (matrix.format().element != LPT_FORMAT_INT8) return matrix.fill(random, Values::kNormal);
+  for (int64_t r = 0; r < matrix.rows(); ++r) {
+    for (int64_t c = 0; c < matrix.columns(); ++c) matrix.set_code(r, c, static_cast<uint32_t>(random.below(256)));
+  }
+}
+
+struct Problem {
+  Problem(const SparseCase &s, Random &random)
+      : a(s.a, s.m, s.k, s.padding), b(s, random), before(s.c, s.m, s.n, s.padding), bias(LPT_FORMAT_F32, 1, s.n) {
+    fill(a, random);
+    fill(b.stored, random);
+    if (s.k % 4 != 0) b.end_within(s);
+    fill(before, random);
+    bias.fill(random, Values::kNormal);
+  }
+
+  GemmRequest request(const SparseCase &s, Matrix &c, std::vector<std::byte> &scratch) {
+    GemmRequest request{};
+    request.a = a.view();
+    request.b = b.view();
+    request.c = c.view();
+    request.is_b_transposed = true;
+    request.m = s.m, request.n = s.n, request.k = s.k;
+    request.alpha = s.alpha, request.beta = s.beta;
+    request.bias = s.has_bias ? bias.data.data() : nullptr;
+    request.scratch = scratch.data();
+    return request;
+  }
+
+  Matrix a;
+  SparseMatrix b;
+  Matrix before;
+  Matrix bias;
+};
+
+constexpr SparseCase kCases[] = {
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 1, 7, 1024},
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 5, 9, 517, 3, 0.5, 2.0, true},
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_BF16, 16, 3, 63, 1, 1.0, 0.0, true},
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 4, 2, 1},
+    {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 1, 11, 1536},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_BF16, 7, 5, 771, 5, 3.0, 0.25, true},
+    {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 4, 6, 513},
+    {LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_F16, 9, 4, 30, 2},
+    {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 2, 3, 4},
+    {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 3, 2, 6},
+};
+
+Matrix &copy(const Matrix &from, Matrix &to) {
+  std::memcpy(to.data.data(), from.data.data(), from.data.bytes());
+  return to;
+}
+
+void run(const GemmRow &row, Problem &problem, const SparseCase &s, Matrix &c) {
+  std::vector<std::byte> empty;
+  const GemmRequest sizes = problem.request(s, copy(problem.before, c), empty);
+  std::vector<std::byte> scratch(row.scratch_bytes(sizes) + 64);
+  // In two parts of columns, as threads would.
+  GemmRequest request = problem.request(s, c, scratch);
+  request.n = s.n / 2;
+  if (request.n > 0) row.run(request);
+  request.first_column = request.n;
+  request.n = s.n - request.n;
+  row.run(request);
+}
+
+TEST(SparseGemmRows, EqualTheReferenceBitForBit) {
+  Random random(601);
+  for (const SparseCase &s : kCases) {
+    Problem problem(s, random);
+    Matrix expected(s.c, s.m, s.n, s.padding);
+    Matrix found(s.c, s.m, s.n, s.padding);
+    run(sparse_gemm_kernels().back(), problem, s, expected);
+    for (const GemmRow &row : sparse_gemm_kernels()) {
+      std::vector<std::byte> none;
+      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
+      run(row, problem, s, found);
+      EXPECT_TRUE(found.equals(expected)) << row.name << ": " << text_of(s);
+      EXPECT_TRUE(found.is_intact()) << row.name << ": " << text_of(s);
+    }
+  }
+}
+
+// |error| of a sum of k products in 64 lanes: (k / 64 + 7) roundings of partial sums, each below the sum of magnitudes.
+TEST(SparseGemmRows, MatchSumsInDouble) {
+  Random random(602);
+  for (const SparseCase &s : kCases) {
+    Problem problem(s, random);
+    Matrix found(s.c, s.m, s.n, s.padding);
+    run(sparse_gemm_kernels().back(), problem, s, found);
+    for (int64_t i = 0; i < s.m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        double sum = 0.0;
+        double magnitude = 0.0;
+        for (int64_t p = 0; p < s.k; ++p) {
+          const double product = static_cast<double>(problem.a.get(i, p)) * problem.b.number(j, p);
+          sum += product;
+          magnitude += std::fabs(product);
+        }
+        double value = s.alpha * sum + s.beta * static_cast<double>(problem.before.get(i, j));
+        if (s.has_bias) value += static_cast<double>(problem.bias.get(0, j));
+        const double roundings = static_cast<double>(s.k) / 64 + 11;
+        const double unit = s.c == LPT_FORMAT_F32 ? 0x1p-24 : s.c == LPT_FORMAT_F16 ? 0x1p-11 : 0x1p-8;
+        const double terms =
+            s.alpha * magnitude + std::fabs(value) + std::fabs(s.beta * static_cast<double>(problem.before.get(i, j)));
+        ASSERT_NEAR(value, static_cast<double>(found.get(i, j)), roundings * 0x1p-24 * terms + unit * std::fabs(value))
+            << text_of(s) << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(SparseGemmRows, SayWhyTheyRefuse) {
+  Random random(603);
+  const SparseCase s = kCases[0];
+  Problem problem(s, random);
+  Matrix c(s.c, s.m, s.n);
+  std::vector<std::byte> none;
+  for (const GemmRow &row : sparse_gemm_kernels()) {
+    GemmRequest request = problem.request(s, c, none);
+    request.m = kMostSparseRows + 1;
+    EXPECT_STREQ("so many rows repay writing b out", row.refuses(request)) << row.name;
+    request = problem.request(s, c, none);
+    request.b.layout = Layout::kRows;
+    EXPECT_STREQ("b is not the sparse operand", row.refuses(request)) << row.name;
+    request = problem.request(s, c, none);
+    request.is_portable = true;
+    EXPECT_STREQ("lanes do not add up in the portable order", row.refuses(request)) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
