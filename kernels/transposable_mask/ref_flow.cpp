@@ -4,7 +4,8 @@
 //   column c → row r  where (r, c) stays: it goes, at the cost of its worth;
 //   row r → column c  where (r, c) does not: it stays, and gives its worth.
 // Potentials keep all costs at zero or above, so that the paths are Dijkstra's, and the sum stays the largest that its
-// column counts allow. Nodes are the columns, then the rows; the first of equally near ones is taken first.
+// column counts allow. Nodes are the rows, then the columns; the last of equally near ones is taken first, so that of equal
+// places the lower ones stay.
 #include "kernels/transposable_mask/tile.hpp"
 
 namespace lpt {
@@ -47,12 +48,12 @@ class Flow {
       mask_.rows[row] |= 1u << j;
       least = worth(row, j) < least ? worth(row, j) : least;
     }
-    potentials_[size_ + row] = least;
+    potentials_[row] = least;
   }
 
   int nearest(const Paths &paths) const {
     int best = -1;
-    for (int node = 0; node < 2 * size_; ++node) {
+    for (int node = 2 * size_ - 1; node >= 0; --node) {
       if (paths.is_done[node] || paths.distances[node] == kFar) continue;
       if (best < 0 || paths.distances[node] < paths.distances[best]) best = node;
     }
@@ -67,24 +68,24 @@ class Flow {
   }
 
   void go_on(Paths &paths, int node) const {
-    const bool is_row = node >= size_;
+    const bool is_row = node < size_;
     for (int other = 0; other < size_; ++other) {
-      const int row = is_row ? node - size_ : other;
-      const int column = is_row ? other : node;
+      const int row = is_row ? node : other;
+      const int column = is_row ? other : node - size_;
       if (stays(mask_, row, column) == is_row) continue;
-      reach(paths, node, is_row ? column : size_ + row, is_row ? -worth(row, column) : worth(row, column));
+      reach(paths, node, is_row ? size_ + column : row, is_row ? -worth(row, column) : worth(row, column));
     }
   }
 
   // The nearest column that keeps too few. There is one: rows that are reached keep all columns that are not.
   int find_target(Paths &paths, int source) const {
     for (int node = 0; node < 2 * size_; ++node) {
-      paths.distances[node] = node == source ? 0 : kFar;
+      paths.distances[node] = node == size_ + source ? 0 : kFar;
       paths.is_done[node] = false;
     }
     for (;;) {
       const int node = nearest(paths);
-      if (node < size_ && in_column_[node] < kept_) return node;
+      if (node >= size_ && in_column_[node - size_] < kept_) return node - size_;
       paths.is_done[node] = true;
       go_on(paths, node);
     }
@@ -93,14 +94,14 @@ class Flow {
   void send_from(int source) {
     Paths paths;
     const int target = find_target(paths, source);
-    const int64_t reached = paths.distances[target];
+    const int64_t reached = paths.distances[size_ + target];
     for (int node = 0; node < 2 * size_; ++node) {
       potentials_[node] += paths.distances[node] < reached ? paths.distances[node] : reached;
     }
-    for (int node = target; node != source; node = paths.from[node]) {
+    for (int node = size_ + target; node != size_ + source; node = paths.from[node]) {
       const int before = paths.from[node];
-      const int row = (node < size_ ? before : node) - size_;
-      mask_.rows[row] ^= 1u << (node < size_ ? node : before);
+      const int row = node < size_ ? node : before;
+      mask_.rows[row] ^= 1u << ((node < size_ ? before : node) - size_);
     }
     --in_column_[source];
     ++in_column_[target];
