@@ -42,27 +42,51 @@ LPT_HOST_DEVICE static inline int largest_of(const float *numbers, int count) {
   return largest;
 }
 
-// The first number whose end, when all are laid one after the other, lies beyond `place`; -1 if none does.
-LPT_HOST_DEVICE static inline int number_at(const float *numbers, int count, float place) {
+// The largest number below a positive one.
+LPT_HOST_DEVICE static inline float just_below(float number) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, number) - 1);
+}
+
+// The first number whose end, when all are laid one after the other, lies beyond `place`. Their sum is `total`, above zero.
+// A place that was rounded to the end of all is moved before it: there is always such a number, and it is not zero.
+LPT_HOST_DEVICE static inline int number_at(const float *numbers, int count, float total, float place) {
+  const float last = just_below(total);
+  if (place > last) place = last;
   float end = 0.0f;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count - 1; ++i) {
     end += numbers[i];
     if (end > place) return i;
   }
-  return -1;
+  return count - 1;
 }
 
 LPT_HOST_DEVICE static inline float uniform_of(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
-// Fills up with the first numbers that do not stay yet: zeros, unless rounding left a place free.
-LPT_HOST_DEVICE static inline void fill_group(const float *left, int count, int missing, float value,
-                                              SparseGroup &group) {
+LPT_HOST_DEVICE static inline int count_positive(const float *numbers, int count) {
+  int result = 0;
+  for (int i = 0; i < count; ++i) result += numbers[i] > 0.0f;
+  return result;
+}
+
+// Fills up with the first numbers that do not stay yet.
+LPT_HOST_DEVICE static inline uint32_t fill_up(uint32_t bits, int count, int missing) {
   for (int i = 0; i < count && missing > 0; ++i) {
-    if ((group.bits >> i & 1) != 0) continue;
-    group.bits |= 1u << i;
-    group.values[i] = left[i] > 0.0f ? value : 0.0f;
+    if ((bits >> i & 1) != 0) continue;
+    bits |= 1u << i;
     --missing;
   }
+  return bits;
+}
+
+// All that are not zero, as they are, and the first zeros.
+LPT_HOST_DEVICE static inline SparseGroup keep_positive(const float *magnitudes, int count, int places) {
+  SparseGroup group{0, {}};
+  for (int i = 0; i < count; ++i) {
+    group.values[i] = magnitudes[i];
+    group.bits |= static_cast<uint32_t>(magnitudes[i] > 0.0f) << i;
+  }
+  group.bits = fill_up(group.bits, count, places - __builtin_popcount(group.bits));
+  return group;
 }
 
 // The `kept` largest ranks; the lower index of equal ones.
@@ -76,8 +100,8 @@ LPT_HOST_DEVICE static inline uint32_t keep_largest(const uint32_t *ranks, int c
   return bits;
 }
 
-// What MVUE keeps whatever is drawn. The numbers of a group share `draws` places: one whose share is a whole place or more
-// stays as it is, and what is left of the others is shared again.
+// What MVUE keeps whatever is drawn. The numbers of a group, of which more are positive than there are places, share the
+// places: one whose share is a whole place or more stays as it is, and what is left of the others is shared again.
 struct SparseShares {
   float left[kLongestGroup];  // zero for those that stay
   float total;                // of `left`
@@ -85,38 +109,38 @@ struct SparseShares {
   uint32_t bits;              // those that stay
 };
 
-LPT_HOST_DEVICE static inline SparseShares share_places(const float *magnitudes, int count, int kept) {
+LPT_HOST_DEVICE static inline SparseShares share_places(const float *magnitudes, int count, int places) {
   SparseShares shares;
   for (int i = 0; i < count; ++i) shares.left[i] = magnitudes[i];
-  shares.draws = kept < count ? kept : count;
+  shares.draws = places;
   shares.bits = 0;
   for (;;) {
     shares.total = sum_of(shares.left, count);
     const int largest = largest_of(shares.left, count);
-    const float most = shares.left[largest];
-    if (shares.draws == 0 || !(most > 0.0f) || most * static_cast<float>(shares.draws) < shares.total) return shares;
+    if (shares.draws == 0 || shares.left[largest] * static_cast<float>(shares.draws) < shares.total) return shares;
     shares.bits |= 1u << largest;
     shares.left[largest] = 0.0f;
     --shares.draws;
   }
 }
 
-// Systematic sampling: one uniform number places `draws` marks at equal steps along the numbers.
+// Systematic sampling: one uniform number places `draws` marks at equal steps along the numbers. Two marks that rounding
+// puts on one number leave a place to the first one that has none.
 LPT_HOST_DEVICE static inline SparseGroup select_mvue(const float *magnitudes, int count, int kept, uint32_t word) {
-  const SparseShares shares = share_places(magnitudes, count, kept);
+  const int places = kept < count ? kept : count;
+  if (count_positive(magnitudes, count) <= places) return keep_positive(magnitudes, count, places);
+  const SparseShares shares = share_places(magnitudes, count, places);
   SparseGroup group{shares.bits, {}};
-  for (int i = 0; i < count; ++i) group.values[i] = magnitudes[i];
-  int missing = shares.draws;
-  const float step = shares.draws > 0 ? shares.total / static_cast<float>(shares.draws) : 0.0f;
   const float uniform = uniform_of(word);
-  for (int draw = 0; draw < shares.draws && shares.total > 0.0f; ++draw) {
-    const int i = number_at(shares.left, count, (uniform + static_cast<float>(draw)) * step);
-    if (i < 0 || (group.bits >> i & 1) != 0) continue;
-    group.bits |= 1u << i;
-    group.values[i] = step;
-    --missing;
+  const float step = shares.draws > 0 ? shares.total / static_cast<float>(shares.draws) : 0.0f;
+  for (int draw = 0; draw < shares.draws; ++draw) {
+    group.bits |= 1u << number_at(shares.left, count, shares.total, (uniform + static_cast<float>(draw)) * step);
   }
-  fill_group(shares.left, count, missing, step, group);
+  for (int i = 0; i < count; ++i) {
+    const bool has_no_place = shares.left[i] > 0.0f && (group.bits >> i & 1) == 0;
+    if (has_no_place && __builtin_popcount(group.bits) < places) group.bits |= 1u << i;
+    group.values[i] = (shares.bits >> i & 1) != 0 ? magnitudes[i] : step;
+  }
   return group;
 }
 
@@ -137,27 +161,15 @@ LPT_HOST_DEVICE static inline float two_draws_value(const float *magnitudes, int
   return sum_of(magnitudes, count) / sum;
 }
 
-LPT_HOST_DEVICE static inline int count_positive(const float *numbers, int count) {
-  int result = 0;
-  for (int i = 0; i < count; ++i) result += numbers[i] > 0.0f;
-  return result;
-}
-
 LPT_HOST_DEVICE static inline SparseGroup select_two_draws(const float *magnitudes, int count, uint32_t first_word,
                                                            uint32_t second_word) {
+  if (count_positive(magnitudes, count) <= 2) return keep_positive(magnitudes, count, count < 2 ? count : 2);
   SparseGroup group{0, {}};
-  for (int i = 0; i < count; ++i) group.values[i] = magnitudes[i];
   float left[kLongestGroup];
   for (int i = 0; i < count; ++i) left[i] = magnitudes[i];
-  if (count_positive(magnitudes, count) <= 2) {
-    for (int i = 0; i < count; ++i) group.bits |= static_cast<uint32_t>(magnitudes[i] > 0.0f) << i;
-    fill_group(left, count, (count < 2 ? count : 2) - __builtin_popcount(group.bits), 0.0f, group);
-    return group;
-  }
   for (int draw = 0; draw < 2; ++draw) {
-    const float uniform = uniform_of(draw == 0 ? first_word : second_word);
-    int i = number_at(left, count, uniform * sum_of(left, count));
-    if (i < 0) i = largest_of(left, count);
+    const float total = sum_of(left, count);
+    const int i = number_at(left, count, total, uniform_of(draw == 0 ? first_word : second_word) * total);
     group.bits |= 1u << i;
     group.values[i] = two_draws_value(magnitudes, count, i);
     left[i] = 0.0f;
