@@ -56,7 +56,7 @@ struct SparseFloats {
         for (int v = 0; v < 4; ++v) lanes[r][v] = _mm512_setzero_ps();
       }
     }
-    float sum(int r) const { return add_up(lanes[r]); }
+    float sum(int r, int32_t) const { return add_up(lanes[r]); }
   };
 
   template <int kRows>
@@ -67,9 +67,11 @@ struct SparseFloats {
     }
   }
 
-  static void read_row(const MatrixView &a, int64_t row, int64_t k, float *to) {
+  // Returns what every sum of this row is too large by.
+  static int32_t read_row(const MatrixView &a, int64_t row, int64_t k, float *to) {
     for (int64_t p = 0; p < k; ++p) to[p] = load_float(a, row * a.row_stride + p);
     for (int64_t p = k; p < whole_steps(k); ++p) to[p] = 0.0f;
+    return 0;
   }
 };
 
@@ -124,7 +126,7 @@ struct SparseInt8 {
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) lanes[r] = _mm512_setzero_si512();
     }
-    int32_t sum(int r) const { return _mm512_reduce_add_epi32(lanes[r]); }
+    float sum(int r, int32_t excess) const { return static_cast<float>(_mm512_reduce_add_epi32(lanes[r]) - excess); }
   };
 
   template <int kRows>
@@ -143,18 +145,14 @@ struct SparseInt8 {
     }
   }
 
-  static void read_row(const MatrixView &a, int64_t row, int64_t k, int8_t *to) {
+  static int32_t read_row(const MatrixView &a, int64_t row, int64_t k, int8_t *to) {
     memcpy(to, static_cast<const int8_t *>(a.data) + row * a.row_stride, static_cast<size_t>(k));
     memset(to + k, 0, static_cast<size_t>(whole_steps(k) - k));
+    int32_t sum = 0;
+    for (int64_t p = 0; p < k; ++p) sum += to[p];
+    return 128 * sum;
   }
 };
-
-inline float finished(const SparseFloats &, float sum, const float *, int64_t) { return sum; }
-inline float finished(const SparseInt8 &, int32_t sum, const int8_t *a, int64_t k) {
-  int32_t excess = 0;
-  for (int64_t p = 0; p < k; ++p) excess += a[p];
-  return static_cast<float>(sum - 128 * excess);
-}
 
 // The last columns of a row, filled up: stored zeros at legal places.
 template <typename Kind>
@@ -175,12 +173,20 @@ struct SparseReads {
   Ahead stored, indices;
 };
 
-// A row of b by kRows rows of a.
+// Rows of a as they are read, and what their sums are too large by.
+template <typename Kind>
+struct SparseRows {
+  typename Kind::Number *numbers;
+  int32_t *excess;
+};
+
+// A row of b by kRows rows of a, from the part's row i on.
 template <typename Kind, int kRows>
-inline void multiply_row(const GemmRequest &request, int64_t row, int64_t column, const typename Kind::Number *a,
+inline void multiply_row(const GemmRequest &request, int64_t i, int64_t column, const SparseRows<Kind> &rows,
                          const SparseReads &reads) {
   const MatrixView &b = request.b;
   const int64_t a_stride = whole_steps(request.k);
+  const typename Kind::Number *const a = rows.numbers + i * a_stride;
   const uint8_t *stored = static_cast<const uint8_t *>(b.data) + column * b.row_stride * Kind::kBytes;
   const uint8_t *indices = b.indices + column * b.index_stride;
   typename Kind::template Sums<kRows> sums;
@@ -202,13 +208,14 @@ inline void multiply_row(const GemmRequest &request, int64_t row, int64_t column
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
-    store_sum(request, row + r, column, finished(Kind(), sums.sum(r), a + r * a_stride, request.k));
+    store_sum(request, request.first_row + i + r, column, sums.sum(r, rows.excess[i + r]));
   }
 }
 
 template <typename Kind>
 size_t sparse_scratch(const GemmRequest &request) {
-  return static_cast<size_t>(request.m * whole_steps(request.k)) * sizeof(typename Kind::Number);
+  return static_cast<size_t>(request.m * whole_steps(request.k)) * sizeof(typename Kind::Number) +
+         static_cast<size_t>(request.m) * sizeof(int32_t);
 }
 
 template <typename Kind>
@@ -216,8 +223,9 @@ void multiply_sparse(const GemmRequest &request) {
   const MatrixView &b = request.b;
   const int64_t a_stride = whole_steps(request.k);
   auto *a = reinterpret_cast<typename Kind::Number *>(request.scratch);
+  const SparseRows<Kind> rows = {a, reinterpret_cast<int32_t *>(a + request.m * a_stride)};
   for (int64_t i = 0; i < request.m; ++i) {
-    Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
+    rows.excess[i] = Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
   }
   const int64_t row_bytes = b.row_stride * Kind::kBytes;
   const SparseReads reads = {
@@ -227,10 +235,10 @@ void multiply_sparse(const GemmRequest &request) {
     const int64_t column = request.first_column + j;
     int64_t i = 0;
     for (; i + kSharedRows <= request.m; i += kSharedRows) {
-      multiply_row<Kind, kSharedRows>(request, request.first_row + i, column, a + i * a_stride, reads);
+      multiply_row<Kind, kSharedRows>(request, i, column, rows, reads);
     }
     for (; i < request.m; ++i) {
-      multiply_row<Kind, 1>(request, request.first_row + i, column, a + i * a_stride, reads);
+      multiply_row<Kind, 1>(request, i, column, rows, reads);
     }
   }
 }
