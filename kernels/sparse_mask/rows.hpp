@@ -5,6 +5,14 @@
 
 namespace lpt {
 
+// MAGNITUDE of f32, bf16, f16, any N:M: groups along lines of memory, or groups side by side in lanes.
+void sparse_mask_largest_x86_avx512(const SparseMaskRequest &request);
+void sparse_mask_largest_x86_avx2(const SparseMaskRequest &request);
+
+// MVUE of f32, 1:2 and 2:4.
+void sparse_mask_drawn_x86_avx512(const SparseMaskRequest &request);
+void sparse_mask_drawn_x86_avx2(const SparseMaskRequest &request);
+
 void sparse_mask_any_ref(const SparseMaskRequest &request);
 void mask_apply_any_ref(const MaskApplyRequest &request);
 void mask_decay_any_ref(const MaskDecayRequest &request);

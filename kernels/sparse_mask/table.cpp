@@ -4,7 +4,63 @@
 namespace lpt {
 namespace {
 
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+
+bool is_along_lines(const SparseMaskRequest &request) { return request.source.column_stride == 1; }
+
+// Lines of memory are rows of all views, or columns of all of them.
+const char *refuses_places(const SparseMaskRequest &request) {
+  const auto is_like_source = [&](const MatrixView &view) {
+    return view.data == nullptr || (is_along_lines(request) ? view.column_stride : view.row_stride) == 1;
+  };
+  if (!is_along_lines(request) && request.source.row_stride != 1) {
+    return "neither columns nor rows of source are adjacent";
+  }
+  if (!is_like_source(request.mask)) return "the numbers of mask are not adjacent as those of source are";
+  if (!is_like_source(request.masked)) return "the numbers of masked are not adjacent as those of source are";
+  if (request.masked.data != nullptr && request.masked.format.id != request.source.format.id) {
+    return "masked has another format than source";
+  }
+  return nullptr;
+}
+
+template <int kWidest>
+const char *refuses_largest(const SparseMaskRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (request.rule != LPT_SPARSE_RULE_MAGNITUDE) return "the rule is not MAGNITUDE";
+  if (request.importance != nullptr) return "importance is given";
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
+    return "source is not f32, bf16 or f16";
+  }
+  const int32_t of = request.of;
+  if (is_along_lines(request) && (of > kWidest || (of & (of - 1)) != 0)) {
+    return kWidest == 16 ? "groups along rows are not of 2, 4, 8 or 16" : "groups along rows are not of 2, 4 or 8";
+  }
+  return refuses_places(request);
+}
+
+const char *refuses_drawn(const SparseMaskRequest &request) {
+  if (request.rule != LPT_SPARSE_RULE_MVUE) return "the rule is not MVUE";
+  if (request.source.format.element != LPT_FORMAT_F32) return "source is not f32";
+  const bool is_known = (request.kept == 1 && request.of == 2) || (request.kept == 2 && request.of == 4);
+  if (!is_known) return "MVUE is neither of 1:2 nor of 2:4";
+  if ((is_along_lines(request) ? request.group_draws : request.row_draws) != 1) {
+    return "draws of groups side by side do not follow each other";
+  }
+  return refuses_places(request);
+}
+
+#endif
+
 constexpr Row<SparseMaskRequest> kSparseMaskRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"sparse_mask_largest_x86_avx512", kCpuAvx512, refuses_largest<16>, sparse_mask_largest_x86_avx512},
+    {"sparse_mask_drawn_x86_avx512", kCpuAvx512, refuses_drawn, sparse_mask_drawn_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"sparse_mask_largest_x86_avx2", kCpuAvx2, refuses_largest<8>, sparse_mask_largest_x86_avx2},
+    {"sparse_mask_drawn_x86_avx2", kCpuAvx2, refuses_drawn, sparse_mask_drawn_x86_avx2},
+#endif
     {"sparse_mask_any_ref", 0, nullptr, sparse_mask_any_ref},
 };
 

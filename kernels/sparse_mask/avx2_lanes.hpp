@@ -1,0 +1,207 @@
+// Lanes of AVX2 for selections: codes of 32 and of 16 bits, and numbers. Included by an ISA file only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/x86_avx2.hpp"
+
+namespace lpt {
+namespace {
+
+[[gnu::always_inline]] inline __m256i load_codes(const void *from) {
+  return _mm256_loadu_si256(static_cast<const __m256i *>(from));
+}
+
+// Lanes of 32 bits that are all ones or zero, as bytes.
+[[gnu::always_inline]] inline __m128i bytes_of_words(__m256i lanes) {
+  const __m128i halves = _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+  return _mm_and_si128(_mm_packs_epi16(halves, halves), _mm_set1_epi8(1));
+}
+
+struct Avx2Words {
+  static constexpr int kWidth = 8, kWidestTurn = 8;
+  using Code = uint32_t;
+  using Vector = __m256i;
+  using Kept = __m256i;  // all ones
+
+  static Vector load(const Code *from) { return load_codes(from); }
+  static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
+  static void store_bytes(uint8_t *to, Kept kept) {
+    _mm_storel_epi64(reinterpret_cast<__m128i *>(to), bytes_of_words(kept));
+  }
+  static Vector only(Kept kept, Vector codes) { return _mm256_and_si256(kept, codes); }
+  static Vector all(Code number) { return _mm256_set1_epi32(static_cast<int32_t>(number)); }
+  static Vector magnitudes(Vector codes, Vector most) {
+    return _mm256_min_epi32(_mm256_and_si256(codes, all(0x7FFFFFFF)), most);
+  }
+
+  static Vector plus(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+  static Vector plus_one(Vector a) { return plus(a, all(1)); }
+  static Vector plus_if_above(Vector count, Vector a, Vector b) {
+    return _mm256_sub_epi32(count, _mm256_cmpgt_epi32(a, b));
+  }
+  static Kept at_least(Vector count, int number) { return _mm256_cmpgt_epi32(count, _mm256_set1_epi32(number - 1)); }
+
+  static Vector turn(const Code *indices) { return load(indices); }
+  static Vector turned(Vector codes, Vector indices) { return _mm256_permutevar8x32_epi32(codes, indices); }
+
+  // Three differences whose signs say who wins: at least two of them.
+  [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
+    const Vector first =
+        _mm256_sub_epi32(_mm256_shuffle_epi32(own, 0x39), plus(own, _mm256_setr_epi32(1, 1, 1, 0, 1, 1, 1, 0)));
+    const Vector second =
+        _mm256_sub_epi32(_mm256_shuffle_epi32(own, 0x4E), plus(own, _mm256_setr_epi32(1, 1, 0, 0, 1, 1, 0, 0)));
+    const Vector third =
+        _mm256_sub_epi32(_mm256_shuffle_epi32(own, 0x93), plus(own, _mm256_setr_epi32(1, 0, 0, 0, 1, 0, 0, 0)));
+    const Vector one = _mm256_and_si256(third, _mm256_or_si256(first, second));
+    return _mm256_srai_epi32(_mm256_or_si256(_mm256_and_si256(first, second), one), 31);
+  }
+};
+
+struct Avx2Halves {
+  static constexpr int kWidth = 16, kWidestTurn = 8;
+  using Code = uint16_t;
+  using Vector = __m256i;
+  using Kept = __m256i;  // all ones
+
+  static Vector load(const Code *from) { return load_codes(from); }
+  static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
+  static void store_bytes(uint8_t *to, Kept kept) {
+    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(kept), _mm256_extracti128_si256(kept, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_and_si128(bytes, _mm_set1_epi8(1)));
+  }
+  static Vector only(Kept kept, Vector codes) { return _mm256_and_si256(kept, codes); }
+  static Vector all(Code number) { return _mm256_set1_epi16(static_cast<int16_t>(number)); }
+  static Vector magnitudes(Vector codes, Vector most) {
+    return _mm256_min_epi16(_mm256_and_si256(codes, all(0x7FFF)), most);
+  }
+
+  static Vector plus(Vector a, Vector b) { return _mm256_add_epi16(a, b); }
+  static Vector plus_one(Vector a) { return plus(a, all(1)); }
+  static Vector plus_if_above(Vector count, Vector a, Vector b) {
+    return _mm256_sub_epi16(count, _mm256_cmpgt_epi16(a, b));
+  }
+  static Kept at_least(Vector count, int number) {
+    return _mm256_cmpgt_epi16(count, _mm256_set1_epi16(static_cast<int16_t>(number - 1)));
+  }
+
+  // Places of both bytes within a half.
+  static Vector turn(const Code *indices) {
+    const Vector within = _mm256_and_si256(load(indices), all(7));
+    return plus(_mm256_mullo_epi16(within, all(0x0202)), all(0x0100));
+  }
+  static Vector turned(Vector codes, Vector places) { return _mm256_shuffle_epi8(codes, places); }
+
+  [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
+    const Vector first = _mm256_sub_epi16(turned_fours<0x39>(own), plus(own, comes_first(0x000000010001'0001)));
+    const Vector second = _mm256_sub_epi16(turned_fours<0x4E>(own), plus(own, comes_first(0x00010001)));
+    const Vector third = _mm256_sub_epi16(turned_fours<0x93>(own), plus(own, comes_first(0x0001)));
+    const Vector one = _mm256_and_si256(third, _mm256_or_si256(first, second));
+    return _mm256_srai_epi16(_mm256_or_si256(_mm256_and_si256(first, second), one), 15);
+  }
+
+ private:
+  template <int kOrder>
+  static Vector turned_fours(Vector codes) {
+    return _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(codes, kOrder), kOrder);
+  }
+  static Vector comes_first(int64_t lanes) { return _mm256_set1_epi64x(lanes); }
+};
+
+// See drawn_walk.hpp.
+struct Avx2Floats {
+  static constexpr int kWidth = 8;
+  using Floats = __m256;
+  using Mask = __m256;  // all ones
+
+  static Floats load(const float *from) { return _mm256_loadu_ps(from); }
+  static void store(float *to, Floats a) { _mm256_storeu_ps(to, a); }
+  static Floats all(float number) { return _mm256_set1_ps(number); }
+  static Floats zero() { return _mm256_setzero_ps(); }
+  static Floats magnitude(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+  static Floats with_sign_of(Floats magnitude, Floats source) {
+    return _mm256_or_ps(magnitude, _mm256_and_ps(source, _mm256_set1_ps(-0.0f)));
+  }
+
+  static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+  static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+  static Floats least(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+  static Floats most(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+  static Floats just_below(Floats a) {
+    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(1)));
+  }
+  static Floats choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_ps(b, a, mask); }
+  static Floats only(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
+
+  static Mask above(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+  static Mask at_least(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GE_OQ); }
+  static Mask equal(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+  static Mask both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
+  static Mask either(Mask a, Mask b) { return _mm256_or_ps(a, b); }
+  static Mask without(Mask a, Mask b) { return _mm256_andnot_ps(b, a); }
+  static Mask opposite(Mask a) { return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))); }
+  static bool is_everywhere(Mask a) { return _mm256_movemask_ps(a) == 0xFF; }
+
+  static Floats uniforms(const uint32_t *words) {
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(load_codes(words), 8)), _mm256_set1_ps(0x1p-24f));
+  }
+
+  // Pairs: the even numbers, the odd ones, of two vectors in turn by halves.
+  [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
+    const Floats even = _mm256_shuffle_ps(v[0], v[1], 0x88);
+    v[1] = _mm256_shuffle_ps(v[0], v[1], 0xDD);
+    v[0] = even;
+  }
+  [[gnu::always_inline]] static void together(Floats (&v)[2]) {
+    const Floats low = _mm256_unpacklo_ps(v[0], v[1]);
+    v[1] = _mm256_unpackhi_ps(v[0], v[1]);
+    v[0] = low;
+  }
+  // Fours: 4 × 4 within halves, which undoes itself.
+  [[gnu::always_inline]] static void apart(Floats (&v)[4]) {
+    const __m256d low = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
+    const __m256d high = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
+    const __m256d other_low = _mm256_castps_pd(_mm256_unpacklo_ps(v[2], v[3]));
+    const __m256d other_high = _mm256_castps_pd(_mm256_unpackhi_ps(v[2], v[3]));
+    v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, other_low));
+    v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, other_low));
+    v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high, other_high));
+    v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high, other_high));
+  }
+  [[gnu::always_inline]] static void together(Floats (&v)[4]) { apart(v); }
+
+  template <int kOf>
+  static Floats in_order_of_apart(Floats a) {
+    if constexpr (kOf == 4) return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    return _mm256_permutevar8x32_ps(a, order_of_pairs());
+  }
+
+  // The bytes of a group make one lane.
+  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
+    const __m256i lanes = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
+    const __m256i pairs = _mm256_permutevar8x32_epi32(lanes, order_of_pairs());
+    const __m128i bytes = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), bytes);
+  }
+  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
+    const __m256i low = _mm256_or_si256(byte_of(masks[0], 0), byte_of(masks[1], 1));
+    const __m256i lanes = _mm256_or_si256(low, _mm256_or_si256(byte_of(masks[2], 2), byte_of(masks[3], 3)));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_permutevar8x32_epi32(lanes, order));
+  }
+  static void store_bytes(uint8_t *to, Mask mask) { Avx2Words::store_bytes(to, _mm256_castps_si256(mask)); }
+
+  static constexpr int kBlocks = 4;
+  static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
+    store_random_blocks(lanes, block, rounds, to);
+  }
+
+ private:
+  static __m256i order_of_pairs() { return _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7); }
+  static __m256i byte_of(Mask mask, int byte) {
+    return _mm256_and_si256(_mm256_castps_si256(mask), _mm256_set1_epi32(1 << (8 * byte)));
+  }
+};
+
+}  // namespace
+}  // namespace lpt

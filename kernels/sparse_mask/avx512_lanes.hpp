@@ -1,0 +1,190 @@
+// Lanes of AVX-512 for selections: codes of 32 and of 16 bits, and numbers. Included by an ISA file only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/x86_avx512.hpp"
+
+namespace lpt {
+namespace {
+
+struct Avx512Words {
+  static constexpr int kWidth = 16, kWidestTurn = 16;
+  using Code = uint32_t;
+  using Vector = __m512i;
+  using Kept = __mmask16;
+
+  static Vector load(const Code *from) { return _mm512_loadu_si512(from); }
+  static void store(Code *to, Vector codes) { _mm512_storeu_si512(to, codes); }
+  static void store_bytes(uint8_t *to, Kept kept) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_maskz_set1_epi8(kept, 1));
+  }
+  static Vector only(Kept kept, Vector codes) { return _mm512_maskz_mov_epi32(kept, codes); }
+  static Vector all(Code number) { return _mm512_set1_epi32(static_cast<int32_t>(number)); }
+  static Vector magnitudes(Vector codes, Vector most) {
+    return _mm512_min_epi32(_mm512_and_si512(codes, all(0x7FFFFFFF)), most);
+  }
+
+  static Vector plus(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
+  static Vector plus_one(Vector a) { return plus(a, all(1)); }
+  static Vector plus_if_above(Vector count, Vector a, Vector b) {
+    return _mm512_mask_add_epi32(count, _mm512_cmpgt_epi32_mask(a, b), count, all(1));
+  }
+  static Kept at_least(Vector count, int number) { return _mm512_cmpge_epi32_mask(count, _mm512_set1_epi32(number)); }
+
+  static Vector turn(const Code *indices) { return load(indices); }
+  static Vector turned(Vector codes, Vector indices) { return _mm512_permutexvar_epi32(indices, codes); }
+
+  // Three differences whose signs say who wins: at least two of them.
+  [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
+    const Vector next = _mm512_shuffle_epi32(own, static_cast<_MM_PERM_ENUM>(0x39));
+    const Vector after_next = _mm512_shuffle_epi32(own, static_cast<_MM_PERM_ENUM>(0x4E));
+    const Vector last = _mm512_shuffle_epi32(own, static_cast<_MM_PERM_ENUM>(0x93));
+    const Vector first = _mm512_sub_epi32(next, plus(own, _mm512_set4_epi32(0, 1, 1, 1)));
+    const Vector second = _mm512_sub_epi32(after_next, plus(own, _mm512_set4_epi32(0, 0, 1, 1)));
+    const Vector third = _mm512_sub_epi32(last, plus(own, _mm512_set4_epi32(0, 0, 0, 1)));
+    return _mm512_movepi32_mask(_mm512_ternarylogic_epi32(first, second, third, 0xE8));
+  }
+};
+
+struct Avx512Halves {
+  static constexpr int kWidth = 32, kWidestTurn = 16;
+  using Code = uint16_t;
+  using Vector = __m512i;
+  using Kept = __mmask32;
+
+  static Vector load(const Code *from) { return _mm512_loadu_si512(from); }
+  static void store(Code *to, Vector codes) { _mm512_storeu_si512(to, codes); }
+  static void store_bytes(uint8_t *to, Kept kept) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_maskz_set1_epi8(kept, 1));
+  }
+  static Vector only(Kept kept, Vector codes) { return _mm512_maskz_mov_epi16(kept, codes); }
+  static Vector all(Code number) { return _mm512_set1_epi16(static_cast<int16_t>(number)); }
+  static Vector magnitudes(Vector codes, Vector most) {
+    return _mm512_min_epi16(_mm512_and_si512(codes, all(0x7FFF)), most);
+  }
+
+  static Vector plus(Vector a, Vector b) { return _mm512_add_epi16(a, b); }
+  static Vector plus_one(Vector a) { return plus(a, all(1)); }
+  static Vector plus_if_above(Vector count, Vector a, Vector b) {
+    return _mm512_mask_add_epi16(count, _mm512_cmpgt_epi16_mask(a, b), count, all(1));
+  }
+  static Kept at_least(Vector count, int number) {
+    return _mm512_cmpge_epi16_mask(count, _mm512_set1_epi16(static_cast<int16_t>(number)));
+  }
+
+  static Vector turn(const Code *indices) { return load(indices); }
+  static Vector turned(Vector codes, Vector indices) { return _mm512_permutexvar_epi16(indices, codes); }
+
+  [[gnu::always_inline]] static Kept wins_two_of_three(Vector own) {
+    const Vector first = _mm512_sub_epi16(_mm512_ror_epi64(own, 16), plus(own, comes_first(0x000000010001'0001)));
+    const Vector second = _mm512_sub_epi16(_mm512_ror_epi64(own, 32), plus(own, comes_first(0x00010001)));
+    const Vector third = _mm512_sub_epi16(_mm512_ror_epi64(own, 48), plus(own, comes_first(0x0001)));
+    return _mm512_movepi16_mask(_mm512_ternarylogic_epi64(first, second, third, 0xE8));
+  }
+
+ private:
+  static Vector comes_first(int64_t lanes) { return _mm512_set1_epi64(lanes); }
+};
+
+// See drawn_walk.hpp.
+struct Avx512Floats {
+  static constexpr int kWidth = 16;
+  using Floats = __m512;
+  using Mask = __mmask16;
+
+  static Floats load(const float *from) { return _mm512_loadu_ps(from); }
+  static void store(float *to, Floats a) { _mm512_storeu_ps(to, a); }
+  static Floats all(float number) { return _mm512_set1_ps(number); }
+  static Floats zero() { return _mm512_setzero_ps(); }
+  static Floats magnitude(Floats a) { return magnitude_f32x16(a); }
+  static Floats with_sign_of(Floats magnitude, Floats source) {
+    const __m512i sign = _mm512_and_si512(_mm512_castps_si512(source), _mm512_set1_epi32(INT32_MIN));
+    return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(magnitude), sign));
+  }
+
+  static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
+  static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+  static Floats least(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+  static Floats most(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+  static Floats just_below(Floats a) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(1)));
+  }
+  static Floats choose(Mask mask, Floats a, Floats b) { return _mm512_mask_mov_ps(b, mask, a); }
+  static Floats only(Mask mask, Floats a) { return _mm512_maskz_mov_ps(mask, a); }
+
+  static Mask above(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+  static Mask at_least(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
+  static Mask equal(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+  static Mask both(Mask a, Mask b) { return _kand_mask16(a, b); }
+  static Mask either(Mask a, Mask b) { return _kor_mask16(a, b); }
+  static Mask without(Mask a, Mask b) { return _kandn_mask16(b, a); }
+  static Mask opposite(Mask a) { return _knot_mask16(a); }
+  static bool is_everywhere(Mask a) { return a == 0xFFFF; }
+
+  static Floats uniforms(const uint32_t *words) {
+    const __m512i upper = _mm512_srli_epi32(_mm512_loadu_si512(words), 8);
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(upper), _mm512_set1_ps(0x1p-24f));
+  }
+
+  // Pairs: the even numbers, the odd ones, of two vectors in turn by quarters.
+  [[gnu::always_inline]] static void apart(Floats (&v)[2]) {
+    const Floats even = _mm512_shuffle_ps(v[0], v[1], 0x88);
+    v[1] = _mm512_shuffle_ps(v[0], v[1], 0xDD);
+    v[0] = even;
+  }
+  [[gnu::always_inline]] static void together(Floats (&v)[2]) {
+    const Floats low = _mm512_unpacklo_ps(v[0], v[1]);
+    v[1] = _mm512_unpackhi_ps(v[0], v[1]);
+    v[0] = low;
+  }
+  // Fours: 4 × 4 within quarters, which undoes itself.
+  [[gnu::always_inline]] static void apart(Floats (&v)[4]) {
+    const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
+    const __m512d high = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
+    const __m512d other_low = _mm512_castps_pd(_mm512_unpacklo_ps(v[2], v[3]));
+    const __m512d other_high = _mm512_castps_pd(_mm512_unpackhi_ps(v[2], v[3]));
+    v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, other_low));
+    v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, other_low));
+    v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, other_high));
+    v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, other_high));
+  }
+  [[gnu::always_inline]] static void together(Floats (&v)[4]) { apart(v); }
+
+  template <int kOf>
+  static Floats in_order_of_apart(Floats a) {
+    if constexpr (kOf == 4) return _mm512_permutexvar_ps(order_of_fours(), a);
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15), a);
+  }
+
+  // The bytes of a group make one lane.
+  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[2]) {
+    const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    const __m512i pairs =
+        _mm512_permutexvar_epi32(order, with_byte(masks[1], 1, with_byte(masks[0], 0, _mm512_setzero_si512())));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm512_cvtepi32_epi16(pairs));
+  }
+  [[gnu::always_inline]] static void store_bytes(uint8_t *to, const Mask (&masks)[4]) {
+    __m512i fours = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) fours = with_byte(masks[i], i, fours);
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order_of_fours(), fours));
+  }
+  static void store_bytes(uint8_t *to, Mask mask) { Avx512Words::store_bytes(to, mask); }
+
+  static constexpr int kBlocks = 8;
+  static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
+    const RandomU16x64 drawn = random_blocks(lanes, block, rounds);
+    _mm512_storeu_si512(to, drawn.low);
+    _mm512_storeu_si512(to + 16, drawn.high);
+  }
+
+ private:
+  static __m512i order_of_fours() { return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
+  static __m512i with_byte(Mask mask, int byte, __m512i lanes) {
+    return _mm512_mask_or_epi32(lanes, mask, lanes, _mm512_set1_epi32(1 << (8 * byte)));
+  }
+};
+
+}  // namespace
+}  // namespace lpt

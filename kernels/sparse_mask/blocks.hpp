@@ -1,0 +1,84 @@
+// Pieces of a selection that the fast rows share, whatever they select by. Included by ISA files: everything here has internal
+// linkage.
+//
+// Work is done in blocks: whole vectors of adjacent numbers. Where groups lie along lines of memory, a block is one piece of a
+// line; where they lie across lines, it is a vector from each line of a group, and lanes are groups side by side.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/ahead.hpp"
+#include "kernels/sparse_mask/rows.hpp"
+
+namespace lpt {
+namespace {
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// Where one block is read and written; steps lead from a vector to the next one. What is NULL is not wanted.
+template <typename Code>
+struct Block {
+  const Code *from;
+  int64_t from_step;
+  Code *to;
+  int64_t to_step;
+  uint8_t *mask;
+  int64_t mask_step;
+
+  // The same block of other numbers: so many along all lines, so many lines further on.
+  [[gnu::always_inline]] Block moved(int64_t along, int64_t lines = 0) const {
+    Block other = *this;
+    other.from += along + lines * from_step;
+    if (to != nullptr) other.to += along + lines * to_step;
+    if (mask != nullptr) other.mask += along + lines * mask_step;
+    return other;
+  }
+};
+
+// The first vectors of all lines. Lines lie along rows, or along columns where the views are turned.
+template <typename Code>
+Block<Code> first_block(const SparseMaskRequest &request, bool is_turned) {
+  const auto step = [is_turned](const MatrixView &view) { return is_turned ? view.column_stride : view.row_stride; };
+  return {static_cast<const Code *>(request.source.data), step(request.source),
+          static_cast<Code *>(request.masked.data),       step(request.masked),
+          static_cast<uint8_t *>(request.mask.data),      step(request.mask)};
+}
+
+// Numbers that lie one after the other.
+struct Lines {
+  int64_t count, length;
+};
+
+// Rows of whole groups without gaps between them are one long row.
+inline Lines lines_of(const SparseMaskRequest &request) {
+  const int64_t rows = request.source.rows, columns = request.source.columns;
+  const auto has_gaps = [columns](const MatrixView &view) {
+    return view.data != nullptr && view.row_stride != columns;
+  };
+  const bool is_one =
+      columns % request.of == 0 && !has_gaps(request.source) && !has_gaps(request.masked) && !has_gaps(request.mask) &&
+      (request.rule == LPT_SPARSE_RULE_MAGNITUDE || request.row_draws == static_cast<uint64_t>(columns / request.of));
+  return is_one ? Lines{1, rows * columns} : Lines{rows, columns};
+}
+
+// A block of which only `lines` vectors of `count` numbers are there runs on a copy; the others are zeros there, which are
+// never kept for a number. A copy's lines are kStep apart, its vectors kWidth.
+template <typename Code, int kSize, int kWidth, typename Run>
+[[gnu::noinline]] void run_edge(const Block<Code> &block, int64_t lines, int64_t count, int64_t step, const Run &run) {
+  alignas(64) Code from[kSize] = {};
+  alignas(64) Code to[kSize];
+  alignas(64) uint8_t mask[kSize];
+  const auto size = static_cast<size_t>(count);
+  for (int64_t i = 0; i < lines; ++i) {
+    __builtin_memcpy(from + i * step, block.from + i * block.from_step, size * sizeof *from);
+  }
+  run(Block<Code>{from, kWidth, block.to == nullptr ? nullptr : to, kWidth, block.mask == nullptr ? nullptr : mask,
+                  kWidth});
+  for (int64_t i = 0; i < lines; ++i) {
+    if (block.to != nullptr) __builtin_memcpy(block.to + i * block.to_step, to + i * step, size * sizeof *to);
+    if (block.mask != nullptr) __builtin_memcpy(block.mask + i * block.mask_step, mask + i * step, size);
+  }
+}
+
+}  // namespace
+}  // namespace lpt

@@ -1,0 +1,262 @@
+// MVUE of 1:2 and 2:4, once for all instruction sets: the law of group.hpp, operation by operation, with groups side by side in
+// lanes. Included by ISA files: everything here has internal linkage.
+//
+// An Isa gives kWidth, Floats, Mask, and
+//   load(from), store(to, vector), all(number), zero(), magnitude(vector), with_sign_of(magnitude, source)
+//   add, multiply, least, most, just_below, choose(mask, a, b), only(mask, vector)
+//   above(a, b), at_least(a, b), equal(a, b), both, either, without(a, b), opposite, is_everywhere(mask)
+//   uniforms(words)                  of kWidth words
+//   apart(vectors)                   kOf vectors of adjacent groups to one vector for each place in a group
+//   in_order_of_apart<kOf>(vector)   the order of groups in its lanes
+//   together(vectors)                and back
+//   store_bytes(to, masks)           of adjacent groups whose numbers lie apart
+//   store_bytes(to, mask)            of groups across lines
+//   store_words(lanes, block, rounds, to)   kBlocks blocks of Philox
+#pragma once
+
+#include "kernels/common/philox_lanes.hpp"
+#include "kernels/sparse_mask/blocks.hpp"
+#include "kernels/sparse_mask/group.hpp"
+
+namespace lpt {
+namespace {
+
+// ---- random words
+
+constexpr int64_t kStripGroups = 256;
+
+struct WordStrip {
+  alignas(64) uint32_t words[kStripGroups + 64];
+};
+
+// The words of kStripGroups draws from `first` on, at most; they begin where the result points, and fill the last vector.
+template <typename Isa>
+const uint32_t *draw_words(const RandomSource &source, const PhiloxLanes &lanes, uint64_t first, int64_t count,
+                           WordStrip &strip) {
+  const int64_t needed = static_cast<int64_t>(first % 4) + (count + Isa::kWidth - 1) / Isa::kWidth * Isa::kWidth;
+  uint64_t block = first / 4;
+  for (int64_t at = 0; at < needed; at += 4 * Isa::kBlocks, block += Isa::kBlocks) {
+    Isa::store_words(lanes, block, source.rounds, strip.words + at);
+  }
+  return strip.words + first % 4;
+}
+
+// ---- the law
+
+// What stays of kOf magnitudes of each lane, and the magnitude it gets. False: some lane needs the law itself.
+template <typename Isa, int kOf>
+struct Selection {
+  typename Isa::Mask kept[kOf];
+  typename Isa::Floats value[kOf];
+};
+
+template <typename Isa>
+[[gnu::always_inline]] inline bool select_drawn(const typename Isa::Floats (&a)[2], typename Isa::Floats uniform,
+                                                Selection<Isa, 2> &selection) {
+  const auto total = Isa::add(a[0], a[1]);
+  if (!Isa::is_everywhere(Isa::above(Isa::all(__builtin_inff()), total))) return false;
+  const auto stays_whole = Isa::at_least(Isa::most(a[0], a[1]), total);
+  const auto place = Isa::least(Isa::multiply(uniform, total), Isa::just_below(total));
+  const auto drawn = Isa::without(Isa::above(a[0], place), stays_whole);
+  selection.kept[0] = Isa::either(drawn, Isa::both(stays_whole, Isa::at_least(a[0], a[1])));
+  selection.kept[1] = Isa::opposite(selection.kept[0]);
+  selection.value[0] = selection.value[1] = total;  // what stays whole is the total
+  return true;
+}
+
+// The first of the largest.
+template <typename Isa>
+[[gnu::always_inline]] inline void find_largest(const typename Isa::Floats (&a)[4], typename Isa::Floats most,
+                                                typename Isa::Mask (&is_largest)[4]) {
+  is_largest[0] = Isa::equal(a[0], most);
+  auto found = is_largest[0];
+#pragma GCC unroll 3
+  for (int i = 1; i < 4; ++i) {
+    is_largest[i] = Isa::without(Isa::equal(a[i], most), found);
+    found = Isa::either(found, is_largest[i]);
+  }
+}
+
+template <typename Isa>
+[[gnu::always_inline]] inline typename Isa::Floats most_of(const typename Isa::Floats (&a)[4]) {
+  return Isa::most(Isa::most(a[0], a[1]), Isa::most(a[2], a[3]));
+}
+
+template <typename Isa>
+[[gnu::always_inline]] inline bool select_drawn(const typename Isa::Floats (&a)[4], typename Isa::Floats uniform,
+                                                Selection<Isa, 4> &selection) {
+  using Floats = typename Isa::Floats;
+  using Mask = typename Isa::Mask;
+  const Floats all = Isa::add(Isa::add(Isa::add(a[0], a[1]), a[2]), a[3]);
+  if (!Isa::is_everywhere(Isa::above(Isa::all(__builtin_inff()), all))) return false;
+  // One whose share is a place or more stays whole; then one mark falls on the others, else two on all.
+  const Floats most = most_of<Isa>(a);
+  const Mask is_single = Isa::at_least(Isa::add(most, most), all);
+  Mask is_whole[4];
+  find_largest<Isa>(a, most, is_whole);
+  Floats left[4], end[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    is_whole[i] = Isa::both(is_whole[i], is_single);
+    left[i] = Isa::choose(is_whole[i], Isa::zero(), a[i]);
+    end[i] = i == 0 ? left[0] : Isa::add(end[i - 1], left[i]);
+  }
+  const Floats total = end[3], last = Isa::just_below(total);
+  const Floats step = Isa::choose(is_single, total, Isa::multiply(total, Isa::all(0.5f)));
+  // The second one stays whole as well if the others vanish beside it: the end of all is its own.
+  const Mask has_second = Isa::both(is_single, Isa::at_least(most_of<Isa>(left), total));
+  const Floats first_mark = Isa::choose(has_second, last, Isa::least(Isa::multiply(uniform, step), last));
+  const Floats second_place = Isa::least(Isa::multiply(Isa::add(uniform, Isa::all(1.0f)), step), last);
+  const Floats second_mark = Isa::choose(is_single, first_mark, second_place);
+  Mask beyond_first[3], beyond_second[3],
+      is_between = is_single;  // a mark's number is the first one that ends beyond it
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    beyond_first[i] = Isa::above(end[i], first_mark);
+    beyond_second[i] = Isa::above(end[i], second_mark);
+    is_between = Isa::either(is_between, Isa::without(beyond_first[i], beyond_second[i]));
+  }
+  if (!Isa::is_everywhere(is_between)) return false;  // rounding put both marks on one number
+  // Where all that is left is zero, the first one of it fills up.
+  const Mask is_empty = Isa::at_least(Isa::zero(), total);
+  selection.kept[0] = Isa::either(beyond_first[0], is_empty);
+  selection.kept[3] = Isa::opposite(Isa::either(beyond_second[2], is_empty));
+#pragma GCC unroll 2
+  for (int i = 1; i < 3; ++i) {
+    selection.kept[i] = Isa::either(Isa::without(beyond_first[i], beyond_first[i - 1]),
+                                    Isa::without(beyond_second[i], beyond_second[i - 1]));
+  }
+  selection.kept[1] = Isa::either(selection.kept[1], Isa::both(is_empty, is_whole[0]));
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    selection.kept[i] = Isa::either(selection.kept[i], is_whole[i]);
+    selection.value[i] = Isa::choose(is_whole[i], a[i], step);
+  }
+  return true;
+}
+
+// ---- blocks
+
+// Groups one by one, where vectors cannot tell. `next` leads from a group to the next, `step` from a number to the next.
+template <int kOf>
+[[gnu::noinline]] void select_plainly(const Block<float> &block, bool is_turned, int groups, const uint32_t *words) {
+  for (int g = 0; g < groups; ++g) {
+    float source[kOf], magnitudes[kOf];
+    const auto at = [&](int i, int64_t step) { return is_turned ? i * step + g : g * kOf + i; };
+    for (int i = 0; i < kOf; ++i) {
+      source[i] = block.from[at(i, block.from_step)];
+      magnitudes[i] = __builtin_bit_cast(float, magnitude_bits(source[i]));
+    }
+    const auto word = [&](uint64_t) { return words[g]; };
+    const SparseGroup group = select_group(LPT_SPARSE_RULE_MVUE, magnitudes, nullptr, kOf, kOf / 2, word);
+    for (int i = 0; i < kOf; ++i) {
+      const bool stays = (group.bits >> i & 1) != 0;
+      const float value = stays ? __builtin_copysignf(group.values[i], source[i]) : 0.0f;
+      if (block.to != nullptr) __builtin_memcpy(block.to + at(i, block.to_step), &value, sizeof value);
+      if (block.mask != nullptr) block.mask[at(i, block.mask_step)] = stays;
+    }
+  }
+}
+
+template <typename Isa, int kOf, bool kIsTurned>
+[[gnu::always_inline]] inline void run_drawn_block(const Block<float> &block, const uint32_t *words) {
+  using Floats = typename Isa::Floats;
+  Floats source[kOf], magnitude[kOf];
+#pragma GCC unroll 4
+  for (int i = 0; i < kOf; ++i) source[i] = Isa::load(block.from + i * (kIsTurned ? block.from_step : Isa::kWidth));
+  Floats uniform = Isa::uniforms(words);
+  if constexpr (!kIsTurned) {
+    Isa::apart(source);
+    uniform = Isa::template in_order_of_apart<kOf>(uniform);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kOf; ++i) magnitude[i] = Isa::magnitude(source[i]);
+  Selection<Isa, kOf> selection;
+  if (!select_drawn<Isa>(magnitude, uniform, selection)) [[unlikely]] {
+    return select_plainly<kOf>(block, kIsTurned, Isa::kWidth, words);
+  }
+  if (block.to != nullptr) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kOf; ++i) {
+      source[i] = Isa::only(selection.kept[i], Isa::with_sign_of(selection.value[i], source[i]));
+    }
+    if constexpr (!kIsTurned) Isa::together(source);
+#pragma GCC unroll 4
+    for (int i = 0; i < kOf; ++i) Isa::store(block.to + i * (kIsTurned ? block.to_step : Isa::kWidth), source[i]);
+  }
+  if (block.mask == nullptr) return;
+  if constexpr (kIsTurned) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kOf; ++i) Isa::store_bytes(block.mask + i * block.mask_step, selection.kept[i]);
+  } else {
+    Isa::store_bytes(block.mask, selection.kept);
+  }
+}
+
+// ---- groups along lines, and across them
+
+template <typename Isa, int kOf>
+void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes) {
+  constexpr int kSize = kOf * Isa::kWidth;
+  constexpr int64_t kStrip = kOf * kStripGroups;
+  const Lines lines = lines_of(request);
+  const Ahead ahead = ahead_over(request.source.data, lines.count == 1 ? lines.length * 4 : 0);
+  const Block<float> first = first_block<float>(request, false);
+  WordStrip strip;
+  for (int64_t at = 0; at < lines.count * lines.length;) {
+    const int64_t line = at / lines.length, begin = at % lines.length;
+    const int64_t length = smaller(kStrip, lines.length - begin);
+    const uint64_t draw =
+        request.first_draw + static_cast<uint64_t>(line) * request.row_draws + static_cast<uint64_t>(begin / kOf);
+    const uint32_t *words = draw_words<Isa>(request.random, lanes, draw, (length + kOf - 1) / kOf, strip);
+    const Block<float> whole = first.moved(begin, line);
+    int64_t done = 0;
+    for (; done + kSize <= length; done += kSize, words += Isa::kWidth) {
+      ahead.ask<kSize / 16>(whole.from + done);
+      run_drawn_block<Isa, kOf, false>(whole.moved(done), words);
+    }
+    if (done < length) {
+      run_edge<float, kSize, Isa::kWidth>(whole.moved(done), 1, length - done, kSize, [&](const Block<float> &edge) {
+        run_drawn_block<Isa, kOf, false>(edge, words);
+      });
+    }
+    at += length;
+  }
+}
+
+template <typename Isa, int kOf>
+void draw_across_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes) {
+  const int64_t rows = request.source.rows, columns = request.source.columns;
+  const Block<float> first = first_block<float>(request, true);
+  WordStrip strip;
+  for (int64_t begin = 0; begin < columns; begin += kOf) {
+    const int64_t present = smaller(kOf, columns - begin);
+    const uint64_t draw = request.first_draw + static_cast<uint64_t>(begin / kOf) * request.group_draws;
+    const uint32_t *words = nullptr;
+    for (int64_t row = 0; row < rows; row += Isa::kWidth, words += Isa::kWidth) {
+      if (row % kStripGroups == 0) {
+        words = draw_words<Isa>(request.random, lanes, draw + static_cast<uint64_t>(row),
+                                smaller(kStripGroups, rows - row), strip);
+      }
+      const int64_t count = smaller(Isa::kWidth, rows - row);
+      const Block<float> block = first.moved(row, begin);
+      const auto run = [words](const Block<float> &one) { run_drawn_block<Isa, kOf, true>(one, words); };
+      if (present == kOf && count == Isa::kWidth) {
+        run(block);
+      } else {
+        run_edge<float, kOf * Isa::kWidth, Isa::kWidth>(block, present, count, Isa::kWidth, run);
+      }
+    }
+  }
+}
+
+template <typename Isa>
+void select_drawn_of(const SparseMaskRequest &request) {
+  const PhiloxLanes lanes = philox_lanes(request.random);
+  const bool is_turned = request.source.column_stride != 1;
+  if (request.of == 2) return (is_turned ? draw_across_lines<Isa, 2> : draw_along_lines<Isa, 2>)(request, lanes);
+  (is_turned ? draw_across_lines<Isa, 4> : draw_along_lines<Isa, 4>)(request, lanes);
+}
+
+}  // namespace
+}  // namespace lpt

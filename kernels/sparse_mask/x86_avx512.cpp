@@ -1,0 +1,14 @@
+// N:M masks with AVX-512.
+#include "kernels/sparse_mask/avx512_lanes.hpp"
+#include "kernels/sparse_mask/drawn_walk.hpp"
+#include "kernels/sparse_mask/largest_walk.hpp"
+
+namespace lpt {
+
+void sparse_mask_largest_x86_avx512(const SparseMaskRequest &request) {
+  keep_largest_of_any<Avx512Words, Avx512Halves>(request);
+}
+
+void sparse_mask_drawn_x86_avx512(const SparseMaskRequest &request) { select_drawn_of<Avx512Floats>(request); }
+
+}  // namespace lpt
