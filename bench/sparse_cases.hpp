@@ -1,0 +1,45 @@
+// What the bench of sparse masks runs: selections of one matrix by rows of kernels/sparse_mask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/sparse_mask/sparse_mask.hpp"
+
+namespace lpt::bench {
+
+struct SparseCase {
+  std::string name;
+  int32_t kept, of;
+  lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE;
+  bool is_turned = false;  // groups of columns, across lines of memory
+  lpt_format format = LPT_FORMAT_F32;
+  bool wants_mask = false, wants_masked = true;
+  bool is_in_place = false;
+  int32_t rounds = 7;
+};
+
+// The numbers that all cases of one size select from, and where they write.
+class SparseMatrix {
+ public:
+  SparseMatrix(int64_t rows, int64_t columns);
+
+  SparseMaskRequest request(const SparseCase &given);
+  int64_t elements() const { return rows_ * columns_; }
+  // What a selection is compared with: the f32 source to as much other memory.
+  void copy();
+
+ private:
+  int64_t rows_, columns_;
+  std::vector<float> numbers_, masked_, copy_;
+  std::vector<uint8_t> mask_;
+};
+
+// Read and written once, in bytes for each number.
+double bytes_of(const SparseCase &given);
+
+// The fastest row that takes it; of this instruction set alone, or of any (0). NULL: none.
+const Row<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa);
+
+}  // namespace lpt::bench
