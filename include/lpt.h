@@ -1820,6 +1820,9 @@ LPT_API void lpt_product_options_init(lpt_product_options *options, size_t struc
  *   "coat"            e4m3fn, gradients e5m2, tensor scales; x is saved in groups of 128 (arXiv 2410.19313);
  *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
  *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; products times constants (arXiv 2303.11257).
+ *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected anew in each prepare.
+ *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected in every 40th prepare (arXiv 2102.08124).
+ *   "mvue24_gradients"  f32; output gradients 2:4 by MVUE in the wgrad product (arXiv 2203.10991).
  *
  * @param context the context.
  * @param name one of the above.
@@ -1899,6 +1902,29 @@ LPT_API lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *reci
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format);
+
+/**
+ * @brief Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
+ *
+ * LPT_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
+ *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. The mask is selected in every
+ *                       `interval`-th lpt_linear_prepare() and is applied in those between; SOFT_THRESHOLD selects in each,
+ *                       and multiplies by the factor that fits the masked weight to the weight best when it is first
+ *                       selected: sum(w · masked) / sum(masked²).
+ * LPT_OPERAND_GRADIENT  The wgrad product multiplies the masked output gradient; dgrad takes all of it. Direction COLUMN:
+ *                       groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as casts
+ *                       draw theirs.
+ * LPT_OPERAND_INPUT     Unsupported: lpt_sparse_mask_select() masks activations.
+ *
+ * @param context the context.
+ * @param recipe the recipe.
+ * @param operand which tensor.
+ * @param options how to select, without handles and random numbers; NULL: the operand is dense again.
+ * @param interval 1 to 2^20; for LPT_OPERAND_GRADIENT 1.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+                                           const lpt_sparse_options *options, int32_t interval);
 
 /** @brief The shape of a linear layer. */
 typedef struct lpt_linear_shape {
@@ -2061,6 +2087,16 @@ LPT_API lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *li
  */
 LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
                                           lpt_scaler_values *out_values);
+
+/**
+ * @brief Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and
+ *        to see how it changes.
+ * @param context the context.
+ * @param linear the layer; its recipe makes weights sparse.
+ * @param mask written; uint8, output_columns × input_columns.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_linear_mask_read(lpt_context *context, const lpt_linear *linear, lpt_tensor *mask);
 
 /**
  * @brief Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no

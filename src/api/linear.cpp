@@ -94,6 +94,16 @@ lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *recipe, lpt_
   });
 }
 
+lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+                                   const lpt_sparse_options *options, int32_t interval) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
+    LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
+    LPT_TRY(read_options(options, "options", known));
+    return set_recipe_sparsity(*recipe, operand, options == nullptr ? nullptr : &known, interval);
+  });
+}
+
 lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
@@ -199,6 +209,13 @@ lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
     return write_values(scaler_values(linear->scalers[operand]), "out_values", out_values);
+  });
+}
+
+lpt_status lpt_linear_mask_read(lpt_context *context, const lpt_linear *linear, lpt_tensor *mask) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(linear, HandleKind::kLinear, "linear"));
+    return read_linear_mask(self, *linear, mask);
   });
 }
 

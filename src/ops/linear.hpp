@@ -9,6 +9,13 @@
 
 namespace lpt {
 
+// Which numbers of a weight stay, from one selection to the next.
+struct SparseMask {
+  std::shared_ptr<std::byte> bits;  // as masks of what was clipped; NULL: not selected yet
+  int64_t age = 0;                  // calls of prepare since
+  float factor = 1.0f;              // of rule SOFT_THRESHOLD; 0: not known yet
+};
+
 // What prepare makes of a weight; replaced as a whole.
 struct PreparedWeight {
   bool is_ready = false;
@@ -19,6 +26,7 @@ struct PreparedWeight {
   std::shared_ptr<std::byte> forward_storage, dgrad_storage;
   std::shared_ptr<std::byte> mask;      // of what the forward cast did not clip, where wgrad wants it
   lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad product are drawn from it
+  SparseMask sparse;
 };
 
 }  // namespace lpt
@@ -48,6 +56,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
 Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
                        const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
                        Tensor *bias_gradient);
+Status read_linear_mask(Context &context, const Linear &linear, Tensor *mask);
 void watch_linear(Linear &linear, bool is_watched);
 void write_linear(const Linear &linear, BlobWriter &writer);
 Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes);

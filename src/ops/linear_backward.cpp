@@ -156,7 +156,9 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
   gradient.product.c = backward.dw;
   gradient.product.alpha = alpha;
   gradient.product.beta = call.options.is_accumulated != 0 ? 1.0 : 0.0;
-  return multiply_gradient(call, backward.dy, rotation, ending, gradient);
+  MatrixView masked;
+  LPT_TRY(mask_gradient(call, backward.dy, masked));
+  return multiply_gradient(call, masked, rotation, ending, gradient);
 }
 
 }  // namespace

@@ -58,6 +58,18 @@ struct Ending {
 Status end_gradient(const Call &call, const Ending &ending, const MatrixView &product, bool is_added,
                     const MatrixView &target);
 
+// ---- linear_sparse.cpp: N:M masks
+
+// The weight as its products take it: itself, or masked in f32 scratch. The mask is `linear`'s, or a new one.
+Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
+                   MatrixView &out_view);
+
+// The output gradient as wgrad takes it: itself, or masked in scratch.
+Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view);
+
+void write_sparse_mask(const Linear &linear, BlobWriter &writer);
+Status read_sparse_mask(BlobReader &reader, const Linear &linear, SparseMask &out_mask);
+
 // ---- linear_operand.cpp: casts
 
 Format format_of(lpt_format id);

@@ -118,6 +118,9 @@ size_t linear_cast_bytes(const Linear &linear) {
   if (is_clipped(linear.recipe, LPT_PRODUCT_WGRAD)) {
     sum += static_cast<size_t>(linear.output_columns * mask_row_bytes(linear.input_columns));
   }
+  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) {
+    sum += static_cast<size_t>(linear.output_columns * mask_row_bytes(linear.input_columns));
+  }
   return sum;
 }
 
@@ -133,9 +136,11 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *tensor, co
                   is_check_only(options.flags),
                   linear.is_watched ? next.sums : nullptr};
   MatrixView view;
+  MatrixView masked;
   LPT_TRY(read_weight(call, tensor, linear, view));
-  LPT_TRY(prepare_forward(call, view, next.weight));
-  LPT_TRY(prepare_dgrad(call, view, next.weight));
+  LPT_TRY(mask_weight(call, linear, view, next.weight.sparse, masked));
+  LPT_TRY(prepare_forward(call, masked, next.weight));
+  LPT_TRY(prepare_dgrad(call, masked, next.weight));
   if (call.is_check_only) return {};
   next.weight.is_ready = true;
   next.weight.is_f64 = view.format.id == LPT_FORMAT_F64;

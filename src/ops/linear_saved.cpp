@@ -89,6 +89,7 @@ void write_linear(const Linear &linear, BlobWriter &writer) {
   writer.i64(linear.input_columns);
   writer.i64(linear.output_columns);
   for (const Scaler &scaler : linear.scalers) write_scaler(scaler, writer);
+  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) write_sparse_mask(linear, writer);
 }
 
 Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes) {
@@ -104,8 +105,11 @@ Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes) {
   }
   Scaler loaded[kOperandCount];
   for (int i = 0; i < kOperandCount; ++i) LPT_TRY(read_scaler(reader, linear.scalers[i], loaded[i]));
+  SparseMask mask;
+  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) LPT_TRY(read_sparse_mask(reader, linear, mask));
   if (reader.left_bytes() != 0) return blob_mismatch("bytes left over", static_cast<long long>(reader.left_bytes()), 0);
   for (int i = 0; i < kOperandCount; ++i) linear.scalers[i] = loaded[i];
+  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) linear.weight.sparse = mask;
   return {};
 }
 

@@ -45,6 +45,7 @@ bool is_fp8(lpt_format element) {
 }
 
 bool is_moment(const Format &format) {
+  if (format.is_sparse) return false;
   if (format.is_plain()) return format.id == LPT_FORMAT_F32 || format.id == LPT_FORMAT_BF16;
   if (!format.has_block_scale()) return is_fp8(format.element) || format.id == LPT_FORMAT_F16_TENSOR;
   return is_fp8(format.element) && !format.has_tensor_scale() && format.block_scale == LPT_FORMAT_F32 &&

@@ -155,6 +155,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
 Status check_target_format(const Format &format, const char *name, bool is_transposed,
                            const lpt_quantize_options &options, const Cast &cast) {
   if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);
+  if (format.is_sparse) return unsupported("%s is %s: expected a dense format", name, format_name(format.id).c_str());
   if (options.scaler != nullptr && (format.has_block_scale() || !format.has_tensor_scale())) {
     return unsupported("scaler is given and %s is %s: a scaler serves formats with one tensor scale", name,
                        format_name(format.id).c_str());

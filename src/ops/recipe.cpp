@@ -21,6 +21,7 @@ struct Preset {
   PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
   ProductRule products[kProductCount] = {};
   lpt_scaler_kind scaler = LPT_SCALER_CURRENT;
+  SparseRule sparsity[kOperandCount] = {};
 };
 
 constexpr auto kStochastic = LPT_ROUNDING_STOCHASTIC;
@@ -60,6 +61,12 @@ constexpr ProductRule kTwoDraws = {.draws = 2};
 constexpr ProductRule kTwoParts = {.source = LPT_SOURCE_FORWARD_CLIPPED, .parts = 2};
 constexpr ProductRule kUnit = {.output_scale = LPT_OUTPUT_SCALE_UNIT};
 
+constexpr SparseRule kDense = {};
+constexpr SparseRule kRows24 = {.kept = 2, .of = 4};
+constexpr SparseRule kBoth24 = {.kept = 2, .of = 4, .direction = LPT_SPARSE_DIRECTION_BOTH, .interval = 40};
+constexpr SparseRule kMvue24 = {
+    .kept = 2, .of = 4, .rule = LPT_SPARSE_RULE_MVUE, .direction = LPT_SPARSE_DIRECTION_COLUMN};
+
 constexpr Preset kPresets[] = {
     {.name = "f32", .casts = {}},
     {.name = "bf16", .casts = {kBf16, kBf16, kBf16, kBf16, kBf16, kBf16}},
@@ -93,6 +100,9 @@ constexpr Preset kPresets[] = {
     {.name = "unit_scaling",
      .casts = {kPlainE4m3, kPlainE4m3, kPlainE5m2, kPlainE4m3, kPlainE5m2, kPlainE4m3},
      .products = {kUnit, kUnit, kUnit}},
+    {.name = "sparse24", .casts = {}, .sparsity = {kDense, kRows24, kDense}},
+    {.name = "sparse24_transposable", .casts = {}, .sparsity = {kDense, kBoth24, kDense}},
+    {.name = "mvue24_gradients", .casts = {}, .sparsity = {kDense, kDense, kMvue24}},
 };
 
 Status recipe_of(const Preset &preset, Recipe &out_recipe) {
@@ -105,6 +115,7 @@ Status recipe_of(const Preset &preset, Recipe &out_recipe) {
     rule.rounding = given.rounding;
   }
   for (int i = 0; i < kProductCount; ++i) out_recipe.products[i] = preset.products[i];
+  for (int i = 0; i < kOperandCount; ++i) out_recipe.sparsity[i] = preset.sparsity[i];
   for (lpt_scaler_options &scaler : out_recipe.scalers) scaler.kind = preset.scaler;
   return {};
 }

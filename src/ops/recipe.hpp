@@ -36,6 +36,22 @@ struct ProductRule {
   bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_AXIS_ROWS; }
 };
 
+// Which numbers of an operand stay: lpt_sparse_options without what belongs to a call. kept 0: all.
+struct SparseRule {
+  int32_t kept = 0;
+  int32_t of = 0;
+  lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE;
+  lpt_sparse_direction direction = LPT_SPARSE_DIRECTION_ROW;
+  lpt_sparse_solver solver = LPT_SPARSE_SOLVER_AUTO;
+  int32_t iterations = 0;
+  double sharpness = 0.0;
+  int32_t philox_rounds = 7;
+  int32_t interval = 1;  // from one selection to the next, in calls of prepare
+
+  bool is_used() const { return kept != 0; }
+  bool operator==(const SparseRule &) const = default;
+};
+
 }  // namespace lpt
 
 struct lpt_recipe {
@@ -44,6 +60,7 @@ struct lpt_recipe {
   lpt::ProductRule products[lpt::kProductCount];
   lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
                                                     LPT_SCALER_OPTIONS_INIT};
+  lpt::SparseRule sparsity[lpt::kOperandCount];
 };
 
 namespace lpt {
@@ -55,6 +72,7 @@ const char *recipe_name(int64_t index);  // NULL past the last one
 
 Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options);
 Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product_options &options);
+Status set_recipe_sparsity(Recipe &recipe, lpt_operand operand, const lpt_sparse_options *options, int32_t interval);
 Status raise_recipe(Recipe &recipe, lpt_product product, lpt_format format);
 
 }  // namespace lpt

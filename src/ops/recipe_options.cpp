@@ -3,9 +3,17 @@
 
 #include "src/ops/quantize.hpp"
 #include "src/ops/recipe.hpp"
+#include "src/ops/sparse_parts.hpp"
 
 namespace lpt {
 namespace {
+
+Status check_no_random(const lpt_random &random) {
+  if (random.seed == 0 && random.offset == 0 && random.row_stride == 0 && random.stream == 0 && random.step == 0) {
+    return {};
+  }
+  return invalid("random is set: a recipe keeps no random numbers, they come with each call");
+}
 
 // What a recipe may not keep, since it belongs to one call.
 Status check_recipe_options(const lpt_quantize_options &options) {
@@ -22,11 +30,7 @@ Status check_recipe_options(const lpt_quantize_options &options) {
   if (options.hadamard_size != 0) {
     return unsupported("hadamard_size is set: a recipe rotates both operands, by lpt_recipe_set_product()");
   }
-  const lpt_random &random = options.random;
-  if (random.seed != 0 || random.offset != 0 || random.row_stride != 0 || random.stream != 0 || random.step != 0) {
-    return invalid("random is set: a recipe keeps no random numbers, they come with each call");
-  }
-  return {};
+  return check_no_random(options.random);
 }
 
 Status check_range(const char *name, int32_t value, int32_t last) {
@@ -66,8 +70,9 @@ Status check_product_options(lpt_product product, const lpt_product_options &opt
 
 Status check_numbers(lpt_format format) {
   Format known;
-  if (format == LPT_FORMAT_NONE || (find_format(format, known) && known.id != LPT_FORMAT_UINT8)) return {};
-  return invalid("format is %s: expected a format of numbers", format_name(format).c_str());
+  if (format == LPT_FORMAT_NONE) return {};
+  if (find_format(format, known) && known.id != LPT_FORMAT_UINT8 && !known.is_sparse) return {};
+  return invalid("format is %s: expected a dense format of numbers", format_name(format).c_str());
 }
 
 }  // namespace
@@ -96,6 +101,43 @@ Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product
   recipe.products[product] =
       ProductRule{options.hadamard_size, options.hadamard_signs, options.hadamard_axis, options.source,
                   options.draws,         options.parts,          options.output_scale};
+  return {};
+}
+
+namespace {
+
+Status check_sparse_operand(lpt_operand operand, const lpt_sparse_options &options, int32_t interval) {
+  LPT_TRY(check_sparse_options(options));
+  if (options.importance != nullptr) return invalid("importance is given: a recipe keeps no handles");
+  LPT_TRY(check_no_random(options.random));
+  if (operand == LPT_OPERAND_INPUT) {
+    return unsupported("operand is %d, the input: expected the weight or the gradient", operand);
+  }
+  const bool is_drawn = options.rule == LPT_SPARSE_RULE_MVUE || options.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
+  if (operand == LPT_OPERAND_WEIGHT) {
+    if (is_drawn) return unsupported("rule is %d for the weight: expected MAGNITUDE or SOFT_THRESHOLD", options.rule);
+    return check_range("interval", interval, 1 << 20);
+  }
+  if (options.direction != LPT_SPARSE_DIRECTION_COLUMN) {
+    return unsupported("direction is %d for the gradient: expected COLUMN, groups of tokens", options.direction);
+  }
+  return check_range("interval", interval, 1);
+}
+
+}  // namespace
+
+Status set_recipe_sparsity(Recipe &recipe, lpt_operand operand, const lpt_sparse_options *options, int32_t interval) {
+  LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
+  if (options == nullptr) {
+    recipe.sparsity[operand] = SparseRule();
+    return {};
+  }
+  LPT_TRY(check_sparse_operand(operand, *options, interval));
+  if (is_check_only(options->flags)) return {};
+  recipe.sparsity[operand] =
+      SparseRule{options->kept,   options->of,         options->rule,      options->direction,
+                 options->solver, options->iterations, options->sharpness, options->philox_rounds,
+                 interval};
   return {};
 }
 

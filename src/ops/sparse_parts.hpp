@@ -27,6 +27,13 @@ Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only
 // Writes a sparse matrix into a dense one of its shape, scales too.
 Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense);
 
+// Numbers of lpt_sparse_options, in range.
+Status check_sparse_options(const lpt_sparse_options &options);
+
+// Selects in checked views; those without a format are not wanted. With LPT_CHECK_ONLY in the options it only picks rows.
+Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
+                   const MatrixView &mask, const MatrixView &masked);
+
 // Checks that a row takes the request, and runs it if `is_run`.
 Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run);
 

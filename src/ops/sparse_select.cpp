@@ -42,15 +42,6 @@ Status check_solver(const lpt_sparse_options &options) {
   return {};
 }
 
-Status check_sparse_options(const lpt_sparse_options &options) {
-  LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_sparse_group(options.kept, options.of, options.of - 1));
-  LPT_TRY(check_rule(options));
-  LPT_TRY(check_solver(options));
-  if (options.reserved != 0) return invalid("reserved is %d: expected 0", options.reserved);
-  return {};
-}
-
 // Factors of the columns; NULL where there are none.
 Status read_importance(const lpt_sparse_options &options, int64_t columns, bool needs_data,
                        const float **out_importance) {
@@ -233,6 +224,27 @@ Status measure_selection(Context &context, const lpt_sparse_options &options, co
 }
 
 }  // namespace
+
+Status check_sparse_options(const lpt_sparse_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_sparse_group(options.kept, options.of, options.of - 1));
+  LPT_TRY(check_rule(options));
+  LPT_TRY(check_solver(options));
+  if (options.reserved != 0) return invalid("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+Status select_mask(Context &context, const lpt_sparse_options &options, const MatrixView &source,
+                   const MatrixView &mask, const MatrixView &masked) {
+  Selection selection;
+  selection.source = source;
+  selection.mask = mask;
+  selection.masked = masked;
+  LPT_TRY(
+      make_random(options.random, RandomRoom::kSparse, 0, source.columns, 16, options.philox_rounds, selection.random));
+  return options.direction == LPT_SPARSE_DIRECTION_BOTH ? select_tiles(context, options, selection)
+                                                        : select_groups(context, options, selection);
+}
 
 // Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
 // there and before anything else is.

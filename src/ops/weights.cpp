@@ -84,7 +84,9 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
 
 }  // namespace
 
-bool is_packable(const Format &format) { return format.element != LPT_FORMAT_F64 && format.id != LPT_FORMAT_UINT8; }
+bool is_packable(const Format &format) {
+  return format.element != LPT_FORMAT_F64 && format.id != LPT_FORMAT_UINT8 && !format.is_sparse;
+}
 
 int64_t filled_experts(const Tensor &packed) {
   if (n_of(packed) == 0 || k_of(packed) == 0) return 0;
