@@ -1,7 +1,10 @@
 // AVX2 pieces that families share. Everything is static: each file that includes this owns its copy.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/common/intrinsics.hpp"
+#include "kernels/common/philox_lanes.hpp"
 
 namespace lpt {
 
@@ -34,6 +37,28 @@ namespace lpt {
   transpose(bits);
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) rows[i] = _mm256_castsi256_ps(bits[i]);
+}
+
+// The bits of blocks `block` to `block + 3`, one word of Philox in 64 bits.
+static inline void store_random_blocks(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, void *to) {
+  const auto every = [](uint64_t word) { return _mm256_set1_epi64x(static_cast<int64_t>(word)); };
+  // Counters stand so that interleaving the halves of the results gives blocks in order.
+  const __m256i counter = _mm256_add_epi64(every(block), _mm256_setr_epi64x(0, 2, 1, 3));
+  __m256i word[4] = {counter, _mm256_srli_epi64(counter, 32), every(lanes.stream), every(lanes.step)};
+  for (int round = 0; round < rounds; ++round) {
+    const __m256i product0 = _mm256_mul_epu32(word[0], every(kPhiloxMultiplier0));
+    const __m256i product1 = _mm256_mul_epu32(word[2], every(kPhiloxMultiplier1));
+    const __m256i mixed1 = _mm256_xor_si256(word[1], every(lanes.key0[round]));
+    const __m256i mixed3 = _mm256_xor_si256(word[3], every(lanes.key1[round]));
+    word[0] = _mm256_xor_si256(_mm256_srli_epi64(product1, 32), mixed1);
+    word[1] = product1;
+    word[2] = _mm256_xor_si256(_mm256_srli_epi64(product0, 32), mixed3);
+    word[3] = product0;
+  }
+  const __m256i first = _mm256_blend_epi32(word[0], _mm256_slli_epi64(word[1], 32), 0xAA);
+  const __m256i second = _mm256_blend_epi32(word[2], _mm256_slli_epi64(word[3], 32), 0xAA);
+  _mm256_storeu_si256(static_cast<__m256i *>(to), _mm256_unpacklo_epi64(first, second));
+  _mm256_storeu_si256(static_cast<__m256i *>(to) + 1, _mm256_unpackhi_epi64(first, second));
 }
 
 }  // namespace lpt
