@@ -1821,7 +1821,7 @@ LPT_API void lpt_product_options_init(lpt_product_options *options, size_t struc
  *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
  *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; products times constants (arXiv 2303.11257).
  *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected anew in each prepare.
- *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected in every 40th prepare (arXiv 2102.08124).
+ *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected every 40 steps (arXiv 2102.08124).
  *   "mvue24_gradients"  f32; output gradients 2:4 by MVUE in the wgrad product (arXiv 2203.10991).
  *
  * @param context the context.
@@ -1907,9 +1907,10 @@ LPT_API lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lp
  * @brief Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
  *
  * LPT_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
- *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. The mask is selected in every
- *                       `interval`-th lpt_linear_prepare() and is applied in those between; SOFT_THRESHOLD selects in each,
- *                       and multiplies by the factor that fits the masked weight to the weight best when it is first
+ *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. With interval 1 each lpt_linear_prepare()
+ *                       selects anew; else a mask serves until `random.step` of the options is `interval` or more past
+ *                       that of its selection, and is part of saved states. SOFT_THRESHOLD selects in each prepare, and
+ *                       multiplies by the factor that fits the masked weight to the weight best when it is first
  *                       selected: sum(w · masked) / sum(masked²).
  * LPT_OPERAND_GRADIENT  The wgrad product multiplies the masked output gradient; dgrad takes all of it. Direction COLUMN:
  *                       groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as casts
@@ -1920,7 +1921,7 @@ LPT_API lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lp
  * @param recipe the recipe.
  * @param operand which tensor.
  * @param options how to select, without handles and random numbers; NULL: the operand is dense again.
- * @param interval 1 to 2^20; for LPT_OPERAND_GRADIENT 1.
+ * @param interval steps from one selection to the next, 1 to 2^20; for LPT_OPERAND_GRADIENT 1.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
  */
 LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,

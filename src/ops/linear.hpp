@@ -12,8 +12,8 @@ namespace lpt {
 // Which numbers of a weight stay, from one selection to the next.
 struct SparseMask {
   std::shared_ptr<std::byte> bits;  // as masks of what was clipped; NULL: not selected yet
-  int64_t age = 0;                  // calls of prepare since
-  float factor = 1.0f;              // of rule SOFT_THRESHOLD; 0: not known yet
+  uint32_t step = 0;                // at which it was selected
+  float factor = 1.0f;              // of rule SOFT_THRESHOLD
 };
 
 // What prepare makes of a weight; replaced as a whole.

@@ -70,11 +70,13 @@ void multiply_all(const MatrixView &matrix, float factor) {
   }
 }
 
-// Whether the mask of the last prepare still serves.
-bool is_mask_kept(const Linear &linear, const SparseRule &rule) {
+// Whether the mask of the last prepare still serves. Steps are the caller's, so that a run that was resumed selects when
+// the other one would have.
+bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
   const SparseMask &mask = linear.weight.sparse;
-  return rule == linear.recipe.sparsity[LPT_OPERAND_WEIGHT] && rule.rule == LPT_SPARSE_RULE_MAGNITUDE &&
-         mask.bits != nullptr && mask.age < rule.interval;
+  if (rule.interval == 1 || rule.rule != LPT_SPARSE_RULE_MAGNITUDE) return false;
+  if (mask.bits == nullptr || rule != linear.recipe.sparsity[LPT_OPERAND_WEIGHT]) return false;
+  return step >= mask.step && step - mask.step < static_cast<uint32_t>(rule.interval);
 }
 
 // Selects in `numbers`, f32, and leaves there what stays.
@@ -89,7 +91,7 @@ Status select_anew(const Call &call, const Linear &linear, const SparseRule &rul
   if (call.is_check_only) return {};
   LPT_TRY(allocate_bytes(call.context.allocator, bits_bytes(linear), out_mask.bits));
   pack_bits(mask, out_mask.bits.get());
-  out_mask.age = 1;
+  out_mask.step = call.options.random.step;
   if (rule.rule == LPT_SPARSE_RULE_SOFT_THRESHOLD) {
     const bool is_known = rule == linear.recipe.sparsity[LPT_OPERAND_WEIGHT] && linear.weight.sparse.bits != nullptr;
     out_mask.factor = is_known ? linear.weight.sparse.factor : fitting_factor(numbers, masked);
@@ -109,9 +111,10 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
   if (weight.format.id == LPT_FORMAT_F64) return unsupported("weight is f64: a recipe with sparse weights takes f32");
   LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), weight.rows, weight.columns, out_view));
   LPT_TRY(widen_matrix(call.context, weight, out_view, call.is_check_only));
-  if (!is_mask_kept(linear, rule)) return select_anew(call, linear, rule, out_view, out_mask);
+  if (!is_mask_kept(linear, rule, call.options.random.step)) {
+    return select_anew(call, linear, rule, out_view, out_mask);
+  }
   out_mask = linear.weight.sparse;
-  ++out_mask.age;
   if (!call.is_check_only) apply_mask(call, out_mask.bits.get(), out_view);
   return {};
 }
@@ -150,19 +153,22 @@ Status read_linear_mask(Context &, const Linear &linear, Tensor *mask) {
 
 void write_sparse_mask(const Linear &linear, BlobWriter &writer) {
   const SparseMask &mask = linear.weight.sparse;
-  writer.i64(mask.bits == nullptr ? 0 : mask.age);
+  writer.u32(mask.bits != nullptr ? 1 : 0);
+  writer.u32(mask.step);
   writer.f32(mask.factor);
   if (mask.bits != nullptr) writer.bytes(mask.bits.get(), bits_bytes(linear));
 }
 
-// Age 0 stands for a mask that is not selected yet.
 Status read_sparse_mask(BlobReader &reader, const Linear &linear, SparseMask &out_mask) {
-  out_mask.age = reader.i64();
+  const uint32_t count_of_masks = reader.u32();
+  out_mask.step = reader.u32();
   out_mask.factor = reader.f32();
-  if (!reader.is_ok() || out_mask.age < 0 || !std::isfinite(out_mask.factor)) {
-    return blob_mismatch("age of the sparse mask", static_cast<long long>(out_mask.age), 0);
+  if (!reader.is_ok() || count_of_masks > 1) return blob_mismatch("sparse masks", count_of_masks, 1);
+  if (!(out_mask.factor > 0.0f) || !std::isfinite(out_mask.factor)) {
+    return invalid("buffer holds the factor %g of a sparse weight: expected a number above 0",
+                   static_cast<double>(out_mask.factor));
   }
-  if (out_mask.age == 0) return {};
+  if (count_of_masks == 0) return {};
   const size_t count = bits_bytes(linear);
   if (reader.left_bytes() != count) {
     return blob_mismatch("bytes of the sparse mask", static_cast<long long>(reader.left_bytes()),

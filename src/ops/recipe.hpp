@@ -46,7 +46,7 @@ struct SparseRule {
   int32_t iterations = 0;
   double sharpness = 0.0;
   int32_t philox_rounds = 7;
-  int32_t interval = 1;  // from one selection to the next, in calls of prepare
+  int32_t interval = 1;  // steps from one selection to the next
 
   bool is_used() const { return kept != 0; }
   bool operator==(const SparseRule &) const = default;
