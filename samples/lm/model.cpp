@@ -73,6 +73,17 @@ size_t Activations<T>::bytes(lpt_context *context) const {
 template <typename T>
 void Model<T>::raise(lpt_context *context, Raised raised, uint32_t step) {
   precision_.raised = raised;
+  renew_recipes(context, step);
+}
+
+template <typename T>
+void Model<T>::set_recipe(lpt_context *context, const std::string &recipe, uint32_t step) {
+  precision_.recipe = recipe;
+  renew_recipes(context, step);
+}
+
+template <typename T>
+void Model<T>::renew_recipes(lpt_context *context, uint32_t step) {
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const Recipe recipe = make_block_recipe(context, precision_, i + 1 == blocks_.size());
     for (Linear *linear : blocks_[i].linears()) {

@@ -46,15 +46,20 @@ class Model {
   std::deque<Parameter> &parameters() { return parameters_.items(); }
   const std::deque<Parameter> &parameters() const { return parameters_.items(); }
   std::vector<Linear *> linears();
+  std::deque<Block<T>> &blocks() { return blocks_; }
 
   // Gives the blocks the precision's recipe anew, with its products raised, and casts the weights. Activations must be
   // made anew.
   void raise(lpt_context *context, Raised raised, uint32_t step);
 
+  // Gives the blocks another recipe in the same way.
+  void set_recipe(lpt_context *context, const std::string &recipe, uint32_t step);
+
   // Bytes of what prepare() makes of the weights.
   size_t cast_bytes(lpt_context *context);
 
  private:
+  void renew_recipes(lpt_context *context, uint32_t step);
   Pass located(const Pass &pass, int64_t rows) const;
   void embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const;
   void embed_backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,

@@ -11,6 +11,9 @@ namespace lm {
 namespace {
 
 constexpr const char *kNaive = "naive_nvfp4";
+constexpr const char *kMagnitudeGradients = "magnitude24_gradients";
+constexpr const char *kFullySparse = "fully_sparse24";
+constexpr double kMaskDecay = 2e-4;
 
 const std::vector<StateFormats> &states() {
   static const std::vector<StateFormats> all = {
@@ -65,6 +68,16 @@ const std::vector<NamedRecipe> &recipes() {
     add("nvfp4_pretrain", "f32", {.is_last_block_high = true});
     add("coat", "coat", {.stored = LPT_FORMAT_E4M3FN_1X128});
     add("unit_scaling", "f32", {.is_unit_scaled = true});
+    // Sparse ones are compared with f32, head and all.
+    const auto add_sparse = [&](const char *name, const char *recipe, Precision precision) {
+      precision.recipe = recipe;
+      made.push_back({name, "f32", precision});
+    };
+    for (const char *name : {"sparse24", "sparse24_transposable", "mvue24_gradients", kMagnitudeGradients}) {
+      add_sparse(name, name, {});
+    }
+    add_sparse("sparse24_from_dense", "sparse24_transposable", {.dense_share = 0.5});
+    add_sparse(kFullySparse, kFullySparse, {.mask_decay = kMaskDecay});
     return made;
   }();
   return all;
@@ -143,8 +156,33 @@ Recipe make_naive(lpt_context *context) {
   return recipe;
 }
 
+// The largest of every four output gradients: what MVUE is to be better than.
+Recipe make_magnitude_gradients(lpt_context *context) {
+  Recipe recipe = make_recipe(context, "f32");
+  lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+  options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_OPERAND_GRADIENT, &options, 1));
+  return recipe;
+}
+
+// All three products 2:4: transposable weights, and gradients by MVUE.
+Recipe make_fully_sparse(lpt_context *context) {
+  Recipe recipe = make_recipe(context, "sparse24_transposable");
+  lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+  options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+  options.rule = LPT_SPARSE_RULE_MVUE;
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_OPERAND_GRADIENT, &options, 1));
+  return recipe;
+}
+
 Recipe make_named(lpt_context *context, const std::string &name) {
-  return name == kNaive ? make_naive(context) : make_recipe(context, name.c_str());
+  if (name == kNaive) {
+    return make_naive(context);
+  }
+  if (name == kMagnitudeGradients) {
+    return make_magnitude_gradients(context);
+  }
+  return name == kFullySparse ? make_fully_sparse(context) : make_recipe(context, name.c_str());
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ struct Precision {
   bool is_last_block_high = false;      // it takes the head's recipe
   bool is_unit_scaled = false;          // weights begin with deviation 1, products divide by the root of their columns
   Raised raised = Raised::kNothing;     // of the blocks' recipe
+  double dense_share = 0.0;             // of the steps that blocks begin with in f32, before their recipe
+  double mask_decay = 0.0;              // of weights that a sparse recipe drops: times them, added to their gradients
 };
 
 // Throws Error for an unknown name. An empty state is the one that the recipe's paper keeps; an empty method AdamW.

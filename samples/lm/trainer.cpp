@@ -38,6 +38,14 @@ double loss_scale_of(const Precision &precision, int64_t rows) {
   return precision.is_unit_scaled ? static_cast<double>(rows) * kClasses / std::sqrt(kClasses - 1.0) : 1.0;
 }
 
+// What a run begins with.
+Precision first_precision(Precision precision) {
+  if (precision.dense_share > 0.0) {
+    precision.recipe = "f32";
+  }
+  return precision;
+}
+
 std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
   std::vector<lpt_linear *> handles;
   for (const Linear *linear : linears) {
@@ -67,7 +75,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       context_(make_context(threads)),
       batches_(text, plan_of(settings), parallel),
       validation_(batches_.validation(settings.validation_windows)),
-      model_(context_.get(), settings.shape, precision, settings.seed, parallel),
+      model_(context_.get(), settings.shape, first_precision(precision), settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
       loss_scale_(loss_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
       optimizer_(context_.get(), model_.parameters(), precision,
@@ -76,7 +84,8 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
                   .loss_scale = loss_scale_,
                   .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
                  settings.seed),
-      monitor_(make_monitor(context_.get())) {
+      monitor_(make_monitor(context_.get())),
+      is_dense_part_(precision.dense_share > 0.0) {
   if (settings.is_watched) {
     noise_ = std::make_unique<NoiseMeter>(context_.get(), settings.shape, precision, batches_.pass_sequences());
   }
@@ -86,6 +95,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
 void Trainer::train_until(int64_t step_count) {
   const Stopwatch busy;
   while (steps_done() < step_count) {
+    end_dense_part_if_due();
     raise_if_due();
     const Stopwatch one;
     measured_.training.push_back(step() / kNatsPerBit);
@@ -130,11 +140,39 @@ double Trainer::step() {
     loss += pass(micro_batch) / passes;
   }
   const auto number = static_cast<uint32_t>(steps_done());
+  decay_masked_weights();
   optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
   check(context, lpt_linear_update(context, linears.data(), static_cast<int64_t>(linears.size())));
   model_.prepare(context, number + 1);
   return loss;
+}
+
+// What sparse weights drop fades, so that masks settle.
+void Trainer::decay_masked_weights() {
+  if (precision_.mask_decay == 0.0 || is_dense_part_) {
+    return;
+  }
+  lpt_context *context = context_.get();
+  const double rate = precision_.mask_decay * static_cast<double>(settings_.micro_batches) * loss_scale_;
+  for (Block<float> &block : model_.blocks()) {
+    for (const Linear *linear : block.linears()) {
+      const Parameter &weight = linear->weight();
+      const Tensor mask = make_tensor(context, LPT_FORMAT_UINT8, weight.rows, weight.columns);
+      check(context, lpt_linear_mask_read(context, linear->handle(), mask.get()));
+      check(context, lpt_sparse_mask_decay(context, weight.value.get(), mask.get(), rate, weight.gradient.get()));
+    }
+  }
+}
+
+void Trainer::end_dense_part_if_due() {
+  const double first = std::ceil(precision_.dense_share * static_cast<double>(settings_.steps));
+  if (!is_dense_part_ || static_cast<double>(steps_done()) < first) {
+    return;
+  }
+  model_.set_recipe(context_.get(), precision_.recipe, static_cast<uint32_t>(steps_done()));
+  activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
+  is_dense_part_ = false;
 }
 
 int64_t Trainer::first_raised_step() const {

@@ -91,6 +91,8 @@ class Trainer {
   double validate();
   void watch();
   void raise_if_due();
+  void end_dense_part_if_due();
+  void decay_masked_weights();
   int64_t first_raised_step() const;
   Pass pass_of(int64_t micro_batch, bool is_training) const;
 
@@ -108,6 +110,7 @@ class Trainer {
   Monitor monitor_;
   Measured measured_;
   bool is_raised_ = false;
+  bool is_dense_part_;         // blocks wait for their recipe
   double busy_seconds_ = 0.0;  // since the profile began
 };
 

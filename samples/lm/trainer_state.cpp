@@ -150,6 +150,7 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
     optimizer_.load_state(context, parameter, archive.get(moments_name(prefix, parameter)));
   }
   measured_.training = archive.get_numbers<double>(prefix + "/training");
+  end_dense_part_if_due();
   raise_if_due();  // a run that has no step left is sampled from as it ended
   for (const Linear *linear : model_.linears()) {
     const std::span<const uint8_t> state = archive.get(scalers_name(prefix, *linear));
