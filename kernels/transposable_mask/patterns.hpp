@@ -8,6 +8,9 @@
 // A pair's sum is its lower column plus its higher one, a half's the upper row plus the lower one, a tile's the upper half
 // plus the lower half, all in f32. Candidates are met in the order above and below; the first of the largest is taken, of
 // each half, then of the whole. No pattern has a larger sum, as rounding keeps order.
+//
+// This holds where the sum of all weights, four of a row as (0 + 1) + (2 + 3), rows likewise, is a finite number: so are all
+// others then. Other tiles are for the flow.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +22,17 @@ struct ColumnPair {
 };
 constexpr ColumnPair kPairs[6] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
-constexpr uint32_t pair_bits(int pair) { return 1u << kPairs[pair].low | 1u << kPairs[pair].high; }
+static constexpr uint32_t pair_bits(int pair) { return 1u << kPairs[pair].low | 1u << kPairs[pair].high; }
 
 // Pairs of the rows of a half, in bits of the upper half.
-constexpr uint32_t half_bits(int upper, int lower) { return pair_bits(upper) | pair_bits(lower) << 4; }
+static constexpr uint32_t half_bits(int upper, int lower) { return pair_bits(upper) | pair_bits(lower) << 4; }
 
 // The upper rows keep `upper` and `upper_other`, or the other way round; the lower rows likewise.
 struct SharedColumn {
   int upper, upper_other, lower, lower_other;
 };
 
-constexpr int pair_of(int a, int b) {
+static constexpr int pair_of(int a, int b) {
   for (int p = 0; p < 6; ++p) {
     if (pair_bits(p) == (1u << a | 1u << b)) return p;
   }
@@ -37,7 +40,7 @@ constexpr int pair_of(int a, int b) {
 }
 
 // The full column rises, then the empty one.
-constexpr SharedColumn shared_column(int index) {
+static constexpr SharedColumn shared_column(int index) {
   const int full = index / 3;
   const int empty = index % 3 < full ? index % 3 : index % 3 + 1;
   int rest[2] = {};
@@ -51,8 +54,5 @@ constexpr SharedColumn shared_column(int index) {
 constexpr SharedColumn kSharedColumns[12] = {shared_column(0), shared_column(1), shared_column(2),  shared_column(3),
                                              shared_column(4), shared_column(5), shared_column(6),  shared_column(7),
                                              shared_column(8), shared_column(9), shared_column(10), shared_column(11)};
-
-// Weights from here on could sum past f32; such tiles are for the flow.
-constexpr float kPatternLimit = 0x1p+124f;
 
 }  // namespace lpt

@@ -37,6 +37,14 @@ struct PairSums {
 
 Candidate both(Candidate upper, Candidate lower) { return {upper.sum + lower.sum, upper.bits | lower.bits}; }
 
+float sum_of_four(const float *numbers) { return (numbers[0] + numbers[1]) + (numbers[2] + numbers[3]); }
+
+float sum_of(const float *weights) {
+  float rows[4];
+  for (int row = 0; row < 4; ++row) rows[row] = sum_of_four(weights + 4 * row);
+  return sum_of_four(rows);
+}
+
 }  // namespace
 
 TileMask solve_patterns(const Tile &tile) {
@@ -54,8 +62,7 @@ TileMask solve_patterns(const Tile &tile) {
 }
 
 TileMask solve_exact(const Tile &tile) {
-  bool has_patterns = tile.size == 4 && tile.kept == 2;
-  for (int i = 0; i < 16 && has_patterns; ++i) has_patterns = tile.weights[i] < kPatternLimit;
+  const bool has_patterns = tile.size == 4 && tile.kept == 2 && sum_of(tile.weights) < __builtin_inff();
   return has_patterns ? solve_patterns(tile) : solve_flow(tile);
 }
 

@@ -4,7 +4,31 @@
 namespace lpt {
 namespace {
 
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
+
+const char *refuses_operands(const TransposableMaskRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
+    return "source is not f32, bf16 or f16";
+  }
+  if (request.source.column_stride != 1) return "columns of source are not adjacent";
+  return request.mask.column_stride != 1 ? "columns of mask are not adjacent" : nullptr;
+}
+
+const char *refuses_patterns(const TransposableMaskRequest &request) {
+  if (request.kept != 2 || request.of != 4 || request.solver != LPT_SPARSE_SOLVER_EXACT) return "not 2:4 by EXACT";
+  return refuses_operands(request);
+}
+
+#endif
+
 constexpr Row<TransposableMaskRequest> kTransposableMaskRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"transposable_mask_2_4_exact_x86_avx512", kCpuAvx512, refuses_patterns, transposable_mask_2_4_exact_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"transposable_mask_2_4_exact_x86_avx2", kCpuAvx2, refuses_patterns, transposable_mask_2_4_exact_x86_avx2},
+#endif
     {"transposable_mask_any_ref", 0, nullptr, transposable_mask_any_ref},
 };
 

@@ -47,7 +47,7 @@ void find_worths(const Tile &tile, Worths &worths);
 
 // ---- the solvers
 
-// The largest sum of weights. 2:4, all weights below 2^124: the pattern that patterns.hpp finds in f32. Else the largest sum
+// The largest sum of weights. 2:4 with a finite sum: the pattern that patterns.hpp finds in f32. Else the largest sum
 // of worths, by shortest augmenting paths (ref_flow.cpp).
 TileMask solve_exact(const Tile &tile);
 TileMask solve_patterns(const Tile &tile);

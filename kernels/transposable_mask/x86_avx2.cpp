@@ -1,0 +1,88 @@
+// Transposable masks with AVX2.
+#include "kernels/common/x86_avx2.hpp"
+
+#include <cstring>
+
+#include "kernels/transposable_mask/pattern_lanes.hpp"
+
+namespace lpt {
+namespace {
+
+struct Avx2 {
+  static constexpr int kWidth = 8;
+  using Floats = __m256;
+  using Codes = __m256i;
+  using Truths = __m256;
+
+  template <lpt_format kPlain>
+  [[gnu::always_inline]] static Floats load(const void *row, int64_t column, int64_t count) {
+    if constexpr (kPlain == LPT_FORMAT_F32) {
+      const float *const from = static_cast<const float *>(row) + column;
+      return count >= 8 ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, first(count));
+    } else {
+      const uint16_t *const from = static_cast<const uint16_t *>(row) + column;
+      __m128i codes = _mm_setzero_si128();
+      if (count >= 8) {
+        codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+      } else if (count > 0) {
+        memcpy(&codes, from, static_cast<size_t>(count) * sizeof *from);
+      }
+      if constexpr (kPlain == LPT_FORMAT_F16) return _mm256_cvtph_ps(codes);
+      return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+    }
+  }
+
+  static Floats magnitude(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+  static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+  static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+  static Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+  static Truths is_greater(Floats a, Floats b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
+  static uint32_t endless(Floats a) {
+    const __m256 truths = _mm256_cmp_ps(a, _mm256_set1_ps(__builtin_inff()), _CMP_NLT_UQ);
+    return static_cast<uint32_t>(_mm256_movemask_ps(truths));
+  }
+  static Codes codes(uint32_t bits) { return _mm256_set1_epi32(static_cast<int32_t>(bits)); }
+  static Codes choose(Truths truths, Codes a, Codes b) { return _mm256_blendv_epi8(a, b, _mm256_castps_si256(truths)); }
+  static Codes flip(Truths truths, Codes a, Codes b) {
+    return _mm256_xor_si256(a, _mm256_and_si256(_mm256_castps_si256(truths), b));
+  }
+  static Codes either(Codes a, Codes b) { return _mm256_or_si256(a, b); }
+
+  [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) {
+    const __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
+    const __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
+    const __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(v[2], v[3]));
+    const __m256d high23 = _mm256_castps_pd(_mm256_unpackhi_ps(v[2], v[3]));
+    v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(low01, low23));
+    v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
+    v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
+    v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
+  }
+
+  // Tile t lies in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
+  template <int kRow>
+  [[gnu::always_inline]] static void write_row(uint8_t *to, Codes bits, int64_t count) {
+    constexpr int32_t kByte = kRow / 2 * 0x01010101;
+    const __m256i in_order = _mm256_permutevar8x32_epi32(bits, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    const __m256i byte_places = _mm256_setr_epi32(kByte, kByte + 0x04040404, kByte + 0x08080808, kByte + 0x0C0C0C0C,
+                                                  kByte, kByte + 0x04040404, kByte + 0x08080808, kByte + 0x0C0C0C0C);
+    const __m256i tile_bytes = _mm256_shuffle_epi8(in_order, byte_places);
+    const __m256i places = _mm256_set1_epi32(kRow % 2 == 0 ? 0x08040201 : static_cast<int32_t>(0x80402010));
+    const __m256i stays = _mm256_cmpeq_epi8(_mm256_and_si256(tile_bytes, places), places);
+    const __m256i bytes = _mm256_and_si256(stays, _mm256_set1_epi8(1));
+    if (count >= 32) return _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), bytes);
+    memcpy(to, &bytes, static_cast<size_t>(count));
+  }
+
+ private:
+  static __m256i first(int64_t count) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), lane);
+  }
+};
+
+}  // namespace
+
+void transposable_mask_2_4_exact_x86_avx2(const TransposableMaskRequest &request) { solve_all_patterns<Avx2>(request); }
+
+}  // namespace lpt
