@@ -81,8 +81,8 @@ class Table {
  public:
   Table(int64_t source_bytes, bool is_in_cache)
       : is_in_cache_(is_in_cache),
-        matrix_(source_bytes / 4 / (is_in_cache ? kColumnsInCache : kColumns),
-                is_in_cache ? kColumnsInCache : kColumns) {
+        matrix_(source_bytes / 4 / (is_in_cache ? kColumnsInCache : kColumns), is_in_cache ? kColumnsInCache : kColumns,
+                !is_in_cache) {
     std::printf("%s: f32 source of %lld KiB, load average %.1f\n", is_in_cache ? "in cache" : "out of cache",
                 static_cast<long long>(source_bytes >> 10), load_average());
   }
@@ -94,7 +94,8 @@ class Table {
     for (const SparseCase &one : kOtherDrawn) beside_memcpy(one, 0, 0);
     for (const SparseCase &one : {kPrune, kOtherMagnitudes[4], kDrawn[0], kDrawn[1]}) beside_memcpy(one, kCpuAvx2, 0);
     if (is_in_cache_) {
-      for (const SparseCase &one : {kPrune, kOtherMagnitudes[7], kDrawn[0]}) beside_plain(one);
+      beside_plain(kPrune, kBarOfPlain);
+      for (const SparseCase &one : {kOtherMagnitudes[7], kDrawn[0]}) beside_plain(one, 0);
     }
     return std::move(rates_);
   }
@@ -137,7 +138,7 @@ class Table {
     add(rate);
   }
 
-  void beside_plain(const SparseCase &given) {
+  void beside_plain(const SparseCase &given, double bar) {
     const SparseMaskRequest request = matrix_.request(given);
     const Row<SparseMaskRequest> *row = row_for(request, 0), &plain = sparse_mask_kernels().back();
     SparseRate rate = {given.name, row->name, "times the plain row"};
@@ -146,7 +147,7 @@ class Table {
     rate.gigaelements = static_cast<double>(matrix_.elements()) / rate.seconds * 1e-9;
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
     rate.ratio = plain_seconds / rate.seconds;
-    rate.bar = kBarOfPlain;
+    rate.bar = bar;
     add(rate);
   }
 

@@ -19,7 +19,8 @@ float number_at(uint64_t index) {
 
 }  // namespace
 
-SparseMatrix::SparseMatrix(int64_t rows, int64_t columns) : rows_(rows), columns_(columns) {
+SparseMatrix::SparseMatrix(int64_t rows, int64_t columns, bool is_streamed)
+    : rows_(rows), columns_(columns), is_streamed_(is_streamed) {
   const auto count = static_cast<size_t>(elements());
   numbers_.resize(count);
   masked_.resize(count, 1.0f);
@@ -44,6 +45,7 @@ SparseMaskRequest SparseMatrix::request(const SparseCase &given) {
   request.kept = given.kept;
   request.of = given.of;
   request.rule = given.rule;
+  request.is_streamed = is_streamed_;
   request.random = {1, 0, 0, random_stream(RandomRoom::kSparse, 1, 0), 9, given.rounds, 16};
   request.row_draws = given.is_turned ? 1 : static_cast<uint64_t>((columns_ + given.of - 1) / given.of);
   request.group_draws = given.is_turned ? static_cast<uint64_t>(columns_) : 1;

@@ -23,7 +23,7 @@ struct SparseCase {
 // The numbers that all cases of one size select from, and where they write.
 class SparseMatrix {
  public:
-  SparseMatrix(int64_t rows, int64_t columns);
+  SparseMatrix(int64_t rows, int64_t columns, bool is_streamed);
 
   SparseMaskRequest request(const SparseCase &given);
   int64_t elements() const { return rows_ * columns_; }
@@ -32,6 +32,7 @@ class SparseMatrix {
 
  private:
   int64_t rows_, columns_;
+  bool is_streamed_;  // far larger than the caches
   std::vector<float> numbers_, masked_, copy_;
   std::vector<uint8_t> mask_;
 };

@@ -26,6 +26,7 @@ struct Avx2Words {
 
   static Vector load(const Code *from) { return load_codes(from); }
   static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
+  static void stream(Code *to, Vector codes) { _mm256_stream_si256(reinterpret_cast<__m256i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm_storel_epi64(reinterpret_cast<__m128i *>(to), bytes_of_words(kept));
   }
@@ -66,6 +67,7 @@ struct Avx2Halves {
 
   static Vector load(const Code *from) { return load_codes(from); }
   static void store(Code *to, Vector codes) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes); }
+  static void stream(Code *to, Vector codes) { _mm256_stream_si256(reinterpret_cast<__m256i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(kept), _mm256_extracti128_si256(kept, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_and_si128(bytes, _mm_set1_epi8(1)));
@@ -116,6 +118,7 @@ struct Avx2Floats {
 
   static Floats load(const float *from) { return _mm256_loadu_ps(from); }
   static void store(float *to, Floats a) { _mm256_storeu_ps(to, a); }
+  static void stream(float *to, Floats a) { _mm256_stream_ps(to, a); }
   static Floats all(float number) { return _mm256_set1_ps(number); }
   static Floats zero() { return _mm256_setzero_ps(); }
   static Floats magnitude(Floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }

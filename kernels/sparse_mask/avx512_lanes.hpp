@@ -16,6 +16,7 @@ struct Avx512Words {
 
   static Vector load(const Code *from) { return _mm512_loadu_si512(from); }
   static void store(Code *to, Vector codes) { _mm512_storeu_si512(to, codes); }
+  static void stream(Code *to, Vector codes) { _mm512_stream_si512(reinterpret_cast<__m512i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_maskz_set1_epi8(kept, 1));
   }
@@ -55,6 +56,7 @@ struct Avx512Halves {
 
   static Vector load(const Code *from) { return _mm512_loadu_si512(from); }
   static void store(Code *to, Vector codes) { _mm512_storeu_si512(to, codes); }
+  static void stream(Code *to, Vector codes) { _mm512_stream_si512(reinterpret_cast<__m512i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_maskz_set1_epi8(kept, 1));
   }
@@ -95,6 +97,7 @@ struct Avx512Floats {
 
   static Floats load(const float *from) { return _mm512_loadu_ps(from); }
   static void store(float *to, Floats a) { _mm512_storeu_ps(to, a); }
+  static void stream(float *to, Floats a) { _mm512_stream_ps(to, a); }
   static Floats all(float number) { return _mm512_set1_ps(number); }
   static Floats zero() { return _mm512_setzero_ps(); }
   static Floats magnitude(Floats a) { return magnitude_f32x16(a); }

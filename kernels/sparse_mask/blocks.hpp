@@ -24,6 +24,7 @@ struct Block {
   int64_t to_step;
   uint8_t *mask;
   int64_t mask_step;
+  bool is_streamed;  // `to` lies on whole lines of the cache and is written past it
 
   // The same block of other numbers: so many along all lines, so many lines further on.
   [[gnu::always_inline]] Block moved(int64_t along, int64_t lines = 0) const {
@@ -39,9 +40,41 @@ struct Block {
 template <typename Code>
 Block<Code> first_block(const SparseMaskRequest &request, bool is_turned) {
   const auto step = [is_turned](const MatrixView &view) { return is_turned ? view.column_stride : view.row_stride; };
-  return {static_cast<const Code *>(request.source.data), step(request.source),
-          static_cast<Code *>(request.masked.data),       step(request.masked),
-          static_cast<uint8_t *>(request.mask.data),      step(request.mask)};
+  return {static_cast<const Code *>(request.source.data),
+          step(request.source),
+          static_cast<Code *>(request.masked.data),
+          step(request.masked),
+          static_cast<uint8_t *>(request.mask.data),
+          step(request.mask),
+          request.is_streamed && request.masked.data != nullptr && request.masked.data != request.source.data};
+}
+
+constexpr int64_t kCacheLine = 64;
+
+// How many numbers lie before the first place where a block of a line can be streamed: one that so many bytes divide, past
+// whole groups. If there is none the block is not streamed.
+template <typename Code>
+int64_t head_of(Block<Code> &block, int group, int64_t place = kCacheLine) {
+  if (!block.is_streamed) return 0;
+  const auto misfit = static_cast<int64_t>(reinterpret_cast<uintptr_t>(block.to) % static_cast<uint64_t>(place));
+  const int64_t head = (place - misfit) % place / static_cast<int64_t>(sizeof(Code));
+  if (head % group == 0) return head;
+  block.is_streamed = false;
+  return 0;
+}
+
+// The same for blocks across lines, whose vectors are of so many numbers.
+template <typename Code>
+int64_t head_across(Block<Code> &block, int64_t width) {
+  const int64_t place = width * static_cast<int64_t>(sizeof(Code));
+  block.is_streamed = block.is_streamed && block.to_step * static_cast<int64_t>(sizeof(Code)) % place == 0;
+  return head_of(block, 1, place);
+}
+
+// A source that is read in the order of memory.
+inline Ahead ahead_of_line(const SparseMaskRequest &request, int64_t bytes) {
+  constexpr int64_t kDistance = 4096;
+  return request.is_streamed ? ahead_from(request.source.data, kDistance) : ahead_over(request.source.data, bytes);
 }
 
 // Numbers that lie one after the other.
@@ -61,6 +94,20 @@ inline Lines lines_of(const SparseMaskRequest &request) {
   return is_one ? Lines{1, rows * columns} : Lines{rows, columns};
 }
 
+// Lines without gaps are read in the order of memory, group by group of them.
+template <typename Code>
+Ahead ahead_of_lines(const SparseMaskRequest &request, const Block<Code> &first) {
+  const int64_t bytes = request.source.rows * request.source.columns * static_cast<int64_t>(sizeof(Code));
+  return first.from_step == request.source.rows ? ahead_of_line(request, bytes) : ahead_over(nullptr, 0);
+}
+
+// What comes after a block across lines. In one stream, processors ask for the lines of a block themselves.
+template <typename Code>
+[[gnu::always_inline]] inline void ask_for_lines(const Ahead &ahead, const Block<Code> &block, int lines) {
+  if (!ahead.is_spread()) return;
+  for (int i = 0; i < lines; ++i) ahead.ask<1>(block.from + i * block.from_step);
+}
+
 // A block of which only `lines` vectors of `count` numbers are there runs on a copy; the others are zeros there, which are
 // never kept for a number. A copy's lines are kStep apart, its vectors kWidth.
 template <typename Code, int kSize, int kWidth, typename Run>
@@ -73,7 +120,7 @@ template <typename Code, int kSize, int kWidth, typename Run>
     __builtin_memcpy(from + i * step, block.from + i * block.from_step, size * sizeof *from);
   }
   run(Block<Code>{from, kWidth, block.to == nullptr ? nullptr : to, kWidth, block.mask == nullptr ? nullptr : mask,
-                  kWidth});
+                  kWidth, false});
   for (int64_t i = 0; i < lines; ++i) {
     if (block.to != nullptr) __builtin_memcpy(block.to + i * block.to_step, to + i * step, size * sizeof *to);
     if (block.mask != nullptr) __builtin_memcpy(block.mask + i * block.mask_step, mask + i * step, size);

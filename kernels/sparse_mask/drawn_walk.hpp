@@ -2,7 +2,7 @@
 // lanes. Included by ISA files: everything here has internal linkage.
 //
 // An Isa gives kWidth, Floats, Mask, and
-//   load(from), store(to, vector), all(number), zero(), magnitude(vector), with_sign_of(magnitude, source)
+//   load(from), store(to, vector), stream(to, vector) past the caches, all(number), zero(), magnitude(vector), with_sign_of(magnitude, source)
 //   add, multiply, least, most, just_below, choose(mask, a, b), only(mask, vector)
 //   above(a, b), at_least(a, b), equal(a, b), both, either, without(a, b), opposite, is_everywhere(mask)
 //   uniforms(words)                  of kWidth words
@@ -181,8 +181,14 @@ template <typename Isa, int kOf, bool kIsTurned>
       source[i] = Isa::only(selection.kept[i], Isa::with_sign_of(selection.value[i], source[i]));
     }
     if constexpr (!kIsTurned) Isa::together(source);
+    const int64_t step = kIsTurned ? block.to_step : Isa::kWidth;
+    if (block.is_streamed) {
 #pragma GCC unroll 4
-    for (int i = 0; i < kOf; ++i) Isa::store(block.to + i * (kIsTurned ? block.to_step : Isa::kWidth), source[i]);
+      for (int i = 0; i < kOf; ++i) Isa::stream(block.to + i * step, source[i]);
+    } else {
+#pragma GCC unroll 4
+      for (int i = 0; i < kOf; ++i) Isa::store(block.to + i * step, source[i]);
+    }
   }
   if (block.mask == nullptr) return;
   if constexpr (kIsTurned) {
@@ -195,57 +201,73 @@ template <typename Isa, int kOf, bool kIsTurned>
 
 // ---- groups along lines, and across them
 
+// Some numbers of a line, with the words of their groups.
+template <typename Isa, int kOf>
+void draw_strip(const Block<float> &strip, int64_t length, const uint32_t *words, const Ahead &ahead) {
+  constexpr int kSize = kOf * Isa::kWidth;
+  int64_t at = 0;
+  for (; at + kSize <= length; at += kSize, words += Isa::kWidth) {
+    ahead.ask<kSize / 16>(strip.from + at);
+    run_drawn_block<Isa, kOf, false>(strip.moved(at), words);
+  }
+  if (at == length) return;
+  run_edge<float, kSize, Isa::kWidth>(strip.moved(at), 1, length - at, kSize, [words](const Block<float> &edge) {
+    run_drawn_block<Isa, kOf, false>(edge, words);
+  });
+}
+
 template <typename Isa, int kOf>
 void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes) {
-  constexpr int kSize = kOf * Isa::kWidth;
   constexpr int64_t kStrip = kOf * kStripGroups;
   const Lines lines = lines_of(request);
-  const Ahead ahead = ahead_over(request.source.data, lines.count == 1 ? lines.length * 4 : 0);
+  const Ahead ahead = lines.count == 1 ? ahead_of_line(request, lines.length * 4) : ahead_over(nullptr, 0);
   const Block<float> first = first_block<float>(request, false);
   WordStrip strip;
-  for (int64_t at = 0; at < lines.count * lines.length;) {
-    const int64_t line = at / lines.length, begin = at % lines.length;
-    const int64_t length = smaller(kStrip, lines.length - begin);
-    const uint64_t draw =
-        request.first_draw + static_cast<uint64_t>(line) * request.row_draws + static_cast<uint64_t>(begin / kOf);
-    const uint32_t *words = draw_words<Isa>(request.random, lanes, draw, (length + kOf - 1) / kOf, strip);
-    const Block<float> whole = first.moved(begin, line);
-    int64_t done = 0;
-    for (; done + kSize <= length; done += kSize, words += Isa::kWidth) {
-      ahead.ask<kSize / 16>(whole.from + done);
-      run_drawn_block<Isa, kOf, false>(whole.moved(done), words);
+  for (int64_t line = 0; line < lines.count; ++line) {
+    Block<float> whole = first.moved(0, line);
+    const int64_t head = head_of(whole, kOf);
+    const uint64_t draw = request.first_draw + static_cast<uint64_t>(line) * request.row_draws;
+    int64_t length = 0;
+    for (int64_t begin = 0; begin < lines.length; begin += length) {
+      length = smaller(begin == 0 && head > 0 ? head : kStrip, lines.length - begin);
+      const uint32_t *const words = draw_words<Isa>(request.random, lanes, draw + static_cast<uint64_t>(begin / kOf),
+                                                    (length + kOf - 1) / kOf, strip);
+      draw_strip<Isa, kOf>(whole.moved(begin), length, words, ahead);
     }
-    if (done < length) {
-      run_edge<float, kSize, Isa::kWidth>(whole.moved(done), 1, length - done, kSize, [&](const Block<float> &edge) {
-        run_drawn_block<Isa, kOf, false>(edge, words);
-      });
+  }
+}
+
+// So many groups side by side, of which so many lines are there.
+template <typename Isa, int kOf>
+void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, const Ahead &ahead) {
+  for (int64_t at = 0; at < groups; at += Isa::kWidth, words += Isa::kWidth) {
+    const int64_t count = smaller(Isa::kWidth, groups - at);
+    const auto run = [words](const Block<float> &block) { run_drawn_block<Isa, kOf, true>(block, words); };
+    ask_for_lines(ahead, piece.moved(at), kOf);
+    if (lines == kOf && count == Isa::kWidth) {
+      run(piece.moved(at));
+    } else {
+      run_edge<float, kOf * Isa::kWidth, Isa::kWidth>(piece.moved(at), lines, count, Isa::kWidth, run);
     }
-    at += length;
   }
 }
 
 template <typename Isa, int kOf>
 void draw_across_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes) {
   const int64_t rows = request.source.rows, columns = request.source.columns;
-  const Block<float> first = first_block<float>(request, true);
+  Block<float> first = first_block<float>(request, true);
+  const int64_t head = head_across(first, Isa::kWidth);
+  const Ahead ahead = ahead_of_lines(request, first);
   WordStrip strip;
   for (int64_t begin = 0; begin < columns; begin += kOf) {
     const int64_t present = smaller(kOf, columns - begin);
     const uint64_t draw = request.first_draw + static_cast<uint64_t>(begin / kOf) * request.group_draws;
-    const uint32_t *words = nullptr;
-    for (int64_t row = 0; row < rows; row += Isa::kWidth, words += Isa::kWidth) {
-      if (row % kStripGroups == 0) {
-        words = draw_words<Isa>(request.random, lanes, draw + static_cast<uint64_t>(row),
-                                smaller(kStripGroups, rows - row), strip);
-      }
-      const int64_t count = smaller(Isa::kWidth, rows - row);
-      const Block<float> block = first.moved(row, begin);
-      const auto run = [words](const Block<float> &one) { run_drawn_block<Isa, kOf, true>(one, words); };
-      if (present == kOf && count == Isa::kWidth) {
-        run(block);
-      } else {
-        run_edge<float, kOf * Isa::kWidth, Isa::kWidth>(block, present, count, Isa::kWidth, run);
-      }
+    int64_t count = 0;
+    for (int64_t row = 0; row < rows; row += count) {
+      count = smaller(row == 0 && head > 0 ? head : kStripGroups, rows - row);
+      const uint32_t *const words =
+          draw_words<Isa>(request.random, lanes, draw + static_cast<uint64_t>(row), count, strip);
+      draw_piece<Isa, kOf>(first.moved(row, begin), present, count, words, ahead);
     }
   }
 }

@@ -6,7 +6,7 @@
 // wins against all but N - 1.
 //
 // Lanes of one width give kWidth, kWidestTurn, Code, Vector, Kept (which lanes stay), and
-//   load(from), store(to, vector), only(kept, vector), store_bytes(to, kept), all(number)
+//   load(from), store(to, vector), stream(to, vector) past the caches, only(kept, vector), store_bytes(to, kept), all(number)
 //   magnitudes(vector, most)      without signs, cut to `most`
 //   plus_one, plus_if_above(count, a, b), at_least(count, number)
 //   wins_two_of_three(magnitudes) of groups of four adjacent lanes
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "kernels/sparse_mask/blocks.hpp"
+#include "kernels/sparse_mask/group.hpp"
 
 namespace lpt {
 namespace {
@@ -22,11 +23,21 @@ inline uint32_t first_nan_of(lpt_format plain) {
   return plain == LPT_FORMAT_F32 ? 0x7F800001u : plain == LPT_FORMAT_BF16 ? 0x7F81u : 0x7C01u;
 }
 
-template <typename Lanes>
-[[gnu::always_inline]] inline void put(const Block<typename Lanes::Code> &block, int64_t at,
-                                       typename Lanes::Vector code, typename Lanes::Kept kept, int64_t line = 0) {
-  if (block.to != nullptr) Lanes::store(block.to + line * block.to_step + at, Lanes::only(kept, code));
-  if (block.mask != nullptr) Lanes::store_bytes(block.mask + line * block.mask_step + at, kept);
+// One vector for each step; what is wanted is asked once for all of them.
+template <typename Lanes, int kCount>
+[[gnu::always_inline]] inline void put(const Block<typename Lanes::Code> &block, int64_t to_step, int64_t mask_step,
+                                       const typename Lanes::Vector (&codes)[kCount],
+                                       const typename Lanes::Kept (&kept)[kCount], int count = kCount) {
+  if (block.to != nullptr && block.is_streamed) {
+#pragma GCC unroll 8
+    for (int i = 0; i < count; ++i) Lanes::stream(block.to + i * to_step, Lanes::only(kept[i], codes[i]));
+  } else if (block.to != nullptr) {
+#pragma GCC unroll 8
+    for (int i = 0; i < count; ++i) Lanes::store(block.to + i * to_step, Lanes::only(kept[i], codes[i]));
+  }
+  if (block.mask == nullptr) return;
+#pragma GCC unroll 8
+  for (int i = 0; i < count; ++i) Lanes::store_bytes(block.mask + i * mask_step, kept[i]);
 }
 
 // ---- groups along lines
@@ -41,19 +52,19 @@ struct TwoOfFour {
 };
 
 // Any N of a power of two: against the others of the group in turn, by turning it.
-template <typename Lanes>
+template <typename Lanes, int kOf>
 struct ManyOfAdjacent {
   typename Lanes::Vector most;
-  int others, needed;
-  typename Lanes::Vector turn[Lanes::kWidestTurn - 1], first[Lanes::kWidestTurn - 1];
+  int needed;
+  typename Lanes::Vector turn[kOf - 1], first[kOf - 1];
 
-  ManyOfAdjacent(typename Lanes::Vector limit, int kept, int of) : most(limit), others(of - 1), needed(of - kept) {
-    for (int step = 1; step < of; ++step) {
+  ManyOfAdjacent(typename Lanes::Vector limit, int kept) : most(limit), needed(kOf - kept) {
+    for (int step = 1; step < kOf; ++step) {
       alignas(64) typename Lanes::Code indices[Lanes::kWidth], comes_first[Lanes::kWidth];
       for (int lane = 0; lane < Lanes::kWidth; ++lane) {
-        const int other = (lane + step) % of;
-        indices[lane] = static_cast<typename Lanes::Code>(lane / of * of + other);
-        comes_first[lane] = lane % of < other;
+        const int other = (lane + step) % kOf;
+        indices[lane] = static_cast<typename Lanes::Code>(lane / kOf * kOf + other);
+        comes_first[lane] = lane % kOf < other;
       }
       turn[step - 1] = Lanes::turn(indices);
       first[step - 1] = Lanes::load(comes_first);
@@ -63,7 +74,8 @@ struct ManyOfAdjacent {
   [[gnu::always_inline]] typename Lanes::Kept operator()(typename Lanes::Vector code) const {
     const typename Lanes::Vector own = Lanes::magnitudes(code, most);
     typename Lanes::Vector wins = Lanes::all(0);
-    for (int i = 0; i < others; ++i) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kOf - 1; ++i) {
       wins = Lanes::plus_if_above(wins, Lanes::plus(own, first[i]), Lanes::turned(own, turn[i]));
     }
     return Lanes::at_least(wins, needed);
@@ -77,8 +89,10 @@ template <typename Lanes, typename Choose>
   typename Lanes::Vector codes[kVectors];
 #pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) codes[i] = Lanes::load(block.from + i * Lanes::kWidth);
+  typename Lanes::Kept kept[kVectors];
 #pragma GCC unroll 4
-  for (int i = 0; i < kVectors; ++i) put<Lanes>(block, i * Lanes::kWidth, codes[i], choose(codes[i]));
+  for (int i = 0; i < kVectors; ++i) kept[i] = choose(codes[i]);
+  put<Lanes>(block, Lanes::kWidth, Lanes::kWidth, codes, kept);
 }
 
 template <typename Lanes, typename Choose>
@@ -87,19 +101,19 @@ void keep_along_lines(const SparseMaskRequest &request, const Choose &choose) {
   constexpr int kSize = kVectors * Lanes::kWidth;
   constexpr int kBytes = kSize * static_cast<int>(sizeof(Code));
   const Lines lines = lines_of(request);
-  const Ahead ahead =
-      ahead_over(request.source.data, lines.count == 1 ? lines.length * static_cast<int64_t>(sizeof(Code)) : 0);
+  const Ahead ahead = lines.count == 1 ? ahead_of_line(request, lines.length * static_cast<int64_t>(sizeof(Code)))
+                                       : ahead_over(nullptr, 0);
   const Block<Code> first = first_block<Code>(request, false);
   for (int64_t line = 0; line < lines.count; ++line) {
-    const Block<Code> whole = first.moved(0, line);
-    int64_t at = 0;
+    Block<Code> whole = first.moved(0, line);
+    int64_t at = smaller(head_of(whole, request.of), lines.length);
+    const auto run = [&](const Block<Code> &block) { run_line_block<Lanes>(block, choose); };
+    if (at > 0) run_edge<Code, kSize, Lanes::kWidth>(whole, 1, at, kSize, run);
     for (; at + kSize <= lines.length; at += kSize) {
       ahead.ask<kBytes / 64>(whole.from + at);
       run_line_block<Lanes>(whole.moved(at), choose);
     }
-    if (at == lines.length) continue;
-    run_edge<Code, kSize, Lanes::kWidth>(whole.moved(at), 1, lines.length - at, kSize,
-                                         [&](const Block<Code> &edge) { run_line_block<Lanes>(edge, choose); });
+    if (at < lines.length) run_edge<Code, kSize, Lanes::kWidth>(whole.moved(at), 1, lines.length - at, kSize, run);
   }
 }
 
@@ -110,7 +124,9 @@ template <typename Lanes, int kOf>
 [[gnu::always_inline]] inline void run_cross_block(const Block<typename Lanes::Code> &block, int any_of, int needed,
                                                    typename Lanes::Vector most) {
   const int of = kOf == 0 ? any_of : kOf;
-  typename Lanes::Vector codes[32], ranks[32];
+  constexpr int kMost = kOf == 0 ? kLongestGroup : kOf;
+  typename Lanes::Vector codes[kMost], ranks[kMost];
+  typename Lanes::Kept kept[kMost];
 #pragma GCC unroll 8
   for (int i = 0; i < of; ++i) {
     codes[i] = Lanes::load(block.from + i * block.from_step);
@@ -124,8 +140,9 @@ template <typename Lanes, int kOf>
     for (int j = 0; j < i; ++j) wins = Lanes::plus_if_above(wins, ranks[i], ranks[j]);
 #pragma GCC unroll 8
     for (int j = i + 1; j < of; ++j) wins = Lanes::plus_if_above(wins, before_others, ranks[j]);
-    put<Lanes>(block, 0, codes[i], Lanes::at_least(wins, needed), i);
+    kept[i] = Lanes::at_least(wins, needed);
   }
+  put<Lanes>(block, block.to_step, block.mask_step, codes, kept, of);
 }
 
 template <typename Lanes, int kOf>
@@ -133,17 +150,21 @@ void keep_across_lines(const SparseMaskRequest &request, typename Lanes::Vector 
   using Code = typename Lanes::Code;
   const int of = request.of, needed = request.of - request.kept;
   const int64_t rows = request.source.rows, columns = request.source.columns;
-  const Block<Code> first = first_block<Code>(request, true);
+  Block<Code> first = first_block<Code>(request, true);
+  const int64_t head = head_across(first, Lanes::kWidth);
+  const Ahead ahead = ahead_of_lines(request, first);
   const auto run = [=](const Block<Code> &block) { run_cross_block<Lanes, kOf>(block, of, needed, most); };
   for (int64_t begin = 0; begin < columns; begin += of) {
     const int64_t lines = smaller(of, columns - begin);
-    for (int64_t row = 0; row < rows; row += Lanes::kWidth) {
-      const int64_t count = smaller(Lanes::kWidth, rows - row);
+    int64_t count = 0;
+    for (int64_t row = 0; row < rows; row += count) {
+      count = smaller(row == 0 && head > 0 ? head : Lanes::kWidth, rows - row);
       const Block<Code> block = first.moved(row, begin);
+      ask_for_lines<Code>(ahead, block, of);
       if (lines == of && count == Lanes::kWidth) {
         run(block);
       } else {
-        run_edge<Code, 32 * Lanes::kWidth, Lanes::kWidth>(block, lines, count, Lanes::kWidth, run);
+        run_edge<Code, kLongestGroup * Lanes::kWidth, Lanes::kWidth>(block, lines, count, Lanes::kWidth, run);
       }
     }
   }
@@ -160,7 +181,12 @@ void keep_largest_of(const SparseMaskRequest &request) {
     return run(request, most);
   }
   if (request.of == 4 && request.kept == 2) return keep_along_lines<Lanes>(request, TwoOfFour<Lanes>{most});
-  keep_along_lines<Lanes>(request, ManyOfAdjacent<Lanes>(most, request.kept, request.of));
+  if (request.of == 2) return keep_along_lines<Lanes>(request, ManyOfAdjacent<Lanes, 2>(most, request.kept));
+  if (request.of == 4) return keep_along_lines<Lanes>(request, ManyOfAdjacent<Lanes, 4>(most, request.kept));
+  if (request.of == 8) return keep_along_lines<Lanes>(request, ManyOfAdjacent<Lanes, 8>(most, request.kept));
+  if constexpr (Lanes::kWidestTurn == 16) {
+    keep_along_lines<Lanes>(request, ManyOfAdjacent<Lanes, 16>(most, request.kept));
+  }
 }
 
 // By the width of the codes.

@@ -27,6 +27,8 @@ struct SparseMaskRequest {
   uint64_t row_draws;
   uint64_t group_draws;
   const float *importance;  // NULL, or one for each column; MAGNITUDE only
+  // masked may be written past the caches: it is a part of something larger than they are.
+  bool is_streamed = false;
 };
 
 // target(r, c) = source(r, c) where mask(r, c) is not 0, else 0. The same format: codes as they are.

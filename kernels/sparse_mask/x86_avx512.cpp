@@ -7,8 +7,12 @@ namespace lpt {
 
 void sparse_mask_largest_x86_avx512(const SparseMaskRequest &request) {
   keep_largest_of_any<Avx512Words, Avx512Halves>(request);
+  if (request.is_streamed) _mm_sfence();
 }
 
-void sparse_mask_drawn_x86_avx512(const SparseMaskRequest &request) { select_drawn_of<Avx512Floats>(request); }
+void sparse_mask_drawn_x86_avx512(const SparseMaskRequest &request) {
+  select_drawn_of<Avx512Floats>(request);
+  if (request.is_streamed) _mm_sfence();
+}
 
 }  // namespace lpt

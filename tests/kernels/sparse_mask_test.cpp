@@ -31,6 +31,7 @@ struct MaskCase {
   bool wants_mask = true, wants_masked = true;
   bool is_in_place = false;
   bool has_importance = false;
+  bool is_streamed = false;
   int64_t padding[3] = {};  // of source, mask, masked
   std::size_t shift[3] = {};
   int32_t rounds = 7;
@@ -39,9 +40,9 @@ struct MaskCase {
 
 std::string text_of(const MaskCase &c) {
   return format_name(c.source) + " to " + format_name(c.masked) +
-         text(" %lldx%lld %d:%d rule %d turned %d mask %d masked %d in place %d importance %d ",
+         text(" %lldx%lld %d:%d rule %d turned %d mask %d masked %d in place %d importance %d streamed %d ",
               static_cast<long long>(c.rows), static_cast<long long>(c.columns), c.kept, c.of, c.rule, c.is_turned,
-              c.wants_mask, c.wants_masked, c.is_in_place, c.has_importance) +
+              c.wants_mask, c.wants_masked, c.is_in_place, c.has_importance, c.is_streamed) +
          text("padding %lld,%lld,%lld shift %zu,%zu,%zu rounds %d draws %llu+%llu+%llu",
               static_cast<long long>(c.padding[0]), static_cast<long long>(c.padding[1]),
               static_cast<long long>(c.padding[2]), c.shift[0], c.shift[1], c.shift[2], c.rounds,
@@ -62,6 +63,7 @@ SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Ma
   request.of = c.of;
   request.rule = c.rule;
   request.random = {seed() * 3, 0, 0, random_stream(RandomRoom::kSparse, 1, 2), 77, c.rounds, 16};
+  request.is_streamed = c.is_streamed;
   request.first_draw = c.first_draw;
   request.row_draws = c.row_draws;
   request.group_draws = c.group_draws;
@@ -170,12 +172,14 @@ TEST_P(SparseMaskRows, EqualTheReferenceForDrawnCases) {
     c.wants_mask = random.chance(0.7);
     c.wants_masked = !c.wants_mask || random.chance(0.7);
     c.is_in_place = c.wants_masked && c.masked == c.source && random.chance(0.3);
+    c.is_streamed = random.chance(0.5);
     c.has_importance = c.rule == LPT_SPARSE_RULE_MAGNITUDE && random.chance(0.1);
     const auto bytes = static_cast<std::size_t>(element_bits(c.source) / 8);
     c.shift[0] = c.source == LPT_FORMAT_F64 ? 0 : bytes * static_cast<std::size_t>(random.below(16));
     c.shift[1] = static_cast<std::size_t>(random.below(64));
     c.shift[2] = c.masked == LPT_FORMAT_F64 ? 0 : 4 * static_cast<std::size_t>(random.below(16));
     for (int64_t &padding : c.padding) padding = random.chance(0.5) ? random.below(40) : 0;
+    if (c.is_turned && random.chance(0.5)) c.padding[2] = 64 - c.rows % 64;  // lines that can be streamed
     set_draws(c, random);
     if (random.chance(0.05)) ++c.group_draws, ++c.row_draws;
     taken += compare(*GetParam(), c, random.of(kAllValues), random);
