@@ -94,18 +94,23 @@ inline Lines lines_of(const SparseMaskRequest &request) {
   return is_one ? Lines{1, rows * columns} : Lines{rows, columns};
 }
 
-// Lines without gaps are read in the order of memory, group by group of them.
+// Blocks across lines read in as many places as a group has lines. What asks for the same place of the next group, where
+// reading in several places is fastest and the lines of a group fit in the second cache: how far it is, or 0.
 template <typename Code>
-Ahead ahead_of_lines(const SparseMaskRequest &request, const Block<Code> &first) {
-  const int64_t bytes = request.source.rows * request.source.columns * static_cast<int64_t>(sizeof(Code));
-  return first.from_step == request.source.rows ? ahead_of_line(request, bytes) : ahead_over(nullptr, 0);
+int64_t next_group(const SparseMaskRequest &request, const Block<Code> &first) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  const int64_t distance = first.from_step * request.of;
+  const bool is_near = distance * static_cast<int64_t>(sizeof(Code)) <= kMost;
+  return request.is_streamed && is_near && has_spread_reads() ? distance : 0;
 }
 
-// What comes after a block across lines. In one stream, processors ask for the lines of a block themselves.
 template <typename Code>
-[[gnu::always_inline]] inline void ask_for_lines(const Ahead &ahead, const Block<Code> &block, int lines) {
-  if (!ahead.is_spread()) return;
-  for (int i = 0; i < lines; ++i) ahead.ask<1>(block.from + i * block.from_step);
+[[gnu::always_inline]] inline void ask_for_lines(const Block<Code> &block, int lines, int64_t distance) {
+  if (distance == 0) return;
+#pragma GCC unroll 4
+  for (int i = 0; i < lines; ++i) {
+    _mm_prefetch(reinterpret_cast<const char *>(block.from + distance + i * block.from_step), _MM_HINT_T1);
+  }
 }
 
 // A block of which only `lines` vectors of `count` numbers are there runs on a copy; the others are zeros there, which are

@@ -239,11 +239,11 @@ void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes
 
 // So many groups side by side, of which so many lines are there.
 template <typename Isa, int kOf>
-void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, const Ahead &ahead) {
+void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, int64_t distance) {
   for (int64_t at = 0; at < groups; at += Isa::kWidth, words += Isa::kWidth) {
     const int64_t count = smaller(Isa::kWidth, groups - at);
     const auto run = [words](const Block<float> &block) { run_drawn_block<Isa, kOf, true>(block, words); };
-    ask_for_lines(ahead, piece.moved(at), kOf);
+    ask_for_lines(piece.moved(at), kOf, distance);
     if (lines == kOf && count == Isa::kWidth) {
       run(piece.moved(at));
     } else {
@@ -257,7 +257,7 @@ void draw_across_lines(const SparseMaskRequest &request, const PhiloxLanes &lane
   const int64_t rows = request.source.rows, columns = request.source.columns;
   Block<float> first = first_block<float>(request, true);
   const int64_t head = head_across(first, Isa::kWidth);
-  const Ahead ahead = ahead_of_lines(request, first);
+  const int64_t distance = next_group(request, first);
   WordStrip strip;
   for (int64_t begin = 0; begin < columns; begin += kOf) {
     const int64_t present = smaller(kOf, columns - begin);
@@ -267,7 +267,7 @@ void draw_across_lines(const SparseMaskRequest &request, const PhiloxLanes &lane
       count = smaller(row == 0 && head > 0 ? head : kStripGroups, rows - row);
       const uint32_t *const words =
           draw_words<Isa>(request.random, lanes, draw + static_cast<uint64_t>(row), count, strip);
-      draw_piece<Isa, kOf>(first.moved(row, begin), present, count, words, ahead);
+      draw_piece<Isa, kOf>(first.moved(row, begin), present, count, words, distance);
     }
   }
 }

@@ -152,7 +152,7 @@ void keep_across_lines(const SparseMaskRequest &request, typename Lanes::Vector 
   const int64_t rows = request.source.rows, columns = request.source.columns;
   Block<Code> first = first_block<Code>(request, true);
   const int64_t head = head_across(first, Lanes::kWidth);
-  const Ahead ahead = ahead_of_lines(request, first);
+  const int64_t distance = next_group(request, first);
   const auto run = [=](const Block<Code> &block) { run_cross_block<Lanes, kOf>(block, of, needed, most); };
   for (int64_t begin = 0; begin < columns; begin += of) {
     const int64_t lines = smaller(of, columns - begin);
@@ -160,7 +160,7 @@ void keep_across_lines(const SparseMaskRequest &request, typename Lanes::Vector 
     for (int64_t row = 0; row < rows; row += count) {
       count = smaller(row == 0 && head > 0 ? head : Lanes::kWidth, rows - row);
       const Block<Code> block = first.moved(row, begin);
-      ask_for_lines<Code>(ahead, block, of);
+      ask_for_lines(block, of, distance);
       if (lines == of && count == Lanes::kWidth) {
         run(block);
       } else {
