@@ -1678,6 +1678,135 @@ LPT_API lpt_status lpt_sparse_compress(lpt_context *context, const lpt_tensor *s
  */
 LPT_API lpt_status lpt_sparse_decompress(lpt_context *context, const lpt_tensor *compressed, lpt_tensor *output);
 
+/** @brief How masks are counted; one of lpt_sparse_count_values. */
+typedef int32_t lpt_sparse_count;
+
+/** @brief Values of lpt_sparse_count. */
+enum lpt_sparse_count_values {
+  LPT_SPARSE_COUNT_EXACT = 0, /**< As many as there are; direction BOTH up to M = 8. */
+  LPT_SPARSE_COUNT_PUBLISHED =
+      1 /**< For BOTH the formula of arXiv 2102.08124, M! · (M - 1)! … (M - N + 1)!: too many. */
+};
+
+/**
+ * @brief Counts the masks that a pattern allows: its diversity.
+ * @param context the context.
+ * @param kept N, 1 to `of`.
+ * @param of M, 2 to 32.
+ * @param direction ROW and COLUMN are alike; BOTH.
+ * @param count how to count.
+ * @param out_bits returned: the logarithm to base 2 of the number of masks, divided by the number of elements.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for exact counts of BOTH beyond M = 8.
+ */
+LPT_API lpt_status lpt_sparse_diversity(lpt_context *context, int32_t kept, int32_t of, lpt_sparse_direction direction,
+                                        lpt_sparse_count count, double *out_bits);
+
+/**
+ * @brief Chooses N for a model that was pruned without a pattern: the least N for which a group of M has M - N zeros or more
+ *        with at least the probability asked for, zeros being independent.
+ * @param context the context.
+ * @param zero_share how many of the weights are zero, 0 to 1.
+ * @param of M, 2 to 32.
+ * @param confidence the probability, above 0 and below 1; 0.95 is the published one.
+ * @param out_kept returned: N, `of` where no pattern fits.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_sparse_choose_kept(lpt_context *context, double zero_share, int32_t of, double confidence,
+                                          int32_t *out_kept);
+
+/**
+ * @brief Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept.
+ *        Groups keep their sums. In f32, from the first number of a group to the last.
+ * @param context the context.
+ * @param source borrowed; f64, f32, bf16 or f16.
+ * @param mask borrowed; uint8, the same shape.
+ * @param of M, 2 to 32.
+ * @param direction ROW or COLUMN.
+ * @param output written; f32 or the source's format, the same shape; may be the source itself.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_sparse_absorb(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask, int32_t of,
+                                     lpt_sparse_direction direction, lpt_tensor *output);
+
+/** @brief How lpt_sparse_fit() works. */
+typedef struct lpt_sparse_fit_options {
+  size_t struct_size; /**< sizeof(lpt_sparse_fit_options) of the caller. */
+  uint64_t flags;     /**< 0. */
+  int32_t iterations; /**< Steps at most, 1 to 10000. */
+  int32_t reserved;   /**< 0. */
+  double damping;     /**< Added to the diagonal of inputsᵀ · inputs, times its mean; 0 to 1. */
+} lpt_sparse_fit_options;
+
+/** @brief Defaults of lpt_sparse_fit_options. */
+#define LPT_SPARSE_FIT_OPTIONS_INIT \
+  { sizeof(lpt_sparse_fit_options), 0, 32, 0, 1e-4 }
+
+/**
+ * @brief Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_size);
+
+/** @brief What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares. */
+typedef struct lpt_sparse_fit_values {
+  size_t struct_size;      /**< sizeof(lpt_sparse_fit_values) of the caller. */
+  double masked_error;     /**< Of the weight that is only masked. */
+  double fitted_error;     /**< Of the fitted one. */
+  int64_t iteration_count; /**< Steps done. */
+} lpt_sparse_fit_values;
+
+/** @brief Defaults of lpt_sparse_fit_values. */
+#define LPT_SPARSE_FIT_VALUES_INIT \
+  { sizeof(lpt_sparse_fit_values), 0.0, 0.0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_SPARSE_FIT_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_sparse_fit_values_init(lpt_sparse_fit_values *values, size_t struct_size);
+
+/**
+ * @brief Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask
+ *        the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
+ *
+ * Rows are solved apart, all in f32, each from its masked weight on; they end where a step no longer helps. AdaPrune (arXiv
+ * 2102.08124) minimizes the same by Adam. More inputs than columns make the fit hold beyond them.
+ *
+ * @param context the context.
+ * @param weight borrowed; output columns × input columns, f64, f32, bf16 or f16.
+ * @param mask borrowed; uint8, the weight's shape.
+ * @param inputs borrowed; tokens × input columns, f32, bf16 or f16.
+ * @param options NULL for the defaults.
+ * @param output written; f32 of the weight's shape; zero where the mask is.
+ * @param bias_change written; vector of f32, one per output column: what to add to the bias, fitted with the weight; NULL: not
+ *        wanted.
+ * @param out_values its `struct_size` is set by the caller; written; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ */
+LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
+                                  const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
+                                  lpt_tensor *bias_change, lpt_sparse_fit_values *out_values);
+
+/**
+ * @brief Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places
+ *        while that helps.
+ *
+ * Begins with the given order or with columns dealt to groups by their norms, whichever keeps more, then tries pairs of
+ * columns drawn at random. The order goes to lpt_weights_options as `input_order`, or to whoever makes the inputs.
+ *
+ * @param context the context.
+ * @param weight borrowed; f64, f32, bf16 or f16.
+ * @param options `kept`, `of`, `iterations` (pairs to try, 0: 20 for each column) and `random` count; the rule is MAGNITUDE,
+ *        the direction ROW; NULL for the defaults.
+ * @param order written; one number per column: which column of the weight comes here.
+ * @param out_values energies with the columns in this order; its `struct_size` is set by the caller; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ */
+LPT_API lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
+                                    int32_t *order, lpt_sparse_values *out_values);
+
 /* ---------------------------------------------------------------- linear ------------------------------------------- */
 
 /** @brief How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create(). */

@@ -1,4 +1,4 @@
-// The plain rows of masks that are there already: applied, and as decay.
+// The plain rows of masks that are there already: applied, as decay, and with what they drop absorbed.
 #include "kernels/sparse_mask/numbers.hpp"
 #include "kernels/sparse_mask/rows.hpp"
 
@@ -36,6 +36,40 @@ void mask_decay_any_ref(const MaskDecayRequest &request) {
       if (stays(request.mask, row, column)) continue;
       const float change = request.rate * weight.load(row, column);
       gradient.store(row, column, gradient.load(row, column) + change);
+    }
+  }
+}
+
+namespace {
+
+// What each number that stays of a group gets.
+float absorbed_share(const MaskAbsorbRequest &request, const Numbers &source, int64_t row, int64_t begin, int64_t end) {
+  float sum = 0.0f;
+  int kept = 0;
+  for (int64_t column = begin; column < end; ++column) {
+    if (stays(request.mask, row, column)) {
+      ++kept;
+    } else {
+      sum += source.load(row, column);
+    }
+  }
+  return kept == 0 ? 0.0f : sum / static_cast<float>(kept);
+}
+
+}  // namespace
+
+void mask_absorb_any_ref(const MaskAbsorbRequest &request) {
+  const Numbers source(request.source);
+  const Numbers target(request.target);
+  for (int64_t row = 0; row < request.source.rows; ++row) {
+    for (int64_t begin = 0; begin < request.source.columns; begin += request.of) {
+      const int64_t left = request.source.columns - begin;
+      const int64_t end = begin + (left < request.of ? left : request.of);
+      const float share = absorbed_share(request, source, row, begin, end);
+      for (int64_t column = begin; column < end; ++column) {
+        const bool is_kept = stays(request.mask, row, column);
+        target.store(row, column, is_kept ? source.load(row, column) + share : 0.0f);
+      }
     }
   }
 }

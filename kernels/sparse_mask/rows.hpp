@@ -16,6 +16,7 @@ void sparse_mask_drawn_x86_avx2(const SparseMaskRequest &request);
 void sparse_mask_any_ref(const SparseMaskRequest &request);
 void mask_apply_any_ref(const MaskApplyRequest &request);
 void mask_decay_any_ref(const MaskDecayRequest &request);
+void mask_absorb_any_ref(const MaskAbsorbRequest &request);
 void sparse_measure_any_ref(const SparseMeasureRequest &request);
 
 }  // namespace lpt

@@ -46,6 +46,15 @@ struct MaskDecayRequest {
   float rate;
 };
 
+// target(r, c) = source(r, c) + d where mask(r, c) is not 0, else 0, with d = the sum of what the group drops / how many it
+// keeps, in f32 and in the order of the group; groups as in SparseMaskRequest. A group that keeps none becomes zero.
+struct MaskAbsorbRequest {
+  MatrixView source;  // f32, f64, bf16, f16; any strides
+  MatrixView mask;    // uint8; any strides
+  MatrixView target;  // f32 or the source's format; any strides; may be the source
+  int32_t of;
+};
+
 // What a selection did to one row.
 struct SparseSums {
   int64_t kept = 0, special_groups = 0;
@@ -66,6 +75,7 @@ struct SparseMeasureRequest {
 std::span<const Row<SparseMaskRequest>> sparse_mask_kernels();
 std::span<const Row<MaskApplyRequest>> mask_apply_kernels();
 std::span<const Row<MaskDecayRequest>> mask_decay_kernels();
+std::span<const Row<MaskAbsorbRequest>> mask_absorb_kernels();
 std::span<const Row<SparseMeasureRequest>> sparse_measure_kernels();
 
 }  // namespace lpt

@@ -72,6 +72,10 @@ constexpr Row<MaskDecayRequest> kMaskDecayRows[] = {
     {"mask_decay_any_ref", 0, nullptr, mask_decay_any_ref},
 };
 
+constexpr Row<MaskAbsorbRequest> kMaskAbsorbRows[] = {
+    {"mask_absorb_any_ref", 0, nullptr, mask_absorb_any_ref},
+};
+
 constexpr Row<SparseMeasureRequest> kSparseMeasureRows[] = {
     {"sparse_measure_any_ref", 0, nullptr, sparse_measure_any_ref},
 };
@@ -81,6 +85,7 @@ constexpr Row<SparseMeasureRequest> kSparseMeasureRows[] = {
 std::span<const Row<SparseMaskRequest>> sparse_mask_kernels() { return kSparseMaskRows; }
 std::span<const Row<MaskApplyRequest>> mask_apply_kernels() { return kMaskApplyRows; }
 std::span<const Row<MaskDecayRequest>> mask_decay_kernels() { return kMaskDecayRows; }
+std::span<const Row<MaskAbsorbRequest>> mask_absorb_kernels() { return kMaskAbsorbRows; }
 std::span<const Row<SparseMeasureRequest>> sparse_measure_kernels() { return kSparseMeasureRows; }
 
 }  // namespace lpt

@@ -59,3 +59,58 @@ lpt_status lpt_sparse_compress(lpt_context *context, const lpt_tensor *source, c
 lpt_status lpt_sparse_decompress(lpt_context *context, const lpt_tensor *compressed, lpt_tensor *output) {
   return guard(context, [&](Context &self) { return decompress_sparse(self, compressed, output); });
 }
+
+lpt_status lpt_sparse_diversity(lpt_context *context, int32_t kept, int32_t of, lpt_sparse_direction direction,
+                                lpt_sparse_count count, double *out_bits) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_out(out_bits, "out_bits"));
+    return count_sparse_masks(kept, of, direction, count, out_bits);
+  });
+}
+
+lpt_status lpt_sparse_choose_kept(lpt_context *context, double zero_share, int32_t of, double confidence,
+                                  int32_t *out_kept) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_out(out_kept, "out_kept"));
+    return choose_kept(zero_share, of, confidence, out_kept);
+  });
+}
+
+lpt_status lpt_sparse_absorb(lpt_context *context, const lpt_tensor *source, const lpt_tensor *mask, int32_t of,
+                             lpt_sparse_direction direction, lpt_tensor *output) {
+  return guard(context, [&](Context &self) { return absorb_masked(self, source, mask, of, direction, output); });
+}
+
+void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_SPARSE_FIT_OPTIONS_INIT);
+}
+
+void lpt_sparse_fit_values_init(lpt_sparse_fit_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SPARSE_FIT_VALUES_INIT);
+}
+
+lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
+                          const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
+                          lpt_tensor *bias_change, lpt_sparse_fit_values *out_values) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_sparse_fit_options known = LPT_SPARSE_FIT_OPTIONS_INIT;
+    lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
+    LPT_TRY(fit_sparse(self, weight, mask, inputs, known, output, bias_change, values));
+    return out_values == nullptr ? Status() : write_values(values, "out_values", out_values);
+  });
+}
+
+lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
+                            int32_t *order, lpt_sparse_values *out_values) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
+    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(order, "order"));
+    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
+    LPT_TRY(order_sparse(self, weight, known, order, values));
+    return out_values == nullptr ? Status() : write_values(values, "out_values", out_values);
+  });
+}

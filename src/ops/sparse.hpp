@@ -17,4 +17,15 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
 Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *output);
 Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, double rate, Tensor *gradient);
 
+Status absorb_masked(Context &context, const Tensor *source, const Tensor *mask, int32_t of,
+                     lpt_sparse_direction direction, Tensor *output);
+Status count_sparse_masks(int32_t kept, int32_t of, lpt_sparse_direction direction, lpt_sparse_count count,
+                          double *out_bits);
+Status choose_kept(double zero_share, int32_t of, double confidence, int32_t *out_kept);
+Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
+                  const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
+                  lpt_sparse_fit_values &out_values);
+Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_options &options, int32_t *order,
+                    lpt_sparse_values &out_values);
+
 }  // namespace lpt

@@ -152,4 +152,27 @@ Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, 
   return {};
 }
 
+Status absorb_masked(Context &context, const Tensor *source, const Tensor *mask, int32_t of,
+                     lpt_sparse_direction direction, Tensor *output) {
+  MaskAbsorbRequest whole{};
+  LPT_TRY(check_sparse_group(1, of, of));
+  LPT_TRY(check_choice("direction", direction, LPT_SPARSE_DIRECTION_COLUMN));
+  LPT_TRY(check_wide_matrix(source, "source", true, whole.source));
+  LPT_TRY(check_mask(mask, "mask", true, whole.mask));
+  LPT_TRY(check_shape(whole.mask, "mask", whole.source.rows, whole.source.columns, "source"));
+  LPT_TRY(check_output(output, "output", true, whole.source, whole.target));
+  LPT_TRY(check_apart(whole.target, "output", whole.mask, "mask"));
+  whole.of = of;
+  if (direction == LPT_SPARSE_DIRECTION_COLUMN) {
+    for (MatrixView *view : {&whole.source, &whole.mask, &whole.target}) *view = turned(*view);
+  }
+  const Row<MaskAbsorbRequest> *row = nullptr;
+  LPT_TRY(choose(context, "mask_absorb", mask_absorb_kernels(), whole, {whole.source.format.id}, &row));
+  parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
+    row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
+              cut_rows(whole.target, begin, count), of});
+  });
+  return {};
+}
+
 }  // namespace lpt

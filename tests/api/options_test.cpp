@@ -35,6 +35,10 @@ void for_each_struct(Body body) {
        Defaults<lpt_statistics_values>{lpt_statistics_values_init, LPT_STATISTICS_VALUES_INIT});
   body("lpt_hadamard_options", Defaults<lpt_hadamard_options>{lpt_hadamard_options_init, LPT_HADAMARD_OPTIONS_INIT});
   body("lpt_sparse_options", Defaults<lpt_sparse_options>{lpt_sparse_options_init, LPT_SPARSE_OPTIONS_INIT});
+  body("lpt_sparse_fit_options",
+       Defaults<lpt_sparse_fit_options>{lpt_sparse_fit_options_init, LPT_SPARSE_FIT_OPTIONS_INIT});
+  body("lpt_sparse_fit_values",
+       Defaults<lpt_sparse_fit_values>{lpt_sparse_fit_values_init, LPT_SPARSE_FIT_VALUES_INIT});
   body("lpt_sparse_values", Defaults<lpt_sparse_values>{lpt_sparse_values_init, LPT_SPARSE_VALUES_INIT});
   body("lpt_convert_options", Defaults<lpt_convert_options>{lpt_convert_options_init, LPT_CONVERT_OPTIONS_INIT});
   body("lpt_dequantize_options",
