@@ -1,10 +1,9 @@
 // 2:4 by patterns.hpp, a tile in each lane. Included by ISA files: everything here has internal linkage.
 //
 // An Isa gives kWidth, Floats, Codes, Truths, and
-//   load<plain>(row, column, count)  adjacent numbers as f32, zero past `count`
-//   magnitude(a), multiply(a, b), add(a, b), larger(a, b)
+//   what strips.hpp asks for, add(a, b), larger(a, b)
 //   is_greater(a, b)                 Truths
-//   endless(a)                       a bit for each lane that is infinite or NaN
+//   not_below(a, limit)              a bit for each lane that is as large, or NaN
 //   codes(bits)                      the same in all lanes
 //   choose(truths, a, b)             b where true, else a
 //   flip(truths, a, b)               a ^ b where true, else a
@@ -15,7 +14,7 @@
 #pragma once
 
 #include "kernels/transposable_mask/patterns.hpp"
-#include "kernels/transposable_mask/rows.hpp"
+#include "kernels/transposable_mask/strips.hpp"
 
 namespace lpt {
 namespace {
@@ -49,7 +48,7 @@ struct PairLanes {
   [[gnu::always_inline]] uint32_t endless() const {
     const Floats upper = Isa::add(Isa::add(of[0][0], of[0][5]), Isa::add(of[1][0], of[1][5]));
     const Floats lower = Isa::add(Isa::add(of[2][0], of[2][5]), Isa::add(of[3][0], of[3][5]));
-    return Isa::endless(Isa::add(upper, lower));
+    return Isa::not_below(Isa::add(upper, lower), __builtin_inff());
   }
 
   [[gnu::always_inline]] Floats half(int half, int upper, int lower) const {
@@ -99,100 +98,34 @@ struct PairLanes {
   }
 };
 
-// Four rows on their way.
-struct Strip {
-  const TransposableMaskRequest &request;
-  const uint8_t *from;  // of the first row
-  int64_t from_stride;  // in bytes
-  uint8_t *to;
-  int64_t row;
-  int rows;  // of the request; what lies beyond counts as zeros
-};
-
-template <typename Isa, lpt_format kPlain, bool kIsWhole>
-[[gnu::always_inline]] inline void load_tiles(const Strip &strip, int64_t column, int64_t count,
-                                              typename Isa::Floats (&weights)[4][4]) {
-  constexpr int64_t kWidth = Isa::kWidth;
-  const float *const importance = strip.request.importance;
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const int64_t left = kIsWhole ? kWidth : i < strip.rows ? count - j * kWidth : 0;
-      const void *const row = strip.from + (kIsWhole || left > 0 ? i * strip.from_stride : 0);
-      const int64_t at = column + (kIsWhole || left > 0 ? j * kWidth : 0);
-      weights[i][j] = Isa::magnitude(Isa::template load<kPlain>(row, at, left));
-      if (importance != nullptr) {
-        weights[i][j] = Isa::multiply(weights[i][j], Isa::template load<LPT_FORMAT_F32>(importance, at, left));
-      }
-    }
-    Isa::transpose_fours(weights[i]);
-  }
-}
-
-// The plain row, on one tile.
-inline void run_plainly(const Strip &strip, int64_t column, int64_t columns) {
-  TransposableMaskRequest part = strip.request;
-  part.source.data = static_cast<uint8_t *>(part.source.data) + strip.row * strip.from_stride +
-                     column * (part.source.format.element == LPT_FORMAT_F32 ? 4 : 2);
-  part.mask.data = strip.to + column;
-  part.source.rows = part.mask.rows = strip.rows;
-  part.source.columns = part.mask.columns = columns;
-  if (part.importance != nullptr) part.importance += column;
-  transposable_mask_any_ref(part);
-}
-
-template <typename Isa, lpt_format kPlain, bool kIsWhole>
-[[gnu::always_inline]] inline void solve_tiles(const Strip &strip, int64_t column, int64_t count) {
-  typename Isa::Floats weights[4][4];
-  load_tiles<Isa, kPlain, kIsWhole>(strip, column, count, weights);
-  const PairLanes<Isa> sums(weights);
-  const typename Isa::Codes bits = sums.best_bits();
-  const int rows = kIsWhole ? 4 : strip.rows;
-  uint8_t *const to = strip.to + column;
-  const int64_t stride = strip.request.mask.row_stride;
-  Isa::template write_row<0>(to, bits, count);
-  if (rows > 1) Isa::template write_row<1>(to + stride, bits, count);
-  if (rows > 2) Isa::template write_row<2>(to + 2 * stride, bits, count);
-  if (rows > 3) Isa::template write_row<3>(to + 3 * stride, bits, count);
-  for (uint32_t left = sums.endless(); left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const int64_t begin = 4 * (lane % 4 * (Isa::kWidth / 4) + lane / 4);
-    run_plainly(strip, column + begin, count - begin < 4 ? count - begin : 4);
-  }
-}
-
-template <typename Isa, lpt_format kPlain>
-void solve_patterns_of(const TransposableMaskRequest &request) {
-  constexpr int64_t kColumns = 4 * Isa::kWidth;
-  const MatrixView &source = request.source;
-  const int64_t stride = source.row_stride * (kPlain == LPT_FORMAT_F32 ? 4 : 2);
-  for (int64_t row = 0; row < source.rows; row += 4) {
-    const Strip strip = {request, static_cast<const uint8_t *>(source.data) + row * stride,
-                         stride,  static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride,
-                         row,     static_cast<int>(source.rows - row < 4 ? source.rows - row : 4)};
-    int64_t column = 0;
-    for (; strip.rows == 4 && column + kColumns <= source.columns; column += kColumns) {
-      solve_tiles<Isa, kPlain, true>(strip, column, kColumns);
-    }
-    for (; column < source.columns; column += kColumns) {
-      const int64_t left = source.columns - column;
-      solve_tiles<Isa, kPlain, false>(strip, column, left < kColumns ? left : kColumns);
-    }
-  }
-}
-
 template <typename Isa>
-void solve_all_patterns(const TransposableMaskRequest &request) {
-  switch (request.source.format.element) {
-    case LPT_FORMAT_BF16:
-      return solve_patterns_of<Isa, LPT_FORMAT_BF16>(request);
-    case LPT_FORMAT_F16:
-      return solve_patterns_of<Isa, LPT_FORMAT_F16>(request);
-    default:
-      return solve_patterns_of<Isa, LPT_FORMAT_F32>(request);
+struct PatternSolver {
+  static constexpr int kRows = 4;
+  static constexpr int64_t kColumns = 4 * Isa::kWidth;
+
+  template <lpt_format kPlain, bool kIsWhole>
+  [[gnu::always_inline]] static void solve(const Strip &strip, int64_t column, int64_t count) {
+    typename Isa::Floats weights[4][4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      load_weights<Isa, kPlain, kIsWhole>(strip, i, column, count, weights[i]);
+      Isa::transpose_fours(weights[i]);
+    }
+    const PairLanes<Isa> sums(weights);
+    const typename Isa::Codes bits = sums.best_bits();
+    const int rows = kIsWhole ? 4 : strip.rows;
+    uint8_t *const to = strip.to + column;
+    const int64_t stride = strip.request.mask.row_stride;
+    Isa::template write_row<0>(to, bits, count);
+    if (rows > 1) Isa::template write_row<1>(to + stride, bits, count);
+    if (rows > 2) Isa::template write_row<2>(to + 2 * stride, bits, count);
+    if (rows > 3) Isa::template write_row<3>(to + 3 * stride, bits, count);
+    for (uint32_t left = sums.endless(); left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      run_plainly(strip, column, lane % 4 * (Isa::kWidth / 4) + lane / 4, count);
+    }
   }
-}
+};
 
 }  // namespace
 }  // namespace lpt

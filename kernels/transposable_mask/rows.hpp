@@ -7,6 +7,8 @@ namespace lpt {
 
 void transposable_mask_any_ref(const TransposableMaskRequest &request);
 void transposable_mask_2_4_exact_x86_avx2(const TransposableMaskRequest &request);
+void transposable_mask_8_greedy_x86_avx2(const TransposableMaskRequest &request);
 void transposable_mask_2_4_exact_x86_avx512(const TransposableMaskRequest &request);
+void transposable_mask_8_greedy_x86_avx512(const TransposableMaskRequest &request);
 
 }  // namespace lpt

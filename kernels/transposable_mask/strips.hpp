@@ -1,0 +1,95 @@
+// How fast rows go over a request: tiles side by side, as many as lanes. Included by ISA files: everything here has internal
+// linkage.
+//
+// An Isa gives kWidth, Floats, and
+//   load<plain>(row, column, count)  adjacent numbers as f32, zero past `count`
+//   magnitude(a), multiply(a, b)
+// A solver gives kRows, kColumns, and solve<plain, whole>(strip, column, count): the tiles of `count` columns.
+#pragma once
+
+#include "kernels/transposable_mask/rows.hpp"
+
+namespace lpt {
+namespace {
+
+// The rows of a line of tiles.
+struct Strip {
+  const TransposableMaskRequest &request;
+  const uint8_t *from;  // of the first row
+  int64_t from_stride;  // in bytes
+  int64_t from_bytes;   // of a number
+  uint8_t *to;
+  int rows;  // of the request; what lies beyond counts as zeros
+};
+
+// Row i of kVectors vectors, whole or what there is of them.
+template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
+[[gnu::always_inline]] inline void load_weights(const Strip &strip, int i, int64_t column, int64_t count,
+                                                typename Isa::Floats (&weights)[kVectors]) {
+  constexpr int64_t kWidth = Isa::kWidth;
+  const float *const importance = strip.request.importance;
+#pragma GCC unroll 8
+  for (int j = 0; j < kVectors; ++j) {
+    const int64_t left = kIsWhole ? kWidth : i < strip.rows ? count - j * kWidth : 0;
+    const bool is_inside = kIsWhole || left > 0;
+    const void *const row = strip.from + (is_inside ? i * strip.from_stride : 0);
+    const int64_t at = column + (is_inside ? j * kWidth : 0);
+    weights[j] = Isa::magnitude(Isa::template load<kPlain>(row, at, left));
+    if (importance != nullptr) {
+      weights[j] = Isa::multiply(weights[j], Isa::template load<LPT_FORMAT_F32>(importance, at, left));
+    }
+  }
+}
+
+// The plain row, on tile number `tile` of those that begin at `column`.
+inline void run_plainly(const Strip &strip, int64_t column, int64_t tile, int64_t count) {
+  TransposableMaskRequest part = strip.request;
+  const int64_t left = count - tile * part.of;
+  if (left <= 0) return;
+  column += tile * part.of;
+  part.source.data = const_cast<uint8_t *>(strip.from) + column * strip.from_bytes;
+  part.mask.data = strip.to + column;
+  part.source.rows = part.mask.rows = strip.rows;
+  part.source.columns = part.mask.columns = left < part.of ? left : part.of;
+  if (part.importance != nullptr) part.importance += column;
+  transposable_mask_any_ref(part);
+}
+
+template <typename Solver, lpt_format kPlain>
+void solve_strips(const TransposableMaskRequest &request) {
+  constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
+  const MatrixView &source = request.source;
+  const int64_t stride = source.row_stride * kBytes;
+  for (int64_t row = 0; row < source.rows; row += Solver::kRows) {
+    const int64_t rows = source.rows - row < Solver::kRows ? source.rows - row : Solver::kRows;
+    const Strip strip = {request,
+                         static_cast<const uint8_t *>(source.data) + row * stride,
+                         stride,
+                         kBytes,
+                         static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride,
+                         static_cast<int>(rows)};
+    int64_t column = 0;
+    for (; rows == Solver::kRows && column + Solver::kColumns <= source.columns; column += Solver::kColumns) {
+      Solver::template solve<kPlain, true>(strip, column, Solver::kColumns);
+    }
+    for (; column < source.columns; column += Solver::kColumns) {
+      const int64_t left = source.columns - column;
+      Solver::template solve<kPlain, false>(strip, column, left < Solver::kColumns ? left : Solver::kColumns);
+    }
+  }
+}
+
+template <typename Solver>
+void solve_all(const TransposableMaskRequest &request) {
+  switch (request.source.format.element) {
+    case LPT_FORMAT_BF16:
+      return solve_strips<Solver, LPT_FORMAT_BF16>(request);
+    case LPT_FORMAT_F16:
+      return solve_strips<Solver, LPT_FORMAT_F16>(request);
+    default:
+      return solve_strips<Solver, LPT_FORMAT_F32>(request);
+  }
+}
+
+}  // namespace
+}  // namespace lpt
