@@ -43,18 +43,25 @@ const uint32_t *draw_words(const RandomSource &source, const PhiloxLanes &lanes,
 
 // ---- the law
 
-// What stays of kOf magnitudes of each lane, and the magnitude it gets. False: some lane needs the law itself.
+// What stays of kOf magnitudes in each lane, and the magnitude it gets.
 template <typename Isa, int kOf>
 struct Selection {
   typename Isa::Mask kept[kOf];
   typename Isa::Floats value[kOf];
 };
 
+// A sum that is a number.
+template <typename Isa>
+[[gnu::always_inline]] inline bool is_plain(typename Isa::Floats sum) {
+  return Isa::is_everywhere(Isa::above(Isa::all(__builtin_inff()), sum));
+}
+
+// False: some lane needs the law itself.
 template <typename Isa>
 [[gnu::always_inline]] inline bool select_drawn(const typename Isa::Floats (&a)[2], typename Isa::Floats uniform,
                                                 Selection<Isa, 2> &selection) {
   const auto total = Isa::add(a[0], a[1]);
-  if (!Isa::is_everywhere(Isa::above(Isa::all(__builtin_inff()), total))) return false;
+  if (!is_plain<Isa>(total)) return false;
   const auto stays_whole = Isa::at_least(Isa::most(a[0], a[1]), total);
   const auto place = Isa::least(Isa::multiply(uniform, total), Isa::just_below(total));
   const auto drawn = Isa::without(Isa::above(a[0], place), stays_whole);
@@ -64,7 +71,12 @@ template <typename Isa>
   return true;
 }
 
-// The first of the largest.
+template <typename Isa>
+[[gnu::always_inline]] inline typename Isa::Floats most_of(const typename Isa::Floats (&a)[4]) {
+  return Isa::most(Isa::most(a[0], a[1]), Isa::most(a[2], a[3]));
+}
+
+// The first of those that are `most`.
 template <typename Isa>
 [[gnu::always_inline]] inline void find_largest(const typename Isa::Floats (&a)[4], typename Isa::Floats most,
                                                 typename Isa::Mask (&is_largest)[4]) {
@@ -77,67 +89,83 @@ template <typename Isa>
   }
 }
 
+// How two places are shared: one number whose share is a place or more stays whole. Then one mark falls on the others, else
+// two on all.
 template <typename Isa>
-[[gnu::always_inline]] inline typename Isa::Floats most_of(const typename Isa::Floats (&a)[4]) {
-  return Isa::most(Isa::most(a[0], a[1]), Isa::most(a[2], a[3]));
+struct Shares {
+  typename Isa::Mask is_whole[4], is_single;
+  typename Isa::Mask has_second;  // the others vanish beside one of them, which stays whole as well: the end is its own
+  typename Isa::Floats end[4];    // of what is left of each number, when all are laid one after the other
+};
+
+template <typename Isa>
+[[gnu::always_inline]] inline Shares<Isa> share_places(const typename Isa::Floats (&a)[4], typename Isa::Floats sum) {
+  Shares<Isa> shares;
+  const typename Isa::Floats most = most_of<Isa>(a);
+  shares.is_single = Isa::at_least(Isa::add(most, most), sum);
+  find_largest<Isa>(a, most, shares.is_whole);
+  typename Isa::Floats left[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    shares.is_whole[i] = Isa::both(shares.is_whole[i], shares.is_single);
+    left[i] = Isa::choose(shares.is_whole[i], Isa::zero(), a[i]);
+    shares.end[i] = i == 0 ? left[0] : Isa::add(shares.end[i - 1], left[i]);
+  }
+  shares.has_second = Isa::both(shares.is_single, Isa::at_least(most_of<Isa>(left), shares.end[3]));
+  return shares;
+}
+
+// Whose numbers two marks fall on: the first that ends beyond a mark. False: rounding put both on one in some lane.
+template <typename Isa>
+[[gnu::always_inline]] inline bool find_marked(const Shares<Isa> &shares, typename Isa::Floats first,
+                                               typename Isa::Floats second, typename Isa::Mask (&is_marked)[4]) {
+  typename Isa::Mask beyond_first[3], beyond_second[3], is_between = shares.is_single;
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    beyond_first[i] = Isa::above(shares.end[i], first);
+    beyond_second[i] = Isa::above(shares.end[i], second);
+    is_between = Isa::either(is_between, Isa::without(beyond_first[i], beyond_second[i]));
+  }
+  is_marked[0] = beyond_first[0];
+  is_marked[3] = Isa::opposite(beyond_second[2]);
+#pragma GCC unroll 2
+  for (int i = 1; i < 3; ++i) {
+    is_marked[i] = Isa::either(Isa::without(beyond_first[i], beyond_first[i - 1]),
+                               Isa::without(beyond_second[i], beyond_second[i - 1]));
+  }
+  return Isa::is_everywhere(is_between);
 }
 
 template <typename Isa>
 [[gnu::always_inline]] inline bool select_drawn(const typename Isa::Floats (&a)[4], typename Isa::Floats uniform,
                                                 Selection<Isa, 4> &selection) {
   using Floats = typename Isa::Floats;
-  using Mask = typename Isa::Mask;
-  const Floats all = Isa::add(Isa::add(Isa::add(a[0], a[1]), a[2]), a[3]);
-  if (!Isa::is_everywhere(Isa::above(Isa::all(__builtin_inff()), all))) return false;
-  // One whose share is a place or more stays whole; then one mark falls on the others, else two on all.
-  const Floats most = most_of<Isa>(a);
-  const Mask is_single = Isa::at_least(Isa::add(most, most), all);
-  Mask is_whole[4];
-  find_largest<Isa>(a, most, is_whole);
-  Floats left[4], end[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    is_whole[i] = Isa::both(is_whole[i], is_single);
-    left[i] = Isa::choose(is_whole[i], Isa::zero(), a[i]);
-    end[i] = i == 0 ? left[0] : Isa::add(end[i - 1], left[i]);
-  }
-  const Floats total = end[3], last = Isa::just_below(total);
-  const Floats step = Isa::choose(is_single, total, Isa::multiply(total, Isa::all(0.5f)));
-  // The second one stays whole as well if the others vanish beside it: the end of all is its own.
-  const Mask has_second = Isa::both(is_single, Isa::at_least(most_of<Isa>(left), total));
-  const Floats first_mark = Isa::choose(has_second, last, Isa::least(Isa::multiply(uniform, step), last));
+  const Floats sum = Isa::add(Isa::add(Isa::add(a[0], a[1]), a[2]), a[3]);
+  if (!is_plain<Isa>(sum)) return false;
+  const Shares<Isa> shares = share_places<Isa>(a, sum);
+  const Floats total = shares.end[3], last = Isa::just_below(total);
+  const Floats step = Isa::choose(shares.is_single, total, Isa::multiply(total, Isa::all(0.5f)));
+  const Floats place = Isa::least(Isa::multiply(uniform, step), last);
   const Floats second_place = Isa::least(Isa::multiply(Isa::add(uniform, Isa::all(1.0f)), step), last);
-  const Floats second_mark = Isa::choose(is_single, first_mark, second_place);
-  Mask beyond_first[3], beyond_second[3],
-      is_between = is_single;  // a mark's number is the first one that ends beyond it
-#pragma GCC unroll 3
-  for (int i = 0; i < 3; ++i) {
-    beyond_first[i] = Isa::above(end[i], first_mark);
-    beyond_second[i] = Isa::above(end[i], second_mark);
-    is_between = Isa::either(is_between, Isa::without(beyond_first[i], beyond_second[i]));
-  }
-  if (!Isa::is_everywhere(is_between)) return false;  // rounding put both marks on one number
+  const Floats first = Isa::choose(shares.has_second, last, place);
+  const Floats second = Isa::choose(shares.is_single, first, second_place);
+  if (!find_marked<Isa>(shares, first, second, selection.kept)) return false;
   // Where all that is left is zero, the first one of it fills up.
-  const Mask is_empty = Isa::at_least(Isa::zero(), total);
-  selection.kept[0] = Isa::either(beyond_first[0], is_empty);
-  selection.kept[3] = Isa::opposite(Isa::either(beyond_second[2], is_empty));
-#pragma GCC unroll 2
-  for (int i = 1; i < 3; ++i) {
-    selection.kept[i] = Isa::either(Isa::without(beyond_first[i], beyond_first[i - 1]),
-                                    Isa::without(beyond_second[i], beyond_second[i - 1]));
-  }
-  selection.kept[1] = Isa::either(selection.kept[1], Isa::both(is_empty, is_whole[0]));
+  const auto is_empty = Isa::at_least(Isa::zero(), total);
+  selection.kept[0] = Isa::either(selection.kept[0], is_empty);
+  selection.kept[1] = Isa::either(selection.kept[1], Isa::both(is_empty, shares.is_whole[0]));
+  selection.kept[3] = Isa::without(selection.kept[3], is_empty);
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    selection.kept[i] = Isa::either(selection.kept[i], is_whole[i]);
-    selection.value[i] = Isa::choose(is_whole[i], a[i], step);
+    selection.kept[i] = Isa::either(selection.kept[i], shares.is_whole[i]);
+    selection.value[i] = Isa::choose(shares.is_whole[i], a[i], step);
   }
   return true;
 }
 
 // ---- blocks
 
-// Groups one by one, where vectors cannot tell. `next` leads from a group to the next, `step` from a number to the next.
+// Groups one by one, where vectors cannot tell.
 template <int kOf>
 [[gnu::noinline]] void select_plainly(const Block<float> &block, bool is_turned, int groups, const uint32_t *words) {
   for (int g = 0; g < groups; ++g) {
