@@ -1,111 +1,163 @@
 #!/usr/bin/env python3
-"""Measures PyTorch's products of the shapes of an earlier bench, for `lpt bench gemm --peers`.
+"""Measures products and optimizer steps of PyTorch, ggml and bitsandbytes on this processor, beside gemm_bench's.
 
-Usage: peers.py FIGURES OUT [SECONDS]
+  peers.py --shape 512 --shape 1x4096x4096 --json peers.json
+  peers.py --figures figures.json --json peers.json
 
 FIGURES is what `lpt bench gemm --json` or gemm_bench has written: shapes, number of threads and limits are taken from
-it. OUT gets the same kind of JSON; `lpt bench gemm --from FIGURES --peers OUT --picture FILE.svg` draws both. Shares are
-of the limits of FIGURES, which another process measured: let both run on the same idle machine, one after the other.
+it. `lpt bench gemm --from FIGURES --peers peers.json --picture FILE.svg` draws both. Shares are of the limits of
+FIGURES, which another process measured: let both run on the same idle machine, one after the other.
 
-Needs torch: python3 -m venv v && v/bin/pip install torch && v/bin/python bench/peers.py figures.json peers.json
+Each peer may be missing: python3 -m venv v && v/bin/pip install torch bitsandbytes llama-cpp-python
 """
+import argparse
 import json
 import os
 import statistics
 import sys
-import time
 
-LEAST_RUNS = 5
+from peers_race import race
 
-
-def pin():
-    """As the other benches: on the last core that may be used."""
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+USUAL = ("512", "1024", "2048", "512x4096x4096", "16x4096x4096", "8x4096x4096", "1x4096x4096", "1x4096x65536")
+COUNTS = (16384, 1 << 25)  # parameters: in cache and out of it, as optimizer_bench
+PEAKS = {"f32": "f32_gflops", "bf16 dot": "bf16_gflops", "int8 dot": "int8_gops"}
 
 
-def times_of(run, seconds):
-    run()
-    times, start = [], time.perf_counter()
-    while len(times) < LEAST_RUNS or time.perf_counter() - start < seconds:
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return times
+def shape_of(name):
+    extents = [int(extent) for extent in name.split("x")]
+    if len(extents) not in (1, 3) or min(extents) < 1:
+        raise ValueError(name)
+    m, k, n = extents * 3 if len(extents) == 1 else extents
+    return {"shape": name, "m": m, "k": k, "n": n, "is_a_transposed": False, "is_b_transposed": True}
 
 
-def contenders(torch, shape):
-    """Yields (name, kind, bytes of one weight, run). b is given n × k, transposed, where the shape says so."""
-    generator = torch.Generator().manual_seed(1)
-
-    def operand(rows, columns, is_transposed, kind):
-        extents = (columns, rows) if is_transposed else (rows, columns)
-        if kind == torch.int8:
-            made = torch.randint(-127, 128, extents, generator=generator, dtype=torch.int8)
-        else:
-            made = torch.rand(extents, generator=generator).to(kind)
-        return made.t() if is_transposed else made
-
-    products = [("PyTorch f32", "f32", torch.float32, torch.mm), ("PyTorch bf16", "bf16 dot", torch.bfloat16, torch.mm),
-                ("PyTorch int8", "int8 dot", torch.int8, torch._int_mm)]
-    for name, kind, element, product in products:
-        a = operand(shape["m"], shape["k"], shape["is_a_transposed"], element)
-        b = operand(shape["k"], shape["n"], shape["is_b_transposed"], element)
-        yield name, kind, b.element_size(), lambda a=a, b=b, product=product: product(a, b)
+def shapes_of(figures):
+    keys = ("shape", "m", "k", "n", "is_a_transposed", "is_b_transposed")
+    return list({rate["shape"]: {key: rate[key] for key in keys} for rate in figures["results"]}.values())
 
 
-def limit_of(figures, shape, kind, weight_bytes):
+def limit_of(figures, shape, contender):
     """(what the share is of, its rate); a rate of 0: FIGURES has none. Of reading: that of weights as large as ours."""
     if shape["m"] == 1:
         same_shape = [rate for rate in figures["results"] if rate["shape"] == shape["shape"]]
-        nearest = min(same_shape, key=lambda rate: abs(rate["weight_bytes"] - weight_bytes))
-        return "read", nearest["limit_rate"]
-    peak = {"f32": "f32_gflops", "bf16 dot": "bf16_gflops", "int8 dot": "int8_gops"}[kind]
-    return kind, figures["peaks"][peak] * figures["threads"]
+        nearest = min(same_shape, key=lambda rate: abs(rate["weight_bytes"] - contender.weight_bytes), default=None)
+        return "read", nearest["limit_rate"] if nearest else 0
+    return contender.kind, figures["peaks"][PEAKS[contender.kind]] * figures["threads"]
 
 
-def rate_of(figures, shape, name, kind, weight_bytes, times):
-    least, middle = min(times), statistics.median(times)
+def rate_of(figures, shape, contender):
+    least, middle = min(contender.seconds), statistics.median(contender.seconds)
     flops = 2 * shape["m"] * shape["k"] * shape["n"]
-    limit, rate = limit_of(figures, shape, kind, weight_bytes)
-    work = (weight_bytes if limit == "read" else flops) * 1e-9
-    return {**shape, "name": name, "is_packed": False, "is_peer": True, "row": "", "kind": kind, "limit": limit,
-            "limit_rate": rate, "weight_bytes": weight_bytes, "seconds": least, "median_seconds": middle,
-            "gflops": flops / least * 1e-9, "share_of_peak": work / middle / rate if rate else 0,
+    limit, rate = limit_of(figures, shape, contender)
+    work = (contender.weight_bytes if limit == "read" else flops) * 1e-9
+    return {**shape, "name": contender.name, "is_packed": contender.is_packed, "is_peer": True, "row": "",
+            "kind": contender.kind, "limit": limit, "limit_rate": rate, "weight_bytes": contender.weight_bytes,
+            "seconds": least, "median_seconds": middle, "gflops": flops / least * 1e-9,
+            "share_of_peak": work / middle / rate if rate else 0,
             "best_share_of_peak": work / least / rate if rate else 0, "scaling": 0, "bar": 0}
 
 
-def measure(figures, seconds):
-    import torch  # last: it is slow to load, and may be missing
-    torch.set_num_threads(figures["threads"])
-    keys = ("shape", "m", "k", "n", "is_a_transposed", "is_b_transposed")
-    shapes = {rate["shape"]: {key: rate[key] for key in keys} for rate in figures["results"]}
-    left_out, results = [], []
-    for shape in shapes.values():
-        for name, kind, element_bytes, run in contenders(torch, shape):
-            try:
-                times = times_of(run, seconds)
-            except RuntimeError as refusal:
-                left_out.append(f"{shape['shape']}, {name}: {str(refusal).splitlines()[0]}")
-                continue
-            results.append(rate_of(figures, shape, name, kind, element_bytes * shape["n"] * shape["k"], times))
-            print(f"{shape['shape']:24} {name:14} {results[-1]['gflops']:8.1f} GFLOP/s "
-                  f"{results[-1]['share_of_peak']:5.2f} of {results[-1]['limit']}", file=sys.stderr)
-    return {**figures, "build": f"PyTorch {torch.__version__}", "load": max(figures["load"], os.getloadavg()[0]),
-            "missing_peers": [], "left_out": left_out, "results": results}
+def imported(name, missing):
+    try:
+        return __import__(name)
+    except ImportError as problem:
+        missing.append(f"{name.removeprefix('peers_')}: {problem}")
+        return None
+
+
+def makers_of_products(folder, missing):
+    makers = []
+    torch = imported("peers_torch", missing)
+    if torch:
+        makers.append((torch.NAME, torch.contenders))
+    try:
+        import peers_ggml
+        ggml = peers_ggml.Ggml(folder)
+        makers.append((ggml.name, ggml.contenders))
+    except (ImportError, OSError) as problem:
+        missing.append(f"ggml: {problem}")
+    return makers
+
+
+def print_product(rate):
+    share = f"{rate['share_of_peak']:6.2f} of {rate['limit']}" if rate["limit_rate"] else ""
+    print(f"  {rate['name']:24} {'packed' if rate['is_packed'] else '':7} {rate['seconds'] * 1e6:10.1f} us, median "
+          f"{rate['median_seconds'] * 1e6:10.1f} {rate['gflops']:8.1f} GFLOP/s "
+          f"{rate['weight_bytes'] / rate['seconds'] * 1e-9:6.1f} GB/s{share}", flush=True)
+
+
+def products(figures, shapes, makers, seconds):
+    results, left_out = [], []
+    for shape in shapes:
+        print(f"\n{shape['shape']}")
+        contenders = []
+        for _, make in makers:
+            found, refused = make(shape, figures["threads"])
+            contenders += found
+            left_out += [f"{shape['shape']}, {line}" for line in refused]
+        race(contenders, seconds)
+        for contender in contenders:
+            results.append(rate_of(figures, shape, contender))
+            print_product(results[-1])
+    return results, left_out
+
+
+def steps(make, threads, seconds):
+    results = []
+    for count in COUNTS:
+        print(f"\n{count} parameters")
+        contenders = make(count, threads)
+        race(contenders, seconds)
+        for contender in contenders:
+            least, middle = (each(contender.seconds) / count * 1e9 for each in (min, statistics.median))
+            results.append({"name": contender.name, "parameters": count, "nanoseconds": least,
+                            "median_nanoseconds": middle})
+            print(f"  {contender.name:36} {least:8.3f} ns, median {middle:8.3f}", flush=True)
+    return results
+
+
+def report_of(wishes):
+    figures = {"threads": wishes.threads, "isa": "", "load": 0, "is_judged": False, "results": [],
+               "peaks": dict.fromkeys(PEAKS.values(), 0)}
+    if wishes.figures:
+        with open(wishes.figures, encoding="utf-8") as file:
+            figures = json.load(file)
+    if figures["threads"] == 1:  # as the other benches: on the last core that may be used
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    missing = []
+    makers = makers_of_products(wishes.ggml, missing)
+    bitsandbytes = imported("peers_bitsandbytes", missing)
+    names = [name for name, _ in makers] + ([bitsandbytes.NAME] if bitsandbytes else [])
+    print(f"{figures['threads']} thread(s), load average {os.getloadavg()[0]:.1f}; {', '.join(names)}")
+    for line in missing:
+        print(f"not here: {line}")
+    shapes = shapes_of(figures) or [shape_of(name) for name in wishes.shape or USUAL]
+    results, left_out = products(figures, shapes, makers, wishes.seconds)
+    timed = steps(bitsandbytes.contenders, figures["threads"], wishes.seconds) if bitsandbytes and wishes.steps else []
+    return {**figures, "build": ", ".join(names), "load": max(figures["load"], os.getloadavg()[0]),
+            "missing_peers": missing, "left_out": left_out, "results": results, "steps": timed}
+
+
+def wishes_of(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figures", help="what gemm_bench has written: its shapes, threads and limits")
+    parser.add_argument("--shape", action="append", help=f"M, or MxKxN, more than once; {', '.join(USUAL)}")
+    parser.add_argument("--threads", type=int, default=1, help="without --figures; 1")
+    parser.add_argument("--seconds", type=float, default=0.3, help="for each contender, at least five rounds; 0.3")
+    parser.add_argument("--steps", action="store_true", help="optimizer steps as well")
+    parser.add_argument("--ggml", help="a folder with libggml.so; that of llama-cpp-python")
+    parser.add_argument("--json", help="write the figures")
+    return parser.parse_args(arguments)
 
 
 def main(arguments):
-    if len(arguments) not in (2, 3):
-        sys.exit(__doc__)
+    wishes = wishes_of(arguments)
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            figures = json.load(file)
-        if figures["threads"] == 1:
-            pin()
-        report = measure(figures, float(arguments[2]) if len(arguments) == 3 else 0.3)
-        with open(arguments[1], "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
-    except (OSError, ValueError, KeyError, ImportError) as problem:
+        report = report_of(wishes)
+        if wishes.json:
+            with open(wishes.json, "w", encoding="utf-8") as file:
+                json.dump(report, file, indent=1)
+    except (OSError, ValueError, KeyError, RuntimeError) as problem:
         sys.exit(f"peers: {type(problem).__name__}: {problem}")
     for line in report["left_out"]:
         print(f"left out: {line}", file=sys.stderr)
