@@ -16,7 +16,7 @@ import os
 import statistics
 import sys
 
-from peers_race import race
+from peers_race import Library, race
 
 USUAL = ("512", "1024", "2048", "512x4096x4096", "16x4096x4096", "8x4096x4096", "1x4096x4096", "1x4096x65536")
 COUNTS = (16384, 1 << 25)  # parameters: in cache and out of it, as optimizer_bench
@@ -57,26 +57,28 @@ def rate_of(figures, shape, contender):
             "best_share_of_peak": work / least / rate if rate else 0, "scaling": 0, "bar": 0}
 
 
-def imported(name, missing):
+def library(load, missing):
     try:
-        return __import__(name)
-    except ImportError as problem:
-        missing.append(f"{name.removeprefix('peers_')}: {problem}")
+        return Library(*load())
+    except (ImportError, OSError) as problem:
+        missing.append(str(problem))
         return None
 
 
-def makers_of_products(folder, missing):
-    makers = []
-    torch = imported("peers_torch", missing)
-    if torch:
-        makers.append((torch.NAME, torch.contenders))
-    try:
-        import peers_ggml
-        ggml = peers_ggml.Ggml(folder)
-        makers.append((ggml.name, ggml.contenders))
-    except (ImportError, OSError) as problem:
-        missing.append(f"ggml: {problem}")
-    return makers
+def torch():
+    import peers_torch
+    return peers_torch.NAME, peers_torch.contenders
+
+
+def ggml(folder):
+    import peers_ggml
+    loaded = peers_ggml.Ggml(folder)
+    return loaded.name, loaded.contenders
+
+
+def bitsandbytes():
+    import peers_bitsandbytes
+    return peers_bitsandbytes.NAME, peers_bitsandbytes.contenders
 
 
 def print_product(rate):
@@ -86,56 +88,60 @@ def print_product(rate):
           f"{rate['weight_bytes'] / rate['seconds'] * 1e-9:6.1f} GB/s{share}", flush=True)
 
 
-def products(figures, shapes, makers, seconds):
+def products(figures, shapes, libraries, seconds):
     results, left_out = [], []
     for shape in shapes:
         print(f"\n{shape['shape']}")
-        contenders = []
-        for _, make in makers:
-            found, refused = make(shape, figures["threads"])
-            contenders += found
+        lanes = []
+        for each in libraries:
+            found, refused = each.make(shape, figures["threads"])
+            lanes += [(each, contender) for contender in found]
             left_out += [f"{shape['shape']}, {line}" for line in refused]
-        race(contenders, seconds)
-        for contender in contenders:
+        race(lanes, seconds)
+        for _, contender in lanes:
             results.append(rate_of(figures, shape, contender))
             print_product(results[-1])
     return results, left_out
 
 
-def steps(make, threads, seconds):
+def steps(each, threads, seconds):
     results = []
     for count in COUNTS:
         print(f"\n{count} parameters")
-        contenders = make(count, threads)
-        race(contenders, seconds)
-        for contender in contenders:
-            least, middle = (each(contender.seconds) / count * 1e9 for each in (min, statistics.median))
+        lanes = [(each, contender) for contender in each.make(count, threads)]
+        race(lanes, seconds)
+        for _, contender in lanes:
+            least, middle = (of(contender.seconds) / count * 1e9 for of in (min, statistics.median))
             results.append({"name": contender.name, "parameters": count, "nanoseconds": least,
                             "median_nanoseconds": middle})
             print(f"  {contender.name:36} {least:8.3f} ns, median {middle:8.3f}", flush=True)
     return results
 
 
+def figures_of(wishes):
+    if not wishes.figures:
+        return {"threads": wishes.threads, "isa": "", "load": 0, "is_judged": False, "results": [],
+                "peaks": dict.fromkeys(PEAKS.values(), 0)}
+    with open(wishes.figures, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def report_of(wishes):
-    figures = {"threads": wishes.threads, "isa": "", "load": 0, "is_judged": False, "results": [],
-               "peaks": dict.fromkeys(PEAKS.values(), 0)}
-    if wishes.figures:
-        with open(wishes.figures, encoding="utf-8") as file:
-            figures = json.load(file)
-    if figures["threads"] == 1:  # as the other benches: on the last core that may be used
+    figures, missing = figures_of(wishes), []
+    threads = figures["threads"]
+    if threads == 1:  # as the other benches: on the last core that may be used
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    missing = []
-    makers = makers_of_products(wishes.ggml, missing)
-    bitsandbytes = imported("peers_bitsandbytes", missing)
-    names = [name for name, _ in makers] + ([bitsandbytes.NAME] if bitsandbytes else [])
-    print(f"{figures['threads']} thread(s), load average {os.getloadavg()[0]:.1f}; {', '.join(names)}")
+    of_products = [each for each in (library(torch, missing), library(lambda: ggml(wishes.ggml), missing)) if each]
+    of_steps = library(bitsandbytes, missing) if wishes.steps else None
+    names = ", ".join(each.name for each in (*of_products, of_steps) if each)
+    print(f"{threads} thread(s), load average {os.getloadavg()[0]:.1f}; {names}")
     for line in missing:
         print(f"not here: {line}")
     shapes = shapes_of(figures) or [shape_of(name) for name in wishes.shape or USUAL]
-    results, left_out = products(figures, shapes, makers, wishes.seconds)
-    timed = steps(bitsandbytes.contenders, figures["threads"], wishes.seconds) if bitsandbytes and wishes.steps else []
-    return {**figures, "build": ", ".join(names), "load": max(figures["load"], os.getloadavg()[0]),
-            "missing_peers": missing, "left_out": left_out, "results": results, "steps": timed}
+    results, left_out = products(figures, shapes, of_products, wishes.seconds) if of_products else ([], [])
+    timed = steps(of_steps, threads, wishes.seconds) if of_steps else []
+    return {**figures, "build": names, "load": max(figures["load"], os.getloadavg()[0]), "missing_peers": missing,
+            "left_out": left_out, "results": results, "steps": timed}
 
 
 def wishes_of(arguments):

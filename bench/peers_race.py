@@ -1,4 +1,8 @@
-"""Contenders, and their times: in rounds, one after the other, as gemm_bench has them, so that a drifting clock meets all."""
+"""Contenders, and their times: in rounds, one after the other, as gemm_bench has them, so that a drifting clock meets all.
+
+Each library has a thread of its own: ggml sets up the tiles of AMX once in a thread, and oneDNN releases them.
+"""
+import concurrent.futures
 import dataclasses
 import time
 from collections.abc import Callable
@@ -6,6 +10,18 @@ from collections.abc import Callable
 LEAST_ROUNDS = 5
 VISIT_SECONDS = 0.02  # of one contender in one round
 LONG_RUN = 0.05  # from here on a run is its own warm-up
+
+
+class Library:
+    """make(...) gives what `contenders` of its module gives, on the thread where all that it makes runs."""
+
+    def __init__(self, name, make):
+        self.name = name
+        self.thread = concurrent.futures.ThreadPoolExecutor(1)
+        self.make = lambda *arguments: self.on_thread(make, *arguments)
+
+    def on_thread(self, function, *arguments):
+        return self.thread.submit(function, *arguments).result()
 
 
 @dataclasses.dataclass
@@ -31,13 +47,13 @@ def visit(contender, estimate):
         contender.seconds.append(clocked(contender.run))
 
 
-def race(contenders, seconds):
-    """Fills `seconds` of each. The first run of each is not counted, the second tells how long it takes."""
-    for contender in contenders:
-        contender.run()
-    estimates = [clocked(contender.run) for contender in contenders]
+def race(lanes, seconds):
+    """Fills `seconds` of each (library, contender). The first run is not counted, the second tells how long it takes."""
+    for library, contender in lanes:
+        library.on_thread(contender.run)
+    estimates = [library.on_thread(clocked, contender.run) for library, contender in lanes]
     start, rounds = time.perf_counter(), 0
-    while rounds < LEAST_ROUNDS or time.perf_counter() - start < seconds * len(contenders):
-        for contender, estimate in zip(contenders, estimates):
-            visit(contender, estimate)
+    while rounds < LEAST_ROUNDS or time.perf_counter() - start < seconds * len(lanes):
+        for (library, contender), estimate in zip(lanes, estimates):
+            library.on_thread(visit, contender, estimate)
         rounds += 1
