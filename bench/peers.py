@@ -137,7 +137,7 @@ def report_of(wishes):
     print(f"{threads} thread(s), load average {os.getloadavg()[0]:.1f}; {names}")
     for line in missing:
         print(f"not here: {line}")
-    shapes = shapes_of(figures) or [shape_of(name) for name in wishes.shape or USUAL]
+    shapes = shapes_of(figures) or wishes.shape or [shape_of(name) for name in USUAL]
     results, left_out = products(figures, shapes, of_products, wishes.seconds) if of_products else ([], [])
     timed = steps(of_steps, threads, wishes.seconds) if of_steps else []
     return {**figures, "build": names, "load": max(figures["load"], os.getloadavg()[0]), "missing_peers": missing,
@@ -147,7 +147,7 @@ def report_of(wishes):
 def wishes_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", help="what gemm_bench has written: its shapes, threads and limits")
-    parser.add_argument("--shape", action="append", help=f"M, or MxKxN, more than once; {', '.join(USUAL)}")
+    parser.add_argument("--shape", action="append", type=shape_of, help=f"M, or MxKxN, more than once; {', '.join(USUAL)}")
     parser.add_argument("--threads", type=int, default=1, help="without --figures; 1")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each contender, at least five rounds; 0.3")
     parser.add_argument("--steps", action="store_true", help="optimizer steps as well")

@@ -13,12 +13,15 @@ LONG_RUN = 0.05  # from here on a run is its own warm-up
 
 
 class Library:
-    """make(...) gives what `contenders` of its module gives, on the thread where all that it makes runs."""
+    """`contenders` of a module of this folder, and the thread where they are made and run."""
 
-    def __init__(self, name, make):
+    def __init__(self, name, contenders):
         self.name = name
+        self.contenders = contenders
         self.thread = concurrent.futures.ThreadPoolExecutor(1)
-        self.make = lambda *arguments: self.on_thread(make, *arguments)
+
+    def make(self, *arguments):
+        return self.on_thread(self.contenders, *arguments)
 
     def on_thread(self, function, *arguments):
         return self.thread.submit(function, *arguments).result()
