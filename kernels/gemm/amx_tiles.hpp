@@ -61,6 +61,9 @@ struct UnitInt8 {
   static void multiply_lower_right() { _tile_dpbssd(3, 5, 7); }
 };
 
+// A panel of b is read again for each pair of tiles of a: a's loads say that they are for once, or they would drive it out
+// of the first cache where both are 32 KiB.
+//
 // Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
 template <typename Unit, bool kIsPair>
 void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
@@ -82,13 +85,13 @@ void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void
     }
   }
   for (int64_t step = 0; step < steps; ++step) {
-    _tile_loadd(4, a, kStepBytes);
+    _tile_stream_loadd(4, a, kStepBytes);
     _tile_loadd(6, b, kPairRowBytes);
     Unit::multiply_upper_left();
     _tile_loadd(7, b + kStepBytes, kPairRowBytes);
     Unit::multiply_upper_right();
     if constexpr (kIsPair) {
-      _tile_loadd(5, a + kUnitBytes, kStepBytes);
+      _tile_stream_loadd(5, a + kUnitBytes, kStepBytes);
       Unit::multiply_lower_left();
       Unit::multiply_lower_right();
     }
