@@ -35,6 +35,7 @@ struct Bf16Numbers {
   static constexpr int64_t kOfStep = 32;
   static constexpr bool kHasGroups = true;
 
+  static __m512 floats(const float *sums) { return _mm512_load_ps(sums); }
   static void to_floats(float *) {}
 
   static void pack_lane(const Operand &a, int64_t lane, uint8_t *to) {
@@ -130,10 +131,9 @@ struct Int8Numbers {
   static constexpr int64_t kOfStep = 64;
   static constexpr bool kHasGroups = false;
 
+  static __m512 floats(const float *sums) { return _mm512_cvtepi32_ps(_mm512_load_si512(sums)); }
   static void to_floats(float *sums) {
-    for (int64_t i = 0; i < kPairNumbers; i += 16) {
-      _mm512_store_ps(sums + i, _mm512_cvtepi32_ps(_mm512_load_si512(sums + i)));
-    }
+    for (int64_t i = 0; i < kPairNumbers; i += 16) _mm512_store_ps(sums + i, floats(sums + i));
   }
 
   static void pack_lane(const Operand &a, int64_t lane, uint8_t *to) {

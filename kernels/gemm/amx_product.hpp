@@ -171,14 +171,16 @@ void multiply_groups(const UnitProduct<Numbers> &product, const uint8_t *a, int6
 // Sums of a finished tile → c.
 template <typename Numbers>
 void write_unit(float *sums, int64_t rows, const Place &place) {
-  Numbers::to_floats(sums);
-  if (!is_stored_whole<Bf16, 2>(place)) return finish_rows(sums, kPairColumns, rows, place);
+  if (!is_stored_whole<Bf16, 2>(place)) {
+    Numbers::to_floats(sums);
+    return finish_rows(sums, kPairColumns, rows, place);
+  }
   const __m512 low = _mm512_loadu_ps(place.column_factors), high = _mm512_loadu_ps(place.column_factors + 16);
   for (int64_t i = 0; i < rows; ++i, sums += kPairColumns) {
     auto *const to = reinterpret_cast<float *>(place.c + i * place.row_bytes);
     const __m512 factor = _mm512_set1_ps(place.row_factors[i]);
-    _mm512_storeu_ps(to, _mm512_mul_ps(_mm512_mul_ps(_mm512_load_ps(sums), factor), low));
-    _mm512_storeu_ps(to + 16, _mm512_mul_ps(_mm512_mul_ps(_mm512_load_ps(sums + 16), factor), high));
+    _mm512_storeu_ps(to, _mm512_mul_ps(_mm512_mul_ps(Numbers::floats(sums), factor), low));
+    _mm512_storeu_ps(to + 16, _mm512_mul_ps(_mm512_mul_ps(Numbers::floats(sums + 16), factor), high));
   }
 }
 
