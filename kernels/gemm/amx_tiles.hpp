@@ -61,12 +61,31 @@ struct UnitInt8 {
   static void multiply_lower_right() { _tile_dpbssd(3, 5, 7); }
 };
 
-// A panel of b is read again for each pair of tiles of a: a's loads say that they are for once, or they would drive it out
-// of the first cache where both are 32 KiB.
-//
+// A panel of b is read again for each pair of tiles of a. Where both together fill the first cache, a's loads say that they
+// are for once, or they would drive the panel out; where both fit beside c, this hint costs a little.
+constexpr int64_t kStepsTogether = 8;
+
+template <bool kIsForOnce>
+void load_upper(const uint8_t *a) {
+  if constexpr (kIsForOnce) {
+    _tile_stream_loadd(4, a, kStepBytes);
+  } else {
+    _tile_loadd(4, a, kStepBytes);
+  }
+}
+
+template <bool kIsForOnce>
+void load_lower(const uint8_t *a) {
+  if constexpr (kIsForOnce) {
+    _tile_stream_loadd(5, a + kUnitBytes, kStepBytes);
+  } else {
+    _tile_loadd(5, a + kUnitBytes, kStepBytes);
+  }
+}
+
 // Up to 32 rows by 32 columns. `sums` are what c has so far, NULL: zeros; and they may be where the new ones go.
-template <typename Unit, bool kIsPair>
-void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+template <typename Unit, bool kIsPair, bool kIsForOnce>
+void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
   asm volatile("" ::: "memory");  // the compiler does not know that tiles are memory
   const auto *const from = static_cast<const uint8_t *>(sums);
   if (from == nullptr) {
@@ -85,13 +104,13 @@ void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void
     }
   }
   for (int64_t step = 0; step < steps; ++step) {
-    _tile_stream_loadd(4, a, kStepBytes);
+    load_upper<kIsForOnce>(a);
     _tile_loadd(6, b, kPairRowBytes);
     Unit::multiply_upper_left();
     _tile_loadd(7, b + kStepBytes, kPairRowBytes);
     Unit::multiply_upper_right();
     if constexpr (kIsPair) {
-      _tile_stream_loadd(5, a + kUnitBytes, kStepBytes);
+      load_lower<kIsForOnce>(a);
       Unit::multiply_lower_left();
       Unit::multiply_lower_right();
     }
@@ -106,6 +125,12 @@ void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void
     _tile_stored(3, to + kUnitRows * kPairRowBytes + kStepBytes, kPairRowBytes);
   }
   asm volatile("" ::: "memory");
+}
+
+template <typename Unit, bool kIsPair>
+void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+  return steps > kStepsTogether ? multiply_steps<Unit, kIsPair, true>(a, b, steps, sums, out)
+                                : multiply_steps<Unit, kIsPair, false>(a, b, steps, sums, out);
 }
 
 }  // namespace
