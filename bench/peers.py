@@ -147,7 +147,7 @@ def report_of(wishes):
 def wishes_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", help="what gemm_bench has written: its shapes, threads and limits")
-    parser.add_argument("--shape", action="append", type=shape_of, help=f"M, or MxKxN, more than once; {', '.join(USUAL)}")
+    parser.add_argument("--shape", action="append", type=shape_of, help=f"M or MxKxN, repeated; {', '.join(USUAL)}")
     parser.add_argument("--threads", type=int, default=1, help="without --figures; 1")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each contender, at least five rounds; 0.3")
     parser.add_argument("--steps", action="store_true", help="optimizer steps as well")

@@ -1,4 +1,4 @@
-"""Contenders, and their times: in rounds, one after the other, as gemm_bench has them, so that a drifting clock meets all.
+"""Contenders, and their times: in rounds, one after the other, as in gemm_bench, so that a drifting clock meets all.
 
 Each library has a thread of its own: ggml sets up the tiles of AMX once in a thread, and oneDNN releases them.
 """
@@ -51,7 +51,7 @@ def visit(contender, estimate):
 
 
 def race(lanes, seconds):
-    """Fills `seconds` of each (library, contender). The first run is not counted, the second tells how long it takes."""
+    """Fills `seconds` of each (library, contender). The first run is not counted, the second tells how long one is."""
     for library, contender in lanes:
         library.on_thread(contender.run)
     estimates = [library.on_thread(clocked, contender.run) for library, contender in lanes]
