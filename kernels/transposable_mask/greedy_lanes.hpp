@@ -3,7 +3,7 @@
 // A weight and its place are one key, sorted as an f32: the weight's bits, rounded up to a multiple of 64, and 63 - place
 // below. Only zero rounds to zero. Where two weights round alike and are not zero, and the tile has bits that were rounded,
 // the order is not known: such a tile goes to the plain row, as does one whose weights sum to 2^127 or more, or to NaN.
-// Of |N(0, 1)|, one tile of 250 does.
+// Of |N(0, 1)|, one tile of 280 does.
 //
 // An Isa gives kWidth, Floats, Codes, and
 //   what strips.hpp asks for, add(a, b), larger(a, b), smaller(a, b), not_below(a, limit)
@@ -160,6 +160,19 @@ struct GreedySolver {
     for (unknown |= Isa::not_below(tiles.sum, 0x1p127f); unknown != 0; unknown &= unknown - 1) {
       run_plainly(strip, column, Isa::tile_of(__builtin_ctz(unknown)), count);
     }
+  }
+};
+
+// SEARCH begins with GREEDY; what follows is plain code, and leaves a tile as it is that the plain row has solved.
+template <typename Isa>
+struct SearchSolver {
+  static constexpr int kRows = 8;
+  static constexpr int64_t kColumns = 8 * Isa::kWidth;
+
+  template <lpt_format kPlain, bool kIsWhole>
+  static void solve(const Strip &strip, int64_t column, int64_t count) {
+    GreedySolver<Isa>::template solve<kPlain, kIsWhole>(strip, column, count);
+    improve_greedy_masks(part_of(strip, column, count));
   }
 };
 

@@ -53,6 +53,28 @@ TileMask solve(const Request &request, const Tile &tile) {
   }
 }
 
+// What GREEDY left, of a whole tile.
+TileMask read_mask(const MatrixView &view, const Place &place) {
+  const uint8_t *const data = static_cast<const uint8_t *>(view.data);
+  TileMask mask{};
+  for (int i = 0; i < place.rows; ++i) {
+    for (int j = 0; j < place.columns; ++j) {
+      const int64_t at = (place.row + i) * view.row_stride + (place.column + j) * view.column_stride;
+      mask.rows[i] |= static_cast<uint32_t>(data[at]) << j;
+    }
+  }
+  return mask;
+}
+
+TileMask improve(const Request &request, const Place &place, const Tile &tile) {
+  if (place.rows < tile.size || place.columns < tile.size) return solve_search(tile);
+  Worths worths;
+  find_worths(tile, worths);
+  TileMask mask = read_mask(request.mask, place);
+  improve_mask(tile, worths, mask);
+  return mask;
+}
+
 void write_tile(const MatrixView &view, const Place &place, const TileMask &mask) {
   uint8_t *const data = static_cast<uint8_t *>(view.data);
   for (int i = 0; i < place.rows; ++i) {
@@ -62,9 +84,8 @@ void write_tile(const MatrixView &view, const Place &place, const TileMask &mask
   }
 }
 
-}  // namespace
-
-void transposable_mask_any_ref(const Request &request) {
+template <typename Solve>
+void solve_tiles(const Request &request, const Solve &solve_tile) {
   const MatrixView &source = request.source;
   const Element element = has_element(source.format.element) ? element_of(source.format.element) : Element{};
   Tile tile;
@@ -73,9 +94,19 @@ void transposable_mask_any_ref(const Request &request) {
       const Place place = {row, column, within(source.rows - row, request.of),
                            within(source.columns - column, request.of)};
       read_tile(request, element, place, tile);
-      write_tile(request.mask, place, solve(request, tile));
+      write_tile(request.mask, place, solve_tile(place, tile));
     }
   }
+}
+
+}  // namespace
+
+void transposable_mask_any_ref(const Request &request) {
+  solve_tiles(request, [&](const Place &, const Tile &tile) { return solve(request, tile); });
+}
+
+void improve_greedy_masks(const Request &request) {
+  solve_tiles(request, [&](const Place &place, const Tile &tile) { return improve(request, place, tile); });
 }
 
 }  // namespace lpt

@@ -35,7 +35,6 @@ void begin(const Tile &tile, const Worths &worths, float sharpness, Transport &t
 void scale_line(float *line, int size, int step, float target) {
   float sum = 0.0f;
   for (int i = 0; i < size; ++i) sum += line[i * step];
-  if (!(sum > 0.0f)) return;
   const float factor = target / sum;
   for (int i = 0; i < size; ++i) line[i * step] *= factor;
 }

@@ -24,14 +24,19 @@ class Search {
     }
   }
 
+  // All pairs of rows again and again, but those where neither changed since they last met.
   void exchange() {
-    for (bool is_changed = true; is_changed;) {
-      is_changed = false;
+    uint32_t before = ~0u;
+    while (before != 0) {
+      uint32_t now = 0;
       for (int a = 0; a < size_; ++a) {
         for (int b = a + 1; b < size_; ++b) {
-          while (exchange_best(a, b)) is_changed = true;
+          const uint32_t pair = 1u << a | 1u << b;
+          if (((before | now) & pair) == 0) continue;
+          while (exchange_best(a, b)) now |= pair;
         }
       }
+      before = now;
     }
   }
 

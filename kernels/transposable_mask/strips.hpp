@@ -41,18 +41,22 @@ template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
   }
 }
 
-// The plain row, on tile number `tile` of those that begin at `column`.
-inline void run_plainly(const Strip &strip, int64_t column, int64_t tile, int64_t count) {
+// The request, of some columns of a strip.
+inline TransposableMaskRequest part_of(const Strip &strip, int64_t column, int64_t columns) {
   TransposableMaskRequest part = strip.request;
-  const int64_t left = count - tile * part.of;
-  if (left <= 0) return;
-  column += tile * part.of;
   part.source.data = const_cast<uint8_t *>(strip.from) + column * strip.from_bytes;
   part.mask.data = strip.to + column;
   part.source.rows = part.mask.rows = strip.rows;
-  part.source.columns = part.mask.columns = left < part.of ? left : part.of;
+  part.source.columns = part.mask.columns = columns;
   if (part.importance != nullptr) part.importance += column;
-  transposable_mask_any_ref(part);
+  return part;
+}
+
+// The plain row, on tile number `tile` of those that begin at `column`.
+inline void run_plainly(const Strip &strip, int64_t column, int64_t tile, int64_t count) {
+  const int64_t size = strip.request.of;
+  const int64_t left = count - tile * size;
+  if (left > 0) transposable_mask_any_ref(part_of(strip, column + tile * size, left < size ? left : size));
 }
 
 template <typename Solver, lpt_format kPlain>

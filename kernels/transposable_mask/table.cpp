@@ -25,16 +25,23 @@ const char *refuses_greedy(const TransposableMaskRequest &request) {
   return refuses_operands(request);
 }
 
+const char *refuses_search(const TransposableMaskRequest &request) {
+  if (request.of != 8 || request.solver != LPT_SPARSE_SOLVER_SEARCH) return "not N:8 by SEARCH";
+  return refuses_operands(request);
+}
+
 #endif
 
 constexpr Row<TransposableMaskRequest> kTransposableMaskRows[] = {
 #if defined(LPT_HAVE_X86_AVX512)
     {"transposable_mask_2_4_exact_x86_avx512", kCpuAvx512, refuses_patterns, transposable_mask_2_4_exact_x86_avx512},
     {"transposable_mask_8_greedy_x86_avx512", kCpuAvx512, refuses_greedy, transposable_mask_8_greedy_x86_avx512},
+    {"transposable_mask_8_search_x86_avx512", kCpuAvx512, refuses_search, transposable_mask_8_search_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {"transposable_mask_2_4_exact_x86_avx2", kCpuAvx2, refuses_patterns, transposable_mask_2_4_exact_x86_avx2},
     {"transposable_mask_8_greedy_x86_avx2", kCpuAvx2, refuses_greedy, transposable_mask_8_greedy_x86_avx2},
+    {"transposable_mask_8_search_x86_avx2", kCpuAvx2, refuses_search, transposable_mask_8_search_x86_avx2},
 #endif
     {"transposable_mask_any_ref", 0, nullptr, transposable_mask_any_ref},
 };

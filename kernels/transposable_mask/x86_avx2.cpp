@@ -143,4 +143,8 @@ void transposable_mask_8_greedy_x86_avx2(const TransposableMaskRequest &request)
   solve_all<GreedySolver<Avx2>>(request);
 }
 
+void transposable_mask_8_search_x86_avx2(const TransposableMaskRequest &request) {
+  solve_all<SearchSolver<Avx2>>(request);
+}
+
 }  // namespace lpt

@@ -126,4 +126,8 @@ void transposable_mask_8_greedy_x86_avx512(const TransposableMaskRequest &reques
   solve_all<GreedySolver<Avx512>>(request);
 }
 
+void transposable_mask_8_search_x86_avx512(const TransposableMaskRequest &request) {
+  solve_all<SearchSolver<Avx512>>(request);
+}
+
 }  // namespace lpt

@@ -72,7 +72,8 @@ void compare(const MaskCase &c, Values values, Random &random) {
 }
 
 // The rules that fast rows take, each at every edge of their vectors.
-constexpr MaskRule kFastRules[] = {{2, 4, LPT_SPARSE_SOLVER_EXACT}, {4, 8, LPT_SPARSE_SOLVER_GREEDY}};
+constexpr MaskRule kFastRules[] = {
+    {2, 4, LPT_SPARSE_SOLVER_EXACT}, {4, 8, LPT_SPARSE_SOLVER_GREEDY}, {4, 8, LPT_SPARSE_SOLVER_SEARCH}};
 
 TEST(TransposableMaskRows, EqualTheReferenceAtAllEdges) {
   Random random(21);
@@ -285,6 +286,7 @@ TEST(TransposableMask, IsTheSameOnEveryMachine) {
   EXPECT_EQ(digest({4, 8, LPT_SPARSE_SOLVER_PRUNE}), 0x03073997F64C2F17u);
   EXPECT_EQ(digest({4, 8, LPT_SPARSE_SOLVER_ENTROPY}), 0xF4EF62BD96386B75u);
   EXPECT_EQ(digest({8, 16, LPT_SPARSE_SOLVER_ENTROPY}), 0xA344CE032D284281u);
+  EXPECT_EQ(digest({4, 8, LPT_SPARSE_SOLVER_ENTROPY, 200, 400.0f}), 0x66FBE7AEE6F2F395u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/transposable_mask/tile.hpp"
 #include "tests/kernels/transposable_tiles.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -174,6 +175,30 @@ TEST(TransposableSearch, FillsEveryLineOfWildTiles) {
             ASSERT_TRUE(keeps_exactly(mask, of, kept)) << row->name << ' ' << text_of(rule);
           }
         }
+      }
+    }
+  }
+}
+
+// Masks that GREEDY never leaves, as empty ones, have short lines with no place that could make way for them.
+TEST(TransposableSearch, FillsMasksThatAreFarFromFull) {
+  Random random(46);
+  for (const auto &[kept, of] : kRules) {
+    for (int i = 0; i < 100; ++i) {
+      Tile tile{of, kept, {}};
+      const TileNumbers numbers = draw_tile(random, random.of(kAllTiles), of);
+      std::copy(numbers.begin(), numbers.end(), tile.weights);
+      Worths worths;
+      find_worths(tile, worths);
+      TileMask mask{};
+      for (int k = static_cast<int>(random.below(kept + 1)); k > 0; --k) {
+        for (int row = 0; row < of; row += 1 + static_cast<int>(random.below(2)))
+          mask.rows[row] |= 1u << (row + k) % of;
+      }
+      improve_mask(tile, worths, mask);
+      for (int line = 0; line < of; ++line) {
+        ASSERT_EQ(count_row(mask, line), kept) << kept << ':' << of;
+        ASSERT_EQ(count_column(mask, of, line), kept) << kept << ':' << of;
       }
     }
   }
