@@ -22,7 +22,8 @@ struct Strip {
   int rows;  // of the request; what lies beyond counts as zeros
 };
 
-// Row i of kVectors vectors, whole or what there is of them.
+// Row i of kVectors vectors, whole or what there is of them. The next ones are asked for: their tiles come after many
+// operations on these, and in rows far apart.
 template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
 [[gnu::always_inline]] inline void load_weights(const Strip &strip, int i, int64_t column, int64_t count,
                                                 typename Isa::Floats (&weights)[kVectors]) {
@@ -34,6 +35,10 @@ template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
     const bool is_inside = kIsWhole || left > 0;
     const void *const row = strip.from + (is_inside ? i * strip.from_stride : 0);
     const int64_t at = column + (is_inside ? j * kWidth : 0);
+    if (kIsWhole) {
+      constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
+      __builtin_prefetch(static_cast<const char *>(row) + (at + kVectors * kWidth) * kBytes);
+    }
     weights[j] = Isa::magnitude(Isa::template load<kPlain>(row, at, left));
     if (importance != nullptr) {
       weights[j] = Isa::multiply(weights[j], Isa::template load<LPT_FORMAT_F32>(importance, at, left));
