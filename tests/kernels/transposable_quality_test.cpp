@@ -87,6 +87,36 @@ TEST(TransposableGreedy, IsItsDefinition) {
   }
 }
 
+// Where a key of rounded weights could lose what decides: the least numbers above zero, the largest one, and the two smallest
+// of a tile, in one row, that differ in their last bits.
+TEST(TransposableGreedy, TellsTheNearestNumbersApart) {
+  Random random(47);
+  for (const int32_t kept : {1, 4, 7}) {
+    const MaskRule rule = rule_of(kept, 8, LPT_SPARSE_SOLVER_GREEDY);
+    std::vector<TileNumbers> tiles;
+    for (int i = 0; i < (kIsSanitized ? 60 : 600); ++i) {
+      TileNumbers tile = draw_tile(random, TileKind::kNormal, 8);
+      const auto first = static_cast<std::size_t>(8 * random.below(8));
+      if (i % 3 == 0) {
+        for (float &number : tile) number = float_of_bits(static_cast<uint32_t>(random.below(64)));
+      } else if (i % 3 == 1) {
+        tile[first] = float_of_bits(0x7F7FFFC1u + static_cast<uint32_t>(random.below(63)));
+      } else {
+        tile[first] = float_of_bits(0x35800001u);
+        tile[first + 7] = float_of_bits(0x35800002u + static_cast<uint32_t>(random.below(60)));
+      }
+      tiles.push_back(tile);
+    }
+    for (const auto *row : mask_rows_here()) {
+      if (!takes_rule(*row, rule)) continue;
+      const std::vector<TileBits> masks = masks_of(*row, rule, tiles);
+      for (std::size_t i = 0; i < tiles.size(); ++i) {
+        ASSERT_EQ(masks[i], greedy_by_definition(tiles[i], 8, kept)) << row->name << " tile " << i;
+      }
+    }
+  }
+}
+
 // At least M - N zeros in every line, and less than twice the weight of the best mask's zeros; twice it where numbers are zero.
 TEST(TransposablePrune, IsItsDefinitionAndDropsLessThanTwiceTheLeast) {
   Random random(42);
