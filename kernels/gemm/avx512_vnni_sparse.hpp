@@ -6,34 +6,16 @@
 #pragma once
 
 #include "kernels/common/ahead.hpp"
+#include "kernels/common/avx512_places.hpp"
 #include "kernels/common/intrinsics.hpp"
 #include "kernels/gemm/sparse.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int64_t kSparseStep = 512;  // columns whose places one register holds
 constexpr int64_t kSharedRows = 4;
 
 inline int64_t whole_steps(int64_t k) { return (k + kSparseStep - 1) / kSparseStep * kSparseStep; }
-
-// Bits of the stored columns of 512.
-inline void spread_places(const uint8_t *indices, uint8_t (&bits)[64]) {
-  // By half a byte: the place of the first stored column in two bits, that of the second in two more.
-  const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 3, 5, 9, 3, 2, 6, 10, 5, 6, 4, 12, 9, 10, 12, 8));
-  const __m512i low_half = _mm512_set1_epi8(15);
-  const __m512i places = _mm512_loadu_si512(indices);
-  const __m512i first = _mm512_shuffle_epi8(table, _mm512_and_si512(places, low_half));
-  const __m512i second = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(places, 4), low_half));
-  _mm512_storeu_si512(bits, _mm512_or_si512(first, _mm512_slli_epi16(second, 4)));
-}
-
-template <typename Mask>
-inline Mask mask_at(const uint8_t *bits) {
-  Mask mask;
-  memcpy(&mask, bits, sizeof mask);
-  return mask;
-}
 
 inline float add_up(const __m512 (&lanes)[4]) {
   const __m512 half = _mm512_add_ps(_mm512_add_ps(lanes[0], lanes[2]), _mm512_add_ps(lanes[1], lanes[3]));

@@ -7,6 +7,8 @@ namespace lpt {
 
 void compress_any_ref(const CompressRequest &request);
 void decompress_any_ref(const DecompressRequest &request);
+void compress_bytes_x86_avx512_vnni(const CompressRequest &request);
+void decompress_bytes_x86_avx512_vnni(const DecompressRequest &request);
 void nonzero_any_ref(const NonzeroRequest &request);
 
 }  // namespace lpt

@@ -9,6 +9,7 @@ namespace lpt {
 namespace {
 
 constexpr int32_t kMostIterations = 10000;
+constexpr double kStreamedBytes = 16 << 20;  // of an output that would only push others out of the caches
 
 // ---- checks
 
@@ -133,6 +134,7 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.rule = options.rule;
   whole.random = selection.random;
   whole.importance = selection.importance;
+  whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
   LPT_TRY(place_draws(options, selection.random, whole));
   const Row<SparseMaskRequest> *row = nullptr;
   LPT_TRY(choose(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &row));

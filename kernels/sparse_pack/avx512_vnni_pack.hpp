@@ -1,0 +1,138 @@
+// 2:4 matrices of codes of 1, 2 and 4 bytes, 512 columns at a time. Included by an ISA file only.
+#pragma once
+
+#include "kernels/common/avx512_places.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
+
+namespace lpt {
+namespace {
+
+template <typename Mask>
+inline Mask bits_at(const uint8_t *bits, int64_t column) {
+  Mask mask;
+  memcpy(&mask, bits + column / 8, sizeof mask);
+  return mask;
+}
+
+struct Bytes1 {
+  using Code = uint8_t;
+  using Mask = uint64_t;
+  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi8(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi8(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi8(mask, codes); }
+};
+
+struct Bytes2 {
+  using Code = uint16_t;
+  using Mask = uint32_t;
+  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi16(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi16(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi16(mask, codes); }
+};
+
+struct Bytes4 {
+  using Code = uint32_t;
+  using Mask = uint16_t;
+  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi32(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi32(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi32(mask, codes); }
+};
+
+template <typename Kind>
+constexpr int64_t kCodes = 64 / static_cast<int64_t>(sizeof(typename Kind::Code));  // of a register
+
+// 512 columns. Both halves of a step are written whole.
+template <typename Kind>
+inline void compress_step(const typename Kind::Code *source, const uint8_t *mask, typename Kind::Code *stored,
+                          uint8_t *indices) {
+  using Mask = typename Kind::Mask;
+  alignas(64) uint8_t kept[64];
+  alignas(64) uint8_t two[64];
+  for (int64_t c = 0; c < kSparseStep; c += 64) {
+    const __m512i bytes = _mm512_loadu_si512(mask + c);
+    const uint64_t bits = _mm512_test_epi8_mask(bytes, bytes);
+    memcpy(kept + c / 8, &bits, sizeof bits);
+  }
+  gather_places(kept, two, indices);
+  for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
+    const __m512i codes = Kind::load(bits_at<Mask>(kept, c), source + c);
+    const __m512i half = Kind::gather(bits_at<Mask>(two, c), codes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(stored + c / 2), _mm512_castsi512_si256(half));
+  }
+}
+
+template <typename Kind>
+inline void decompress_step(const typename Kind::Code *stored, const uint8_t *indices, typename Kind::Code *target) {
+  alignas(64) uint8_t bits[64];
+  spread_places(indices, bits);
+  for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
+    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + c / 2));
+    const __m512i codes = Kind::spread(bits_at<typename Kind::Mask>(bits, c), _mm512_castsi256_si512(half));
+    _mm512_storeu_si512(target + c, codes);
+  }
+}
+
+// What is left of a row, in a step of its own that is filled up with zeros.
+template <typename Kind>
+struct LastStep {
+  using Code = typename Kind::Code;
+  Code dense[kSparseStep] = {};
+  Code stored[kSparseStep / 2] = {};
+  uint8_t mask[kSparseStep] = {};
+  uint8_t indices[64];
+
+  void compress(const Code *source, const uint8_t *source_mask, int64_t columns, Code *to, uint8_t *to_indices) {
+    memcpy(dense, source, static_cast<size_t>(columns) * sizeof(Code));
+    memcpy(mask, source_mask, static_cast<size_t>(columns));
+    compress_step<Kind>(dense, mask, stored, indices);
+    memcpy(to, stored, static_cast<size_t>((columns + 3) / 4 * 2) * sizeof(Code));
+    memcpy(to_indices, indices, static_cast<size_t>((columns + 7) / 8));
+  }
+  void decompress(const Code *from, const uint8_t *from_indices, int64_t columns, Code *target) {
+    memset(indices, 0x44, sizeof indices);
+    memcpy(indices, from_indices, static_cast<size_t>((columns + 7) / 8));
+    memcpy(stored, from, static_cast<size_t>((columns + 3) / 4 * 2) * sizeof(Code));
+    decompress_step<Kind>(stored, indices, dense);
+    memcpy(target, dense, static_cast<size_t>(columns) * sizeof(Code));
+  }
+};
+
+template <typename Kind>
+void compress_rows(const CompressRequest &request) {
+  using Code = typename Kind::Code;
+  const int64_t columns = request.source.columns;
+  for (int64_t row = 0; row < request.source.rows; ++row) {
+    const Code *source = static_cast<const Code *>(request.source.data) + row * request.source.row_stride;
+    const uint8_t *mask = static_cast<const uint8_t *>(request.mask.data) + row * request.mask.row_stride;
+    Code *stored = static_cast<Code *>(request.stored.data) + row * request.stored.row_stride;
+    uint8_t *indices = request.indices + row * request.index_stride;
+    int64_t c = 0;
+    for (; c + kSparseStep <= columns; c += kSparseStep) {
+      compress_step<Kind>(source + c, mask + c, stored + c / 2, indices + c / 8);
+    }
+    if (c == columns) continue;
+    LastStep<Kind> last;
+    last.compress(source + c, mask + c, columns - c, stored + c / 2, indices + c / 8);
+  }
+}
+
+template <typename Kind>
+void decompress_rows(const DecompressRequest &request) {
+  using Code = typename Kind::Code;
+  const int64_t columns = request.target.columns;
+  for (int64_t row = 0; row < request.target.rows; ++row) {
+    const Code *stored = static_cast<const Code *>(request.stored.data) + row * request.stored.row_stride;
+    const uint8_t *indices = request.indices + row * request.index_stride;
+    Code *target = static_cast<Code *>(request.target.data) + row * request.target.row_stride;
+    int64_t c = 0;
+    for (; c + kSparseStep <= columns; c += kSparseStep) {
+      decompress_step<Kind>(stored + c / 2, indices + c / 8, target + c);
+    }
+    if (c == columns) continue;
+    LastStep<Kind> last;
+    last.decompress(stored + c / 2, indices + c / 8, columns - c, target + c);
+  }
+}
+
+}  // namespace
+}  // namespace lpt
