@@ -1,5 +1,6 @@
-// How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; with the bars
-// that they shall meet. One thread.
+// How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; transposable
+// ones beside reading it; 2:4 matrices compressed beside memcpy, and multiplied beside dense ones; with the bars that they
+// shall meet. One thread.
 //
 //   sparse_bench [MEBIBYTES [JSON]]
 //
@@ -14,6 +15,9 @@
 
 #include "bench/peaks.hpp"
 #include "bench/sparse_cases.hpp"
+#include "bench/sparse_pack_rates.hpp"
+#include "bench/sparse_product_rates.hpp"
+#include "bench/transposable_rates.hpp"
 
 namespace lpt::bench {
 namespace {
@@ -49,14 +53,6 @@ const SparseCase kOtherDrawn[] = {
     {"1:2 MVUE of f32, columns", 1, 2, kMvue, true},
 };
 
-// One figure.
-struct SparseRate {
-  std::string name, row, measure;
-  double seconds = 0, gigaelements = 0, gigabytes = 0, memcpy_gigabytes = 0;
-  double ratio = 0, bar = 0;  // bar 0: none
-  bool is_met() const { return ratio >= bar; }
-};
-
 void print(const SparseRate &rate) {
   std::printf("  %-32s %-30s %9.3f ms %6.2f Gelem/s %6.2f GB/s  memcpy %6.2f  %6.2f %s", rate.name.c_str(),
               rate.row.c_str(), rate.seconds * 1e3, rate.gigaelements, rate.gigabytes, rate.memcpy_gigabytes,
@@ -76,7 +72,7 @@ std::string json_of(const SparseRate &rate) {
   return line;
 }
 
-// All figures of one size. Transposable masks (kernels/transposable_mask) come here as another group of cases: run().
+// All figures of one size.
 class Table {
  public:
   Table(int64_t source_bytes, bool is_in_cache)
@@ -156,6 +152,31 @@ class Table {
   std::vector<SparseRate> rates_;
 };
 
+// Two figures of each: beside reading the source, and beside the plain row or a search of all patterns.
+std::vector<SparseRate> transposable_figures(int64_t elements, bool is_in_cache) {
+  std::vector<SparseRate> figures;
+  for (const TransposableRate &rate : transposable_rates(elements)) {
+    SparseRate figure = {rate.name, rate.row, "of reading the source"};
+    figure.seconds = rate.seconds_per_element * static_cast<double>(elements);
+    figure.gigaelements = rate.gigaelements();
+    figure.ratio = rate.of_read;
+    figure.bar = is_in_cache ? 0 : rate.read_bar;
+    figures.push_back(figure);
+    figure.measure = "times the plain row";
+    figure.ratio = rate.of_plain;
+    figure.bar = rate.plain_bar;
+    figures.push_back(figure);
+  }
+  return figures;
+}
+
+void add_all(const std::vector<SparseRate> &figures, std::vector<SparseRate> &rates) {
+  for (const SparseRate &rate : figures) {
+    print(rate);
+    rates.push_back(rate);
+  }
+}
+
 bool write_json(const char *path, double load, const std::vector<SparseRate> &rates) {
   std::ofstream file(path);
   char head[128];
@@ -178,6 +199,13 @@ int main_of(long long mebibytes, const char *json) {
   std::vector<SparseRate> rates;
   if (mebibytes > 0) rates = Table(mebibytes << 20, false).run();
   for (SparseRate &rate : Table(kBytesInCache, true).run()) rates.push_back(std::move(rate));
+  for (const int64_t size : {mebibytes << 20, static_cast<long long>(kBytesInCache)}) {
+    if (size == 0) continue;
+    std::printf("%s\n", size == kBytesInCache ? "in cache" : "out of cache");
+    add_all(transposable_figures(size / 4, size == kBytesInCache), rates);
+    add_all(pack_rates(size), rates);
+  }
+  if (mebibytes > 0) add_all(product_rates(), rates);
   const auto bars = std::count_if(rates.begin(), rates.end(), [](const SparseRate &rate) { return rate.bar != 0; });
   const auto met =
       std::count_if(rates.begin(), rates.end(), [](const SparseRate &rate) { return rate.bar != 0 && rate.is_met(); });

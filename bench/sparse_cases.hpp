@@ -9,6 +9,14 @@
 
 namespace lpt::bench {
 
+// One figure.
+struct SparseRate {
+  std::string name, row, measure;
+  double seconds = 0, gigaelements = 0, gigabytes = 0, memcpy_gigabytes = 0;
+  double ratio = 0, bar = 0;  // bar 0: none
+  bool is_met() const { return ratio >= bar; }
+};
+
 struct SparseCase {
   std::string name;
   int32_t kept, of;

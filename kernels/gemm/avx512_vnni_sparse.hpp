@@ -2,7 +2,7 @@
 //
 // A byte of places becomes eight bits that say which columns are stored: two look-ups of 16 entries. 32 or 64 of these bits
 // are the mask of one expansion, which puts exactly half as many stored numbers where they belong. Every row of a meets the
-// same expanded numbers, so up to four share them.
+// same expanded numbers, so up to four or eight share them.
 #pragma once
 
 #include "kernels/common/ahead.hpp"
@@ -12,8 +12,6 @@
 
 namespace lpt {
 namespace {
-
-constexpr int64_t kSharedRows = 4;
 
 inline int64_t whole_steps(int64_t k) { return (k + kSparseStep - 1) / kSparseStep * kSparseStep; }
 
@@ -28,6 +26,7 @@ inline float add_up(const __m512 (&lanes)[4]) {
 // Rows of a as floats.
 struct SparseFloats {
   using Number = float;
+  static constexpr int kSharedRows = 4;  // times four accumulators
   template <int kRows>
   struct Sums {
     __m512 lanes[kRows][4];
@@ -101,11 +100,12 @@ struct SparseBf16 : SparseFloats {
 struct SparseInt8 {
   using Number = int8_t;
   static constexpr int64_t kBytes = 1;
+  static constexpr int kSharedRows = 8;
   template <int kRows>
   struct Sums {
     __m512i lanes[kRows];
     void clear() {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) lanes[r] = _mm512_setzero_si512();
     }
     float sum(int r, int32_t excess) const { return static_cast<float>(_mm512_reduce_add_epi32(lanes[r]) - excess); }
@@ -120,7 +120,7 @@ struct SparseInt8 {
       const __m512i half = _mm512_xor_si512(
           flip, _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + p / 2))));
       const __m512i numbers = _mm512_mask_expand_epi8(flip, mask_at<uint64_t>(bits + p / 8), half);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         sums.lanes[r] = _mm512_dpbusd_epi32(sums.lanes[r], numbers, _mm512_loadu_si512(a + r * a_stride + p));
       }
@@ -188,7 +188,7 @@ inline void multiply_row(const GemmRequest &request, int64_t i, int64_t column, 
     spread_places(tail.indices, bits);
     Kind::template add_step<kRows>(tail.stored, bits, a + p, a_stride, sums);
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     store_sum(request, request.first_row + i + r, column, sums.sum(r, rows.excess[i + r]));
   }
@@ -216,8 +216,8 @@ void multiply_sparse(const GemmRequest &request) {
   for (int64_t j = 0; j < request.n; ++j) {
     const int64_t column = request.first_column + j;
     int64_t i = 0;
-    for (; i + kSharedRows <= request.m; i += kSharedRows) {
-      multiply_row<Kind, kSharedRows>(request, i, column, rows, reads);
+    for (; i + Kind::kSharedRows <= request.m; i += Kind::kSharedRows) {
+      multiply_row<Kind, Kind::kSharedRows>(request, i, column, rows, reads);
     }
     for (; i < request.m; ++i) {
       multiply_row<Kind, 1>(request, i, column, rows, reads);

@@ -1,6 +1,7 @@
 // 2:4 matrices of codes of 1, 2 and 4 bytes, 512 columns at a time. Included by an ISA file only.
 #pragma once
 
+#include "kernels/common/ahead.hpp"
 #include "kernels/common/avx512_places.hpp"
 #include "kernels/sparse_pack/sparse_pack.hpp"
 
@@ -41,8 +42,19 @@ struct Bytes4 {
 template <typename Kind>
 constexpr int64_t kCodes = 64 / static_cast<int64_t>(sizeof(typename Kind::Code));  // of a register
 
-// 512 columns. Both halves of a step are written whole.
-template <typename Kind>
+// Half of a register; past the caches where it begins on its own size.
+template <bool kIsStreamed>
+inline void write_half(void *to, __m512i codes) {
+  const __m256i half = _mm512_castsi512_si256(codes);
+  if (kIsStreamed) {
+    _mm256_stream_si256(static_cast<__m256i *>(to), half);
+  } else {
+    _mm256_storeu_si256(static_cast<__m256i *>(to), half);
+  }
+}
+
+// 512 columns.
+template <typename Kind, bool kIsStreamed = false>
 inline void compress_step(const typename Kind::Code *source, const uint8_t *mask, typename Kind::Code *stored,
                           uint8_t *indices) {
   using Mask = typename Kind::Mask;
@@ -56,8 +68,7 @@ inline void compress_step(const typename Kind::Code *source, const uint8_t *mask
   gather_places(kept, two, indices);
   for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
     const __m512i codes = Kind::load(bits_at<Mask>(kept, c), source + c);
-    const __m512i half = Kind::gather(bits_at<Mask>(two, c), codes);
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(stored + c / 2), _mm512_castsi512_si256(half));
+    write_half<kIsStreamed>(stored + c / 2, Kind::gather(bits_at<Mask>(two, c), codes));
   }
 }
 
@@ -98,9 +109,21 @@ struct LastStep {
 };
 
 template <typename Kind>
+bool is_streamed(const CompressRequest &request) {
+  const auto begin = reinterpret_cast<uintptr_t>(request.stored.data);
+  const auto stride = static_cast<uintptr_t>(request.stored.row_stride) * sizeof(typename Kind::Code);
+  return request.is_streamed && begin % 32 == 0 && stride % 32 == 0;
+}
+
+template <typename Kind>
 void compress_rows(const CompressRequest &request) {
   using Code = typename Kind::Code;
   const int64_t columns = request.source.columns;
+  const bool is_past_caches = is_streamed<Kind>(request);
+  const int64_t rows = request.source.rows;
+  const Ahead source_ahead =
+      ahead_over(request.source.data, rows * request.source.row_stride * static_cast<int64_t>(sizeof(Code)));
+  const Ahead mask_ahead = ahead_over(request.mask.data, rows * request.mask.row_stride);
   for (int64_t row = 0; row < request.source.rows; ++row) {
     const Code *source = static_cast<const Code *>(request.source.data) + row * request.source.row_stride;
     const uint8_t *mask = static_cast<const uint8_t *>(request.mask.data) + row * request.mask.row_stride;
@@ -108,12 +131,19 @@ void compress_rows(const CompressRequest &request) {
     uint8_t *indices = request.indices + row * request.index_stride;
     int64_t c = 0;
     for (; c + kSparseStep <= columns; c += kSparseStep) {
-      compress_step<Kind>(source + c, mask + c, stored + c / 2, indices + c / 8);
+      mask_ahead.ask<8>(mask + c);
+      for (int64_t line = 0; line < kSparseStep; line += 8 * kCodes<Kind>) source_ahead.ask<8>(source + c + line);
+      if (is_past_caches) {
+        compress_step<Kind, true>(source + c, mask + c, stored + c / 2, indices + c / 8);
+      } else {
+        compress_step<Kind>(source + c, mask + c, stored + c / 2, indices + c / 8);
+      }
     }
     if (c == columns) continue;
     LastStep<Kind> last;
     last.compress(source + c, mask + c, columns - c, stored + c / 2, indices + c / 8);
   }
+  if (is_past_caches) _mm_sfence();
 }
 
 template <typename Kind>

@@ -20,6 +20,8 @@ struct CompressRequest {
   MatrixView stored;  // the source's element, 2 · (columns / 4, rounded up) columns
   uint8_t *indices;   // (columns + 7) / 8 of each row
   int64_t index_stride;
+  // What is stored may be written past the caches: it is a part of something larger than they are.
+  bool is_streamed = false;
 };
 
 // The inverse: target(r, 4·g + place) = stored, code 0 elsewhere. Places are legal.

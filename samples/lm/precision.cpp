@@ -13,7 +13,7 @@ namespace {
 constexpr const char *kNaive = "naive_nvfp4";
 constexpr const char *kMagnitudeGradients = "magnitude24_gradients";
 constexpr const char *kFullySparse = "fully_sparse24";
-constexpr double kMaskDecay = 2e-4;
+constexpr double kMaskDecay = 0.01;  // without it masks of weights that nothing holds back never settle
 
 const std::vector<StateFormats> &states() {
   static const std::vector<StateFormats> all = {
@@ -73,10 +73,12 @@ const std::vector<NamedRecipe> &recipes() {
       precision.recipe = recipe;
       made.push_back({name, "f32", precision});
     };
-    for (const char *name : {"sparse24", "sparse24_transposable", "mvue24_gradients", kMagnitudeGradients}) {
+    for (const char *name : {"sparse24", "mvue24_gradients", kMagnitudeGradients}) {
       add_sparse(name, name, {});
     }
-    add_sparse("sparse24_from_dense", "sparse24_transposable", {.dense_share = 0.5});
+    add_sparse("sparse24_transposable", "sparse24_transposable", {.mask_decay = kMaskDecay});
+    add_sparse("sparse24_undecayed", "sparse24_transposable", {});
+    add_sparse("sparse24_from_dense", "sparse24_transposable", {.dense_share = 0.5, .mask_decay = kMaskDecay});
     add_sparse(kFullySparse, kFullySparse, {.mask_decay = kMaskDecay});
     return made;
   }();

@@ -16,8 +16,11 @@ constexpr int kUserError = 2;
 constexpr const char *kWays =
     "  f32                    dense\n"
     "  sparse24               weights 2:4 along rows by magnitude, selected in every step\n"
-    "  sparse24_transposable  weights 2:4 along rows and columns from the first step on, selected every 40 steps\n"
-    "  sparse24_from_dense    the same after half of the steps dense\n"
+    "  sparse24_transposable  weights 2:4 along rows and columns from the first step on, selected every 40 steps, "
+    "with\n"
+    "                         masked decay\n"
+    "  sparse24_undecayed     the same without decay\n"
+    "  sparse24_from_dense    the first of these after half of the steps dense\n"
     "  mvue24_gradients       output gradients 2:4 in the weight product, drawn without bias (MVUE)\n"
     "  magnitude24_gradients  the same by magnitude, which is biased\n"
     "  fully_sparse24         all three products 2:4: transposable weights with masked decay, MVUE gradients\n";
@@ -43,6 +46,7 @@ int main(int argument_count, char **arguments) {
   options.ways = {"f32",
                   "sparse24",
                   "sparse24_transposable",
+                  "sparse24_undecayed",
                   "sparse24_from_dense",
                   "mvue24_gradients",
                   "magnitude24_gradients",

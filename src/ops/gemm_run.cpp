@@ -163,10 +163,12 @@ bool has_row_for_panels(const Context &context, const GemmRequest &request) {
   return false;
 }
 
-// A row that takes a sparse b as it is; NULL if there is none.
+// A row that takes a sparse b as it is; NULL if there is none. Where there are fast rows for dense matrices the plain one
+// for sparse ones is no gain.
 const GemmRow *find_sparse_row(const Context &context, const GemmRequest &request) {
   for (const GemmRow &row : sparse_gemm_kernels()) {
-    if ((row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
+    const bool is_gain = row.needs != 0 || context.features == 0;
+    if (is_gain && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
   }
   return nullptr;
 }

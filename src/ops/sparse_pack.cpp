@@ -96,13 +96,15 @@ Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_
 }
 
 Status compress(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target) {
-  const CompressRequest whole{plain_view(source), mask, plain_view(target), target.indices, target.index_stride};
+  const bool is_streamed = view_bytes(target) >= kStreamedBytes;
+  const CompressRequest whole{plain_view(source),  mask,       plain_view(target), target.indices,
+                              target.index_stride, is_streamed};
   const Row<CompressRequest> *row = nullptr;
   LPT_TRY(choose(context, "compress", compress_kernels(), whole, {source.format.id}, &row));
   const Measure measure(context, "compress", row->name, view_bytes(source) + view_bytes(target));
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
     row->run({cut_rows(whole.source, begin, count), cut_rows(mask, begin, count), cut_rows(whole.stored, begin, count),
-              target.indices + begin * target.index_stride, target.index_stride});
+              target.indices + begin * target.index_stride, target.index_stride, is_streamed});
   });
   copy_scales(source, target);
   return {};

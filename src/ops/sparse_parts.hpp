@@ -7,6 +7,7 @@
 namespace lpt {
 
 constexpr int32_t kLongestSparseGroup = 32;
+constexpr double kStreamedBytes = 16 << 20;  // of an output that would only push others out of the caches
 
 Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept);
 Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);

@@ -9,7 +9,6 @@ namespace lpt {
 namespace {
 
 constexpr int32_t kMostIterations = 10000;
-constexpr double kStreamedBytes = 16 << 20;  // of an output that would only push others out of the caches
 
 // ---- checks
 

@@ -1,0 +1,109 @@
+#include "bench/sparse_pack_rates.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bench/peaks.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int64_t kColumns = 4096;
+constexpr double kBarOfCompress = 0.9;
+
+// A dense matrix, its mask, and room for what is stored.
+struct Packing24 {
+  Packing24(lpt_format element, int64_t dense_bytes)
+      : bytes(element_bits(element) / 8),
+        rows(std::max<int64_t>(dense_bytes / bytes / kColumns, 1)),
+        dense(static_cast<size_t>(rows * kColumns * bytes), 0x3A),
+        copy(dense.size()),
+        mask(static_cast<size_t>(rows * kColumns)),
+        stored(dense.size() / 2),
+        indices(static_cast<size_t>(rows * kColumns / 8)) {
+    uint32_t state = 1;
+    for (size_t i = 0; i < mask.size(); i += 4) {
+      state = state * 1664525 + 1013904223;
+      const uint32_t first = state >> 30;
+      mask[i + first] = mask[i + (first + 1 + (state >> 20) % 3) % 4] = 1;
+    }
+    find_format(element, format);
+  }
+  MatrixView view(std::vector<uint8_t> &memory, int64_t columns) const {
+    MatrixView result;
+    result.format = format;
+    result.data = memory.data();
+    result.rows = rows;
+    result.columns = result.row_stride = columns;
+    return result;
+  }
+  CompressRequest compress() {
+    MatrixView bytes_view = view(mask, kColumns);
+    find_format(LPT_FORMAT_UINT8, bytes_view.format);
+    return {view(dense, kColumns), bytes_view,   view(stored, kColumns / 2),
+            indices.data(),        kColumns / 8, stored.size() >= (size_t{8} << 20)};
+  }
+  DecompressRequest decompress() {
+    return {view(stored, kColumns / 2), indices.data(), kColumns / 8, view(copy, kColumns)};
+  }
+
+  int64_t bytes, rows;
+  Format format;
+  std::vector<uint8_t> dense, copy, mask, stored, indices;
+};
+
+template <typename First, typename Second>
+void race(bool is_large, const First &first, const Second &second, double &best_first, double &best_second) {
+  best_first = best_second = 1e9;
+  const int rounds = is_large ? 9 : 60, repeats = is_large ? 1 : 8;
+  const auto time = [&](const auto &run, double &best) {
+    const double begin = now();
+    for (int i = 0; i < repeats; ++i) run();
+    best = std::min(best, (now() - begin) / repeats);
+  };
+  for (int round = 0; round < rounds; ++round) {
+    time(first, best_first);
+    time(second, best_second);
+  }
+}
+
+// `moved` are bytes that a row reads and writes.
+template <typename Request>
+void add(Packing24 &packing, const char *name, std::span<const Row<Request>> rows, const Request &request, size_t moved,
+         double bar, std::vector<SparseRate> &rates) {
+  for (const Row<Request> &row : rows) {
+    if ((row.needs & ~cpu_features()) != 0 || row.needs == 0) continue;
+    if (row.refuses != nullptr && row.refuses(request) != nullptr) continue;
+    SparseRate rate = {name + (" of " + format_name(packing.format.id)), row.name, "of memcpy's bytes"};
+    double copy_seconds = 0;
+    std::vector<uint8_t> to(packing.dense.size());
+    race(
+        packing.dense.size() > (size_t{8} << 20),
+        [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense.size()); }, [&] { row.run(request); },
+        copy_seconds, rate.seconds);
+    rate.gigaelements = static_cast<double>(packing.rows * kColumns) / rate.seconds * 1e-9;
+    rate.gigabytes = static_cast<double>(moved) / rate.seconds * 1e-9;
+    rate.memcpy_gigabytes = 2 * static_cast<double>(packing.dense.size()) / copy_seconds * 1e-9;
+    rate.ratio = rate.gigabytes / rate.memcpy_gigabytes;
+    rate.bar = bar;
+    rates.push_back(rate);
+  }
+}
+
+}  // namespace
+
+std::vector<SparseRate> pack_rates(int64_t dense_bytes) {
+  std::vector<SparseRate> rates;
+  const bool is_large = dense_bytes > (int64_t{8} << 20);
+  for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8}) {
+    Packing24 packing(element, dense_bytes);
+    const size_t half = packing.stored.size() + packing.indices.size();
+    add(packing, "compress", compress_kernels(), packing.compress(), packing.dense.size() + packing.mask.size() + half,
+        is_large && element == LPT_FORMAT_F32 ? kBarOfCompress : 0.0, rates);
+    add(packing, "decompress", decompress_kernels(), packing.decompress(), half + packing.dense.size(), 0.0, rates);
+  }
+  return rates;
+}
+
+}  // namespace lpt::bench
