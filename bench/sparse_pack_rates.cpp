@@ -14,14 +14,18 @@ constexpr double kBarOfCompress = 0.9;
 
 // A dense matrix, its mask, and room for what is stored.
 struct Packing24 {
-  Packing24(lpt_format element, int64_t dense_bytes)
+  static constexpr size_t kLine = 64;  // matrices begin on lines, as the library's own do
+
+  Packing24(lpt_format element, int64_t wanted_bytes)
       : bytes(element_bits(element) / 8),
-        rows(std::max<int64_t>(dense_bytes / bytes / kColumns, 1)),
-        dense(static_cast<size_t>(rows * kColumns * bytes), 0x3A),
-        copy(dense.size()),
+        rows(std::max<int64_t>(wanted_bytes / bytes / kColumns, 1)),
+        dense_bytes(static_cast<size_t>(rows * kColumns * bytes)),
+        half_bytes(dense_bytes / 2 + static_cast<size_t>(rows * kColumns / 8)),
+        dense(dense_bytes + kLine, 0x3A),
+        copy(dense_bytes + kLine, 1),
         mask(static_cast<size_t>(rows * kColumns)),
-        stored(dense.size() / 2),
-        indices(static_cast<size_t>(rows * kColumns / 8)) {
+        stored(dense_bytes / 2 + kLine, 1),
+        indices(static_cast<size_t>(rows * kColumns / 8), 1) {
     uint32_t state = 1;
     for (size_t i = 0; i < mask.size(); i += 4) {
       state = state * 1664525 + 1013904223;
@@ -33,22 +37,25 @@ struct Packing24 {
   MatrixView view(std::vector<uint8_t> &memory, int64_t columns) const {
     MatrixView result;
     result.format = format;
-    result.data = memory.data();
+    result.data = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(memory.data()) + kLine - 1) / kLine * kLine);
     result.rows = rows;
     result.columns = result.row_stride = columns;
     return result;
   }
   CompressRequest compress() {
     MatrixView bytes_view = view(mask, kColumns);
+    bytes_view.data = mask.data();
     find_format(LPT_FORMAT_UINT8, bytes_view.format);
     return {view(dense, kColumns), bytes_view,   view(stored, kColumns / 2),
-            indices.data(),        kColumns / 8, stored.size() >= (size_t{8} << 20)};
+            indices.data(),        kColumns / 8, dense_bytes >= (size_t{16} << 20)};
   }
   DecompressRequest decompress() {
-    return {view(stored, kColumns / 2), indices.data(), kColumns / 8, view(copy, kColumns)};
+    return {view(stored, kColumns / 2), indices.data(), kColumns / 8, view(copy, kColumns),
+            dense_bytes >= (size_t{16} << 20)};
   }
 
   int64_t bytes, rows;
+  size_t dense_bytes, half_bytes;
   Format format;
   std::vector<uint8_t> dense, copy, mask, stored, indices;
 };
@@ -77,14 +84,14 @@ void add(Packing24 &packing, const char *name, std::span<const Row<Request>> row
     if (row.refuses != nullptr && row.refuses(request) != nullptr) continue;
     SparseRate rate = {name + (" of " + format_name(packing.format.id)), row.name, "of memcpy's bytes"};
     double copy_seconds = 0;
-    std::vector<uint8_t> to(packing.dense.size());
+    std::vector<uint8_t> to(packing.dense_bytes, 1);
     race(
-        packing.dense.size() > (size_t{8} << 20),
-        [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense.size()); }, [&] { row.run(request); },
+        packing.dense_bytes > (size_t{8} << 20),
+        [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense_bytes); }, [&] { row.run(request); },
         copy_seconds, rate.seconds);
     rate.gigaelements = static_cast<double>(packing.rows * kColumns) / rate.seconds * 1e-9;
     rate.gigabytes = static_cast<double>(moved) / rate.seconds * 1e-9;
-    rate.memcpy_gigabytes = 2 * static_cast<double>(packing.dense.size()) / copy_seconds * 1e-9;
+    rate.memcpy_gigabytes = 2 * static_cast<double>(packing.dense_bytes) / copy_seconds * 1e-9;
     rate.ratio = rate.gigabytes / rate.memcpy_gigabytes;
     rate.bar = bar;
     rates.push_back(rate);
@@ -98,10 +105,10 @@ std::vector<SparseRate> pack_rates(int64_t dense_bytes) {
   const bool is_large = dense_bytes > (int64_t{8} << 20);
   for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8}) {
     Packing24 packing(element, dense_bytes);
-    const size_t half = packing.stored.size() + packing.indices.size();
-    add(packing, "compress", compress_kernels(), packing.compress(), packing.dense.size() + packing.mask.size() + half,
+    const size_t half = packing.half_bytes;
+    add(packing, "compress", compress_kernels(), packing.compress(), packing.dense_bytes + packing.mask.size() + half,
         is_large && element == LPT_FORMAT_F32 ? kBarOfCompress : 0.0, rates);
-    add(packing, "decompress", decompress_kernels(), packing.decompress(), half + packing.dense.size(), 0.0, rates);
+    add(packing, "decompress", decompress_kernels(), packing.decompress(), half + packing.dense_bytes, 0.0, rates);
   }
   return rates;
 }

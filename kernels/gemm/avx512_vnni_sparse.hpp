@@ -219,6 +219,7 @@ void multiply_sparse(const GemmRequest &request) {
     for (; i + Kind::kSharedRows <= request.m; i += Kind::kSharedRows) {
       multiply_row<Kind, Kind::kSharedRows>(request, i, column, rows, reads);
     }
+    for (; i + 4 <= request.m; i += 4) multiply_row<Kind, 4>(request, i, column, rows, reads);
     for (; i < request.m; ++i) {
       multiply_row<Kind, 1>(request, i, column, rows, reads);
     }

@@ -42,14 +42,13 @@ struct Bytes4 {
 template <typename Kind>
 constexpr int64_t kCodes = 64 / static_cast<int64_t>(sizeof(typename Kind::Code));  // of a register
 
-// Half of a register; past the caches where it begins on its own size.
+// A whole line of memory, past the caches where it is one.
 template <bool kIsStreamed>
-inline void write_half(void *to, __m512i codes) {
-  const __m256i half = _mm512_castsi512_si256(codes);
+inline void write_line(void *to, __m512i codes) {
   if (kIsStreamed) {
-    _mm256_stream_si256(static_cast<__m256i *>(to), half);
+    _mm512_stream_si512(static_cast<__m512i *>(to), codes);
   } else {
-    _mm256_storeu_si256(static_cast<__m256i *>(to), half);
+    _mm512_storeu_si512(to, codes);
   }
 }
 
@@ -66,20 +65,24 @@ inline void compress_step(const typename Kind::Code *source, const uint8_t *mask
     memcpy(kept + c / 8, &bits, sizeof bits);
   }
   gather_places(kept, two, indices);
-  for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
-    const __m512i codes = Kind::load(bits_at<Mask>(kept, c), source + c);
-    write_half<kIsStreamed>(stored + c / 2, Kind::gather(bits_at<Mask>(two, c), codes));
+  const auto half = [&](int64_t c) {
+    return Kind::gather(bits_at<Mask>(two, c), Kind::load(bits_at<Mask>(kept, c), source + c));
+  };
+  for (int64_t c = 0; c < kSparseStep; c += 2 * kCodes<Kind>) {
+    const __m512i low = half(c);
+    const __m256i high = _mm512_castsi512_si256(half(c + kCodes<Kind>));
+    write_line<kIsStreamed>(stored + c / 2, _mm512_inserti64x4(low, high, 1));
   }
 }
 
-template <typename Kind>
+template <typename Kind, bool kIsStreamed = false>
 inline void decompress_step(const typename Kind::Code *stored, const uint8_t *indices, typename Kind::Code *target) {
   alignas(64) uint8_t bits[64];
   spread_places(indices, bits);
   for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
     const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + c / 2));
     const __m512i codes = Kind::spread(bits_at<typename Kind::Mask>(bits, c), _mm512_castsi256_si512(half));
-    _mm512_storeu_si512(target + c, codes);
+    write_line<kIsStreamed>(target + c, codes);
   }
 }
 
@@ -108,18 +111,18 @@ struct LastStep {
   }
 };
 
+// Whether each row begins with a line.
 template <typename Kind>
-bool is_streamed(const CompressRequest &request) {
-  const auto begin = reinterpret_cast<uintptr_t>(request.stored.data);
-  const auto stride = static_cast<uintptr_t>(request.stored.row_stride) * sizeof(typename Kind::Code);
-  return request.is_streamed && begin % 32 == 0 && stride % 32 == 0;
+bool has_lines(const MatrixView &matrix) {
+  const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
+  return begin % 64 == 0 && static_cast<uintptr_t>(matrix.row_stride) * sizeof(typename Kind::Code) % 64 == 0;
 }
 
 template <typename Kind>
 void compress_rows(const CompressRequest &request) {
   using Code = typename Kind::Code;
   const int64_t columns = request.source.columns;
-  const bool is_past_caches = is_streamed<Kind>(request);
+  const bool is_past_caches = request.is_streamed && has_lines<Kind>(request.stored);
   const int64_t rows = request.source.rows;
   const Ahead source_ahead =
       ahead_over(request.source.data, rows * request.source.row_stride * static_cast<int64_t>(sizeof(Code)));
@@ -150,18 +153,27 @@ template <typename Kind>
 void decompress_rows(const DecompressRequest &request) {
   using Code = typename Kind::Code;
   const int64_t columns = request.target.columns;
+  const bool is_past_caches = request.is_streamed && has_lines<Kind>(request.target);
+  const int64_t stored_bytes = request.target.rows * request.stored.row_stride * static_cast<int64_t>(sizeof(Code));
+  const Ahead ahead = ahead_over(request.stored.data, stored_bytes);
   for (int64_t row = 0; row < request.target.rows; ++row) {
     const Code *stored = static_cast<const Code *>(request.stored.data) + row * request.stored.row_stride;
     const uint8_t *indices = request.indices + row * request.index_stride;
     Code *target = static_cast<Code *>(request.target.data) + row * request.target.row_stride;
     int64_t c = 0;
     for (; c + kSparseStep <= columns; c += kSparseStep) {
-      decompress_step<Kind>(stored + c / 2, indices + c / 8, target + c);
+      for (int64_t line = 0; line < kSparseStep / 2; line += 4 * kCodes<Kind>) ahead.ask<4>(stored + c / 2 + line);
+      if (is_past_caches) {
+        decompress_step<Kind, true>(stored + c / 2, indices + c / 8, target + c);
+      } else {
+        decompress_step<Kind>(stored + c / 2, indices + c / 8, target + c);
+      }
     }
     if (c == columns) continue;
     LastStep<Kind> last;
     last.decompress(stored + c / 2, indices + c / 8, columns - c, target + c);
   }
+  if (is_past_caches) _mm_sfence();
 }
 
 }  // namespace

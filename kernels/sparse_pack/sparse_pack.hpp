@@ -29,7 +29,8 @@ struct DecompressRequest {
   MatrixView stored;
   const uint8_t *indices;
   int64_t index_stride;
-  MatrixView target;  // codes of the stored element; column_stride 1
+  MatrixView target;         // codes of the stored element; column_stride 1
+  bool is_streamed = false;  // of the target, as above
 };
 
 // mask(r, c) = 1 where source(r, c) is not zero, else 0.

@@ -196,13 +196,15 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
 }
 
 Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense) {
-  const DecompressRequest whole{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
+  const bool is_streamed = view_bytes(dense) >= kStreamedBytes;
+  const DecompressRequest whole{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense),
+                                is_streamed};
   const Row<DecompressRequest> *row = nullptr;
   LPT_TRY(choose(context, "decompress", decompress_kernels(), whole, {dense.format.id}, &row));
   const Measure measure(context, "decompress", row->name, view_bytes(sparse) + view_bytes(dense));
   parallel_parts(context, dense.rows, dense.columns, [&](int64_t begin, int64_t count) {
     row->run({cut_rows(whole.stored, begin, count), whole.indices + begin * whole.index_stride, whole.index_stride,
-              cut_rows(whole.target, begin, count)});
+              cut_rows(whole.target, begin, count), is_streamed});
   });
   copy_scales(sparse, dense);
   return {};
