@@ -152,7 +152,7 @@ class Table {
   std::vector<SparseRate> rates_;
 };
 
-// Two figures of each: beside reading the source, and beside the plain row or a search of all patterns.
+// Two figures of each: beside reading the source, and beside the plain row, or for 2:4 a scalar search of all patterns.
 std::vector<SparseRate> transposable_figures(int64_t elements, bool is_in_cache) {
   std::vector<SparseRate> figures;
   for (const TransposableRate &rate : transposable_rates(elements)) {
@@ -162,7 +162,7 @@ std::vector<SparseRate> transposable_figures(int64_t elements, bool is_in_cache)
     figure.ratio = rate.of_read;
     figure.bar = is_in_cache ? 0 : rate.read_bar;
     figures.push_back(figure);
-    figure.measure = "times the plain row";
+    figure.measure = "times the plain search";
     figure.ratio = rate.of_plain;
     figure.bar = rate.plain_bar;
     figures.push_back(figure);
