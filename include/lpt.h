@@ -1579,8 +1579,8 @@ LPT_API void lpt_sparse_values_init(lpt_sparse_values *values, size_t struct_siz
  * Ties      the lower index stays (along the row, or down the column; for BOTH see docs/sparsity.md).
  * Specials  NaN counts as larger than infinity, and so stays and is seen. The MVUE rules keep a group that holds one,
  *           or whose magnitudes sum past f32, as MAGNITUDE does. Zeros fill a group that has fewer than N other numbers.
- * Random    group g of row r draws at (index of the row) · (groups of a row) + g: a shard that begins with a group draws
- *           what the whole tensor draws.
+ * Random    groups are counted over the whole tensor, rows first: group g of row r draws at r · (groups of a row) + g, that
+ *           of rows M·g and on in column c at g · columns + c. A shard that begins with a group draws what the whole draws.
  * Source    Chmiel et al., arXiv 2203.10991 (MVUE); Hubara et al., arXiv 2102.08124 (transposable); Meng et al., arXiv
  *           2505.23949 (ENTROPY); Hu et al., arXiv 2404.01847 and 2409.09099 (2:4 training, soft threshold).
  *

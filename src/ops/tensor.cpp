@@ -23,7 +23,19 @@ int64_t dense_row_stride(lpt_format element, int64_t columns) {
 // Two groups that store their first two columns: what an empty group has.
 constexpr uint8_t kFirstTwo = 0x44;
 
-Status check_format(lpt_format id, Format &out_format) {
+void set_dense_strides(Tensor &tensor) {
+  int64_t stride = 1;
+  for (int32_t i = tensor.rank - 1; i >= 0; --i) {
+    tensor.strides[i] = stride;
+    const bool is_last = i == tensor.rank - 1;
+    stride = is_last ? dense_row_stride(tensor.format.element, stored_columns(tensor.format, tensor.extents[i]))
+                     : stride * tensor.extents[i];
+  }
+}
+
+}  // namespace
+
+Status check_tensor_format(lpt_format id, Format &out_format) {
   if (!find_format(id, out_format)) {
     return invalid("format is %lld: expected one of lpt_format_values or what lpt_format_from_description() gives",
                    static_cast<long long>(id));
@@ -31,7 +43,7 @@ Status check_format(lpt_format id, Format &out_format) {
   return {};
 }
 
-Status check_extents(int32_t rank, const int64_t *extents) {
+Status check_tensor_extents(int32_t rank, const int64_t *extents) {
   if (rank < 0 || rank > kMostAxes) return invalid("rank is %d: expected 0 to %d", rank, kMostAxes);
   if (rank > 0 && extents == nullptr) return invalid("extents is NULL: expected %d numbers", rank);
   int64_t product = 1;
@@ -46,18 +58,6 @@ Status check_extents(int32_t rank, const int64_t *extents) {
   }
   return {};
 }
-
-void set_dense_strides(Tensor &tensor) {
-  int64_t stride = 1;
-  for (int32_t i = tensor.rank - 1; i >= 0; --i) {
-    tensor.strides[i] = stride;
-    const bool is_last = i == tensor.rank - 1;
-    stride = is_last ? dense_row_stride(tensor.format.element, stored_columns(tensor.format, tensor.extents[i]))
-                     : stride * tensor.extents[i];
-  }
-}
-
-}  // namespace
 
 void set_unit_scales(const MatrixView &view) {
   if (view.tensor_scale != nullptr) *view.tensor_scale = 1.0f;
@@ -116,8 +116,8 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
 
 Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_t *extents, Tensor **out_tensor) {
   Format format;
-  LPT_TRY(check_format(id, format));
-  LPT_TRY(check_extents(rank, extents));
+  LPT_TRY(check_tensor_format(id, format));
+  LPT_TRY(check_tensor_extents(rank, extents));
   if (!format.is_plain() && rank < 2) {
     return invalid("rank is %d: %s has scales and takes rank 2 or more", rank, format_name(id).c_str());
   }
@@ -154,12 +154,12 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
 
 Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor) {
   Format format;
-  LPT_TRY(check_format(description.format, format));
+  LPT_TRY(check_tensor_format(description.format, format));
   if (!format.is_plain() || format.is_sparse) {
     return invalid("format is %s: it has %s; wrap its parts and join them with lpt_tensor_combine()",
                    format_name(format.id).c_str(), format.is_plain() ? "indices" : "scales");
   }
-  LPT_TRY(check_extents(description.rank, description.extents));
+  LPT_TRY(check_tensor_extents(description.rank, description.extents));
   if (description.reserved != 0) return unsupported("reserved is %d: expected 0", description.reserved);
   const Packing packing = packing_of(format.element);
   const auto bytes = static_cast<uintptr_t>(packing.elements == 1 ? packing.bytes : 1);
@@ -217,246 +217,6 @@ Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns,
   description.extents = extents;
   description.strides = row_stride == 0 ? nullptr : strides;
   return wrap_tensor(description, out_tensor);
-}
-
-namespace {
-
-// Begin and extent of a view along the folded rows or columns, against the blocks of that axis.
-Status check_block_edges(const char *axis, int64_t begin, int64_t extent, int64_t whole, int64_t block) {
-  if (begin % block != 0 || (begin + extent != whole && extent % block != 0)) {
-    return invalid("the view's %s %lld to %lld cut a block: expected edges at multiples of %lld", axis,
-                   static_cast<long long>(begin), static_cast<long long>(begin + extent),
-                   static_cast<long long>(block));
-  }
-  return {};
-}
-
-// Places come two groups of four to a byte.
-Status cut_indices(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor &view) {
-  LPT_TRY(check_block_edges("columns", begins[1], extents[1], tensor.extents[1], 8));
-  if (tensor.sparse_indices != nullptr) view.sparse_indices += begins[0] * tensor.sparse_index_stride + begins[1] / 8;
-  return {};
-}
-
-}  // namespace
-
-Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor) {
-  auto view = std::make_unique<Tensor>(tensor);
-  const Packing packing = packing_of(tensor.format.element);
-  int64_t offset = 0;
-  for (int32_t i = 0; i < tensor.rank; ++i) {
-    if (begins[i] < 0 || extents[i] < 0 || extents[i] > tensor.extents[i] - begins[i]) {
-      return invalid("axis %d: begin %lld and extent %lld leave 0 to %lld", i, static_cast<long long>(begins[i]),
-                     static_cast<long long>(extents[i]), static_cast<long long>(tensor.extents[i]));
-    }
-    const bool is_halved = tensor.format.is_sparse && i == tensor.rank - 1;
-    offset += (is_halved ? begins[i] / 2 : begins[i]) * tensor.strides[i];
-    view->extents[i] = extents[i];
-  }
-  if (tensor.layout == Layout::kPanels) {
-    LPT_TRY(cut_panels(tensor, begins, *view));
-    *out_tensor = view.release();
-    return {};
-  }
-  if (tensor.format.is_sparse) LPT_TRY(cut_indices(tensor, begins, extents, *view));
-  if (offset % packing.elements != 0) {
-    return invalid("begins[%d] is %lld: elements of %s share bytes, expected a multiple of %d", tensor.rank - 1,
-                   static_cast<long long>(begins[tensor.rank - 1]), format_name(tensor.format.id).c_str(),
-                   packing.elements);
-  }
-  if (tensor.format.has_block_scale()) {
-    // Only the first axis may be cut when leading axes fold into rows.
-    for (int32_t i = 1; i + 1 < tensor.rank; ++i) {
-      if (extents[i] != tensor.extents[i]) {
-        return invalid("axis %d of a tensor with block scales is cut: only the first and the last may be", i);
-      }
-    }
-    const Shape shape = shape_of(tensor);
-    const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
-    const int64_t fold = tensor.rank > 1 && tensor.extents[0] > 0 ? shape.rows / tensor.extents[0] : 1;
-    const int64_t first_row = begins[0] * fold;
-    const int64_t first_column = begins[tensor.rank - 1];
-    const Shape part = shape_of(*view);
-    // A block of a whole axis serves any part of it.
-    if (tensor.format.block_rows != LPT_WHOLE) {
-      LPT_TRY(check_block_edges("rows", first_row, part.rows, shape.rows, grid.block_rows));
-    }
-    if (tensor.format.block_columns != LPT_WHOLE) {
-      LPT_TRY(check_block_edges("columns", first_column, part.columns, shape.columns, grid.block_columns));
-    }
-    const int64_t row = tensor.format.block_rows == LPT_WHOLE ? 0 : first_row / grid.block_rows;
-    const int64_t column = tensor.format.block_columns == LPT_WHOLE ? 0 : first_column / grid.block_columns;
-    if (view->block_scales != nullptr) {
-      view->block_scales = static_cast<std::byte *>(tensor.block_scales) +
-                           (row * tensor.block_scale_stride + column) * (element_bits(tensor.format.block_scale) / 8);
-    }
-    if (view->zero_points != nullptr) view->zero_points += row * tensor.block_scale_stride + column;
-  }
-  if (view->data != nullptr) {
-    view->data = static_cast<std::byte *>(tensor.data) + offset / packing.elements * packing.bytes;
-  }
-  *out_tensor = view.release();
-  return {};
-}
-
-Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) {
-  if (tensor.layout == Layout::kPanels) return unsupported("tensor is packed weights: they have no parts");
-  auto result = std::make_unique<Tensor>();
-  lpt_format plain = LPT_FORMAT_NONE;
-  if (part == LPT_PART_PAYLOAD) {
-    *result = tensor;
-    result->block_scales = nullptr;
-    result->tensor_scale = nullptr;
-    result->zero_points = nullptr;
-    result->sparse_indices = nullptr;
-    if (tensor.format.is_sparse) result->extents[1] = stored_columns(tensor.format, tensor.extents[1]);
-    plain = tensor.format.element;
-  } else if (part == LPT_PART_SPARSE_INDICES && tensor.format.is_sparse) {
-    plain = LPT_FORMAT_UINT8;
-    result->rank = 2;
-    result->extents[0] = tensor.extents[0];
-    result->extents[1] = index_bytes(tensor.extents[1]);
-    result->strides[0] = tensor.sparse_index_stride;
-    result->strides[1] = 1;
-    result->data = tensor.sparse_indices;
-    result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
-  } else if ((part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) ||
-             (part == LPT_PART_ZERO_POINTS && tensor.format.has_zero_point())) {
-    const Shape shape = shape_of(tensor);
-    const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
-    const bool is_scales = part == LPT_PART_BLOCK_SCALES;
-    plain = is_scales ? tensor.format.block_scale : tensor.format.zero_point;
-    result->rank = 2;
-    result->extents[0] = grid.rows;
-    result->extents[1] = grid.columns;
-    result->strides[0] = tensor.block_scale_stride;
-    result->strides[1] = 1;
-    result->data = is_scales ? tensor.block_scales : tensor.zero_points;
-    result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
-  } else if (part == LPT_PART_TENSOR_SCALE && tensor.format.has_tensor_scale()) {
-    plain = tensor.format.tensor_scale;
-    result->data = tensor.tensor_scale;
-    result->storage.fill(tensor.storage[LPT_PART_TENSOR_SCALE]);
-  } else {
-    return invalid("part is %d: %s has no such part", part, format_name(tensor.format.id).c_str());
-  }
-  find_format(plain, result->format);
-  *out_tensor = result.release();
-  return {};
-}
-
-namespace {
-
-Status check_scales(const Tensor &scales, const char *name, lpt_format format, int64_t rows, int64_t columns) {
-  const Shape shape = shape_of(scales);
-  if (scales.format.id != format) {
-    return invalid("%s is %s: expected %s", name, format_name(scales.format.id).c_str(), format_name(format).c_str());
-  }
-  if (shape.rows * shape.columns != rows * columns || (shape.columns != columns && rows != 1 && columns != 1)) {
-    return invalid("%s is %lld×%lld: expected %lld×%lld", name, static_cast<long long>(shape.rows),
-                   static_cast<long long>(shape.columns), static_cast<long long>(rows),
-                   static_cast<long long>(columns));
-  }
-  MatrixView view;
-  LPT_TRY(matrix_of(scales, name, view));
-  const bool is_dense =
-      (view.column_stride == 1 || view.columns <= 1) && (view.row_stride == view.columns || view.rows <= 1);
-  if (!is_dense) return invalid("%s is strided: expected dense scales", name);
-  return {};
-}
-
-}  // namespace
-
-Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
-                      Tensor **out_tensor) {
-  Format format;
-  LPT_TRY(check_format(id, format));
-  if (rows < 0) return invalid("rows is %lld: expected at least 0", static_cast<long long>(rows));
-  if (columns < 0) return invalid("columns is %lld: expected at least 0", static_cast<long long>(columns));
-  const int64_t extents[2] = {rows, columns};
-  LPT_TRY(check_extents(2, extents));
-  static constexpr const char *kNames[] = {"parts[0], the payload,", "parts[1], the block scales,",
-                                           "parts[2], the tensor scale,", "parts[3], the zero points,",
-                                           "parts[4], the sparse indices,"};
-  const bool is_wanted[] = {true, format.has_block_scale(), format.has_tensor_scale(), format.has_zero_point(),
-                            format.is_sparse};
-  for (int32_t i = 0; i < 5; ++i) {
-    const bool is_given = i < part_count && parts[i] != nullptr;
-    if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kNames[i]);
-    if (is_given != is_wanted[i]) {
-      return invalid("%s is %s: %s %s it", kNames[i], is_given ? "given" : "missing", format_name(id).c_str(),
-                     is_wanted[i] ? "needs" : "lacks");
-    }
-  }
-  for (int32_t i = 5; i < part_count; ++i) {
-    if (parts[i] != nullptr) return invalid("parts[%d] is given: %s has no such part", i, format_name(id).c_str());
-  }
-
-  const Tensor &payload = *parts[LPT_PART_PAYLOAD];
-  MatrixView view;
-  LPT_TRY(matrix_of(payload, kNames[0], view));
-  const Packing packing = packing_of(format.element);
-  const bool is_small = element_bits(format.element) <= 8;
-  const bool is_bytes = payload.format.id == LPT_FORMAT_UINT8 && is_small && payload.format.id != format.element;
-  if (payload.format.id != format.element && !is_bytes) {
-    return invalid("parts[0], the payload, is %s: expected %s%s", format_name(payload.format.id).c_str(),
-                   format_name(format.element).c_str(), is_small ? " or uint8" : "");
-  }
-  const int64_t stored = stored_columns(format, columns);
-  const int64_t payload_columns = is_bytes ? packed_bytes(packing, stored) : stored;
-  if (view.rows != rows || view.columns != payload_columns) {
-    return invalid("parts[0], the payload, is %lld×%lld: expected %lld×%lld", static_cast<long long>(view.rows),
-                   static_cast<long long>(view.columns), static_cast<long long>(rows),
-                   static_cast<long long>(payload_columns));
-  }
-  if (is_bytes && view.row_stride % packing.bytes != 0 && rows > 1) {
-    return invalid("parts[0], the payload, has rows of %lld bytes: expected a multiple of %d, %d elements of %s",
-                   static_cast<long long>(view.row_stride), packing.bytes, packing.elements,
-                   format_name(format.element).c_str());
-  }
-  if (view.column_stride != 1)
-    return invalid("parts[0], the payload, has stride %lld along its rows: expected 1",
-                   static_cast<long long>(view.column_stride));
-  auto tensor = std::make_unique<Tensor>();
-  tensor->format = format;
-  tensor->rank = 2;
-  tensor->extents[0] = rows;
-  tensor->extents[1] = columns;
-  const int64_t packs = (view.row_stride + packing.bytes - 1) / packing.bytes;
-  tensor->strides[0] = is_bytes ? packs * packing.elements : view.row_stride;
-  tensor->strides[1] = 1;
-  tensor->data = view.data;
-  tensor->storage[0] = payload.storage[0];
-  if (format.has_block_scale()) {
-    const BlockGrid grid = block_grid(format, rows, columns);
-    const Tensor &scales = *parts[LPT_PART_BLOCK_SCALES];
-    LPT_TRY(check_scales(scales, kNames[1], format.block_scale, grid.rows, grid.columns));
-    tensor->block_scales = scales.data;
-    tensor->block_scale_stride = grid.columns;
-    tensor->storage[1] = scales.storage[0];
-  }
-  if (format.has_tensor_scale()) {
-    const Tensor &scale = *parts[LPT_PART_TENSOR_SCALE];
-    LPT_TRY(check_scales(scale, kNames[2], format.tensor_scale, 1, 1));
-    tensor->tensor_scale = static_cast<float *>(scale.data);
-    tensor->storage[2] = scale.storage[0];
-  }
-  if (format.has_zero_point()) {
-    const BlockGrid grid = block_grid(format, rows, columns);
-    const Tensor &zero_points = *parts[LPT_PART_ZERO_POINTS];
-    LPT_TRY(check_scales(zero_points, kNames[3], format.zero_point, grid.rows, grid.columns));
-    tensor->zero_points = static_cast<uint8_t *>(zero_points.data);
-    tensor->storage[3] = zero_points.storage[0];
-  }
-  if (format.is_sparse) {
-    const Tensor &indices = *parts[LPT_PART_SPARSE_INDICES];
-    LPT_TRY(check_scales(indices, kNames[4], LPT_FORMAT_UINT8, rows, index_bytes(columns)));
-    tensor->sparse_indices = static_cast<uint8_t *>(indices.data);
-    tensor->sparse_index_stride = index_bytes(columns);
-    tensor->storage[4] = indices.storage[0];
-  }
-  *out_tensor = tensor.release();
-  return {};
 }
 
 size_t tensor_bytes(const Tensor &tensor) {

@@ -32,6 +32,10 @@ namespace lpt {
 
 using Tensor = lpt_tensor;
 
+// A number that is a format, and extents that fit.
+Status check_tensor_format(lpt_format id, Format &out_format);
+Status check_tensor_extents(int32_t rank, const int64_t *extents);
+
 Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
 Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor);
 Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,

@@ -14,6 +14,11 @@ TEST(Recipe, NamesAreThoseThatAreModelled) {
     ASSERT_TRUE(ok(context.get(), lpt_recipe_name(context.get(), index++, &name)));
     EXPECT_STREQ(model.name, name);
   }
+  // Of f32: linear_sparse_test.cpp has what they do.
+  for (const char *sparse : {"sparse24", "sparse24_transposable", "mvue24_gradients"}) {
+    ASSERT_TRUE(ok(context.get(), lpt_recipe_name(context.get(), index++, &name)));
+    EXPECT_STREQ(sparse, name);
+  }
   ASSERT_TRUE(ok(context.get(), lpt_recipe_name(context.get(), index, &name)));
   EXPECT_EQ(nullptr, name);
 }

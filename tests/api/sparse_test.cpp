@@ -136,6 +136,31 @@ TEST(SparseMask, ShardsDrawWhatTheWholeDraws) {
   }
 }
 
+// Groups are counted rows first, whichever way they lie: four rows of C columns have the draws of C rows of one group, and the
+// next four those that follow.
+TEST(SparseMask, GroupsOfColumnsDrawRowAfterRow) {
+  const Context context = make_context();
+  lpt_context *c = context.get();
+  const int64_t columns = 37;
+  const std::vector<double> numbers = draw_normal(510, 8 * columns);
+  const Tensor source = wrap(c, numbers, 8, columns);
+  lpt_sparse_options options = selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN, LPT_SPARSE_RULE_MVUE);
+  const std::vector<uint8_t> whole = selected(c, source.get(), options);
+  for (const int64_t group : {0, 1}) {
+    const std::vector<double> rows(numbers.begin() + group * 4 * columns, numbers.begin() + (group + 1) * 4 * columns);
+    const std::vector<double> turned = transposed(rows, 4, columns);
+    const Tensor lines = wrap(c, turned, columns, 4);
+    options.direction = LPT_SPARSE_DIRECTION_ROW;
+    options.random.offset = group * 4 * columns;
+    const std::vector<uint8_t> found = selected(c, lines.get(), options);
+    for (int64_t r = 0; r < 4; ++r) {
+      for (int64_t i = 0; i < columns; ++i) {
+        ASSERT_EQ(whole[static_cast<size_t>((group * 4 + r) * columns + i)], found[static_cast<size_t>(i * 4 + r)]);
+      }
+    }
+  }
+}
+
 TEST(SparseMask, ThreadsDoNotMatter) {
   const Context one = make_context(1);
   const Context many = make_context(3);

@@ -109,6 +109,8 @@ constexpr const char *kDescribedNames[] = {
     "e7m0b63-fnuz/tensor/f32",
 };
 
+constexpr int kSparseBit = 60;
+
 lpt_format format_of(const std::string &name) {
   lpt_format id = LPT_FORMAT_NONE;
   const Status status = format_from_name(name.c_str(), id);
@@ -191,10 +193,28 @@ TEST(Format, RefusesAPresetSpelledInBits) {
   EXPECT_TRUE(find_format(mxfp4 ^ (lpt_format{5} << 29) ^ (lpt_format{6} << 29), format));
 }
 
+// Bit 60 makes a format 2:4, and another one of what is none with it: a preset, a lone element, an element without a zero.
+TEST(Format, TakesTheBitOfSparsity) {
+  constexpr lpt_format kBit = lpt_format{1} << kSparseBit;
+  Format format;
+  ASSERT_TRUE(find_format(format_of("bf16/tensor/f32") | kBit, format));
+  EXPECT_TRUE(format.is_sparse);
+  EXPECT_EQ(format_of("bf16/tensor/f32/2:4"), format.id);
+  EXPECT_FALSE(find_format(LPT_FORMAT_NVFP4 | kBit, format));
+  EXPECT_FALSE(find_format(LPT_FORMAT_BF16 | kBit, format));
+  ASSERT_TRUE(find_format(format_of("bf16/2:4"), format));
+  EXPECT_EQ(LPT_FORMAT_BF16, dense_format(format.id));
+  EXPECT_EQ(format.id, sparse_format(LPT_FORMAT_BF16));
+  EXPECT_EQ(LPT_FORMAT_NVFP4, dense_format(sparse_format(LPT_FORMAT_NVFP4)));
+  EXPECT_EQ(LPT_FORMAT_NONE, sparse_format(LPT_FORMAT_NF4));
+  EXPECT_EQ(LPT_FORMAT_NONE, sparse_format(LPT_FORMAT_E8M0FNU));
+}
+
 TEST(Format, RefusesStrayBits) {
   for (const char *name : {"bf16/tensor/f32", "int8/1x64/f32", "e4m3fn/column/e8m0fnu/f32"}) {
     const lpt_format id = format_of(name);
     for (int bit = 34; bit < 64; ++bit) {
+      if (bit == kSparseBit) continue;
       Format format;
       EXPECT_FALSE(find_format(static_cast<lpt_format>(static_cast<uint64_t>(id) ^ uint64_t{1} << bit), format)) << bit;
     }
