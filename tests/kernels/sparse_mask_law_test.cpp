@@ -1,5 +1,6 @@
 // The law of an N:M group (kernels/sparse_mask/group.hpp) against theory in double: Chmiel et al., arXiv 2203.10991.
 #include "tests/kernels/sparse_mask_law.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -129,7 +130,7 @@ TEST(SparseLaw, NoiseIsWhatTheoryGives) {
   Random random(4);
   for (const auto &one : cases) {
     Ratio ratio;
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < (kIsSanitized ? 5000 : 20000); ++i) {
       const Magnitudes a = draw_group(random, one.source, one.pattern.of);
       ratio.add(variance(outcomes(one.rule, a, one.pattern.kept), a), energy(a));
     }
