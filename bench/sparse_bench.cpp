@@ -97,22 +97,6 @@ class Table {
   }
 
  private:
-  // The fastest of each, in turn, so that a drifting clock meets each alike.
-  template <typename First, typename Second>
-  void race(const First &first, const Second &second, double &best_first, double &best_second) const {
-    const int rounds = is_in_cache_ ? 60 : 9, repeats = is_in_cache_ ? 8 : 1;
-    const auto time = [&](const auto &run, double &best) {
-      const double begin = now();
-      for (int i = 0; i < repeats; ++i) run();
-      best = std::min(best, (now() - begin) / repeats);
-    };
-    best_first = best_second = 1e9;
-    for (int round = 0; round < rounds; ++round) {
-      time(first, best_first);
-      time(second, best_second);
-    }
-  }
-
   void add(SparseRate rate) {
     print(rate);
     rates_.push_back(std::move(rate));
@@ -124,7 +108,8 @@ class Table {
     if (row == nullptr) return;
     SparseRate rate = {given.name, row->name, "of memcpy's bytes"};
     double copy_seconds = 0;
-    race([&] { matrix_.copy(); }, [&] { row->run(request); }, copy_seconds, rate.seconds);
+    race(
+        is_in_cache_, [&] { matrix_.copy(); }, [&] { row->run(request); }, copy_seconds, rate.seconds);
     const auto elements = static_cast<double>(matrix_.elements());
     rate.gigaelements = elements / rate.seconds * 1e-9;
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
@@ -139,7 +124,8 @@ class Table {
     const Row<SparseMaskRequest> *row = row_for(request, 0), &plain = sparse_mask_kernels().back();
     SparseRate rate = {given.name, row->name, "times the plain row"};
     double plain_seconds = 0;
-    race([&] { plain.run(request); }, [&] { row->run(request); }, plain_seconds, rate.seconds);
+    race(
+        is_in_cache_, [&] { plain.run(request); }, [&] { row->run(request); }, plain_seconds, rate.seconds);
     rate.gigaelements = static_cast<double>(matrix_.elements()) / rate.seconds * 1e-9;
     rate.gigabytes = bytes_of(given) * rate.gigaelements;
     rate.ratio = plain_seconds / rate.seconds;

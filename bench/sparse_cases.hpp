@@ -1,10 +1,12 @@
 // What the bench of sparse masks runs: selections of one matrix by rows of kernels/sparse_mask.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "bench/peaks.hpp"
 #include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt::bench {
@@ -44,6 +46,22 @@ class SparseMatrix {
   std::vector<float> numbers_, masked_, copy_;
   std::vector<uint8_t> mask_;
 };
+
+// The fastest seconds of each, in turn, so that a drifting clock meets each alike.
+template <typename First, typename Second>
+void race(bool is_short, const First &first, const Second &second, double &best_first, double &best_second) {
+  const int rounds = is_short ? 60 : 9, repeats = is_short ? 8 : 1;
+  const auto time = [&](const auto &run, double &best) {
+    const double begin = now();
+    for (int i = 0; i < repeats; ++i) run();
+    best = std::min(best, (now() - begin) / repeats);
+  };
+  best_first = best_second = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    time(first, best_first);
+    time(second, best_second);
+  }
+}
 
 // Read and written once, in bytes for each number.
 double bytes_of(const SparseCase &given);

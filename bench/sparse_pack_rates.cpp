@@ -60,21 +60,6 @@ struct Packing24 {
   std::vector<uint8_t> dense, copy, mask, stored, indices;
 };
 
-template <typename First, typename Second>
-void race(bool is_large, const First &first, const Second &second, double &best_first, double &best_second) {
-  best_first = best_second = 1e9;
-  const int rounds = is_large ? 9 : 60, repeats = is_large ? 1 : 8;
-  const auto time = [&](const auto &run, double &best) {
-    const double begin = now();
-    for (int i = 0; i < repeats; ++i) run();
-    best = std::min(best, (now() - begin) / repeats);
-  };
-  for (int round = 0; round < rounds; ++round) {
-    time(first, best_first);
-    time(second, best_second);
-  }
-}
-
 // `moved` are bytes that a row reads and writes.
 template <typename Request>
 void add(Packing24 &packing, const char *name, std::span<const Row<Request>> rows, const Request &request, size_t moved,
@@ -86,7 +71,7 @@ void add(Packing24 &packing, const char *name, std::span<const Row<Request>> row
     double copy_seconds = 0;
     std::vector<uint8_t> to(packing.dense_bytes, 1);
     race(
-        packing.dense_bytes > (size_t{8} << 20),
+        packing.dense_bytes <= (size_t{8} << 20),
         [&] { std::memcpy(to.data(), packing.dense.data(), packing.dense_bytes); }, [&] { row.run(request); },
         copy_seconds, rate.seconds);
     rate.gigaelements = static_cast<double>(packing.rows * kColumns) / rate.seconds * 1e-9;

@@ -39,6 +39,18 @@ namespace lpt {
   for (int i = 0; i < 8; ++i) rows[i] = _mm256_castsi256_ps(bits[i]);
 }
 
+// 4 × 4 floats within halves, which undoes itself.
+[[gnu::always_inline]] static inline void transpose_fours(__m256 (&v)[4]) {
+  const __m256d low = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
+  const __m256d high = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
+  const __m256d other_low = _mm256_castps_pd(_mm256_unpacklo_ps(v[2], v[3]));
+  const __m256d other_high = _mm256_castps_pd(_mm256_unpackhi_ps(v[2], v[3]));
+  v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, other_low));
+  v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, other_low));
+  v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high, other_high));
+  v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high, other_high));
+}
+
 // The bits of blocks `block` to `block + 3`, one word of Philox in 64 bits.
 static inline void store_random_blocks(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, void *to) {
   const auto every = [](uint64_t word) { return _mm256_set1_epi64x(static_cast<int64_t>(word)); };

@@ -56,6 +56,18 @@ static inline __mmask64 lane_mask(int64_t begin, int64_t end) {
   for (int i = 0; i < 16; ++i) rows[i] = _mm512_castsi512_ps(bits[i]);
 }
 
+// 4 × 4 floats within quarters, which undoes itself.
+[[gnu::always_inline]] static inline void transpose_fours(__m512 (&v)[4]) {
+  const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
+  const __m512d high = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
+  const __m512d other_low = _mm512_castps_pd(_mm512_unpacklo_ps(v[2], v[3]));
+  const __m512d other_high = _mm512_castps_pd(_mm512_unpackhi_ps(v[2], v[3]));
+  v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, other_low));
+  v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, other_low));
+  v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, other_high));
+  v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, other_high));
+}
+
 // 16 random bits for each of 64 elements, in order: the first 32 elements in `low`. Or 8 bits for each of 128.
 struct RandomU16x64 {
   __m512i low;

@@ -1,28 +1,10 @@
 // The plain rows: they decide every bit. Any format, any strides, one element at a time.
 #include "kernels/quantize/rows.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/formats/numbers.hpp"
 
 namespace lpt {
 namespace {
-
-// The numbers of a view, read as f32.
-struct Numbers {
-  lpt_format plain;
-  const void *data;
-  Element element;  // of an encoded one
-};
-
-Element element_or_none(lpt_format plain) { return has_element(plain) ? element_of(plain) : Element{}; }
-
-Numbers numbers_of(const MatrixView &view) {
-  return {view.format.element, view.data, element_or_none(view.format.element)};
-}
-
-float load(const Numbers &numbers, int64_t index) {
-  if (numbers.plain == LPT_FORMAT_F32) return static_cast<const float *>(numbers.data)[index];
-  if (numbers.plain == LPT_FORMAT_F64) return static_cast<float>(static_cast<const double *>(numbers.data)[index]);
-  return decode(numbers.element, load_code(numbers.element, numbers.data, index));
-}
 
 uint32_t load_scale_code(const MatrixView &view, int64_t block_row, int64_t block_column) {
   const int64_t index = block_row * view.block_scale_stride + block_column;
@@ -77,14 +59,12 @@ void add_extremes(float value, Facts &facts) {
 }
 
 Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
-  const Numbers numbers = numbers_of(source);
+  const Numbers numbers(source);
   const int64_t columns = block.column_end - block.column_begin;
   Facts facts = {};
   facts.count = static_cast<float>((block.row_end - block.row_begin) * columns);
   for (int64_t row = block.row_begin; row < block.row_end; ++row) {
-    const auto value = [&](int64_t i) {
-      return load(numbers, row * source.row_stride + (block.column_begin + i) * source.column_stride);
-    };
+    const auto value = [&](int64_t i) { return numbers.load(row, block.column_begin + i); };
     for (int64_t i = 0; i < columns; ++i) add_extremes(value(i), facts);
     if (!has_sums) continue;
     const auto finite = [&](int64_t i) { return finite_magnitude(value(i)) == 0.0f ? 0.0f : value(i); };
@@ -98,12 +78,12 @@ Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
 // Sum of the squared errors that the elements of a block would have with a scale, to nearest even.
 float squared_error(const QuantizeRequest &request, const Block &block, const Element &element, float scale) {
   const MatrixView &source = request.source;
-  const Numbers numbers = numbers_of(source);
+  const Numbers numbers(source);
   const float inverse = inverse_scale(scale);
   float sum = 0.0f;
   for (int64_t row = block.row_begin; row < block.row_end; ++row) {
     sum += lane_sum(block.column_end - block.column_begin, [&](int64_t i) {
-      const float value = load(numbers, row * source.row_stride + (block.column_begin + i) * source.column_stride);
+      const float value = numbers.load(row, block.column_begin + i);
       if (finite_magnitude(value) == 0.0f) return 0.0f;
       const uint32_t code =
           encode(element, scaled(value, inverse), LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
@@ -220,13 +200,12 @@ uint32_t moved_code(const QuantizeRequest &request, const Element &element, floa
 void quantize_block(const QuantizeRequest &request, const Block &block, const Grid &grid) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
-  const Numbers numbers = numbers_of(source);
+  const Numbers numbers(source);
   const lpt_format plain = target.format.element;
   const Element element = element_or_none(plain);
   for (int64_t row = block.row_begin; row < block.row_end; ++row) {
     for (int64_t column = block.column_begin; column < block.column_end; ++column) {
-      const int64_t from = row * source.row_stride + column * source.column_stride;
-      const float value = scaled(load(numbers, from), grid.inverse);
+      const float value = scaled(numbers.load(row, column), grid.inverse);
       const int64_t index = row * target.row_stride + column;
       if (plain == LPT_FORMAT_F64) {
         static_cast<double *>(target.data)[index] = static_cast<double>(value);
@@ -249,8 +228,7 @@ struct Decoder {
   BlockGrid grid;
   Numbers numbers;
 
-  explicit Decoder(const MatrixView &of)
-      : view(of), grid(block_grid(of.format, of.rows, of.columns)), numbers(numbers_of(of)) {}
+  explicit Decoder(const MatrixView &of) : view(of), grid(block_grid(of.format, of.rows, of.columns)), numbers(of) {}
 
   int64_t block_of(int64_t row, int64_t column) const {
     return row / grid.block_rows * view.block_scale_stride + column / grid.block_columns;
@@ -265,7 +243,7 @@ struct Decoder {
     return view.format.has_zero_point() ? static_cast<float>(view.zero_points[block_of(row, column)]) : 0.0f;
   }
   float value_at(int64_t row, int64_t column) const {
-    const float element = load(numbers, row * view.row_stride + column);
+    const float element = numbers.load(row, column);
     return unscaled(view.format.has_zero_point() ? element - zero_at(row, column) : element, scale_at(row, column));
   }
 };
@@ -301,11 +279,9 @@ void turn_any_ref(const TurnRequest &request) {
 
 void magnitude_sum_any_ref(const MagnitudeSumRequest &request) {
   const MatrixView &source = request.source;
-  const Numbers numbers = numbers_of(source);
+  const Numbers numbers(source);
   for (int64_t row = 0; row < source.rows; ++row) {
-    const auto magnitude = [&](int64_t i) {
-      return finite_magnitude(load(numbers, row * source.row_stride + i * source.column_stride));
-    };
+    const auto magnitude = [&](int64_t i) { return finite_magnitude(numbers.load(row, i)); };
     request.sums[row] = lane_sum(source.columns, magnitude);
     if (request.squares == nullptr) continue;
     request.squares[row] = lane_sum(source.columns, [&](int64_t i) { return magnitude(i) * magnitude(i); });
@@ -329,22 +305,11 @@ void quantize_any_ref(const QuantizeRequest &request) {
 
 void dequantize_any_ref(const DequantizeRequest &request) {
   const MatrixView &source = request.source;
-  const MatrixView &target = request.target;
+  const Numbers target(request.target);
   const Decoder decoder(source);
-  const lpt_format plain = target.format.element;
-  const Element element = element_or_none(plain);
   for (int64_t row = 0; row < source.rows; ++row) {
     for (int64_t column = 0; column < source.columns; ++column) {
-      const float value = decoder.value_at(row, column);
-      const int64_t index = row * target.row_stride + column;
-      if (plain == LPT_FORMAT_F64) {
-        static_cast<double *>(target.data)[index] = static_cast<double>(value);
-      } else if (plain == LPT_FORMAT_F32) {
-        static_cast<float *>(target.data)[index] = value;
-      } else {
-        store_code(element, target.data, index,
-                   encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
-      }
+      target.store(row, column, decoder.value_at(row, column));
     }
   }
 }
@@ -365,7 +330,7 @@ bool is_clipped(const Decoder &quantized, float limit, float value, int64_t row,
 void cast_sums_any_ref(const CastSumsRequest &request) {
   const MatrixView &source = request.source;
   const Decoder quantized(request.quantized);
-  const Numbers numbers = numbers_of(source);
+  const Numbers numbers(source);
   const bool has_zero = request.quantized.format.has_zero_point();
   const float largest = largest_of(request.quantized.format.element) * (has_zero ? 1.0f : 1.0f + 0x1p-20f);
   CastSums sums;
@@ -374,7 +339,7 @@ void cast_sums_any_ref(const CastSumsRequest &request) {
     double squares[16] = {};
     double errors[16] = {};
     for (int64_t column = 0; column < source.columns; ++column) {
-      const float value = load(numbers, row * source.row_stride + column * source.column_stride);
+      const float value = numbers.load(row, column);
       const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
       if (value != value) {
         ++sums.nans;

@@ -141,18 +141,8 @@ struct Avx512Floats {
     v[1] = _mm512_unpackhi_ps(v[0], v[1]);
     v[0] = low;
   }
-  // Fours: 4 × 4 within quarters, which undoes itself.
-  [[gnu::always_inline]] static void apart(Floats (&v)[4]) {
-    const __m512d low = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
-    const __m512d high = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
-    const __m512d other_low = _mm512_castps_pd(_mm512_unpacklo_ps(v[2], v[3]));
-    const __m512d other_high = _mm512_castps_pd(_mm512_unpackhi_ps(v[2], v[3]));
-    v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, other_low));
-    v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, other_low));
-    v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high, other_high));
-    v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high, other_high));
-  }
-  [[gnu::always_inline]] static void together(Floats (&v)[4]) { apart(v); }
+  [[gnu::always_inline]] static void apart(Floats (&v)[4]) { transpose_fours(v); }
+  [[gnu::always_inline]] static void together(Floats (&v)[4]) { transpose_fours(v); }
 
   template <int kOf>
   static Floats in_order_of_apart(Floats a) {

@@ -1,7 +1,7 @@
 // The plain row: it decides every bit.
 #include "kernels/sparse_mask/group.hpp"
-#include "kernels/sparse_mask/numbers.hpp"
 #include "kernels/sparse_mask/rows.hpp"
+#include "src/formats/numbers.hpp"
 
 namespace lpt {
 namespace {

@@ -1,6 +1,6 @@
 // The plain rows of masks that are there already: applied, as decay, and with what they drop absorbed.
-#include "kernels/sparse_mask/numbers.hpp"
 #include "kernels/sparse_mask/rows.hpp"
+#include "src/formats/numbers.hpp"
 
 namespace lpt {
 namespace {

@@ -1,7 +1,7 @@
 // What a selection did to the numbers, in f64.
 #include "kernels/sparse_mask/group.hpp"
-#include "kernels/sparse_mask/numbers.hpp"
 #include "kernels/sparse_mask/rows.hpp"
+#include "src/formats/numbers.hpp"
 
 namespace lpt {
 namespace {

@@ -1,7 +1,7 @@
 // The plain row: it decides every bit.
 #include "kernels/transposable_mask/rows.hpp"
 #include "kernels/transposable_mask/tile.hpp"
-#include "src/formats/element.hpp"
+#include "src/formats/numbers.hpp"
 
 namespace lpt {
 namespace {
@@ -16,21 +16,14 @@ struct Place {
 
 int within(int64_t left, int size) { return static_cast<int>(left < size ? left : size); }
 
-float load(const MatrixView &view, const Element &element, int64_t row, int64_t column) {
-  const int64_t at = row * view.row_stride + column * view.column_stride;
-  if (view.format.element == LPT_FORMAT_F32) return static_cast<const float *>(view.data)[at];
-  if (view.format.element == LPT_FORMAT_F64) return static_cast<float>(static_cast<const double *>(view.data)[at]);
-  return decode(element, load_code(element, view.data, at));
-}
-
-void read_tile(const Request &request, const Element &element, const Place &place, Tile &tile) {
+void read_tile(const Request &request, const Numbers &source, const Place &place, Tile &tile) {
   tile.size = request.of;
   tile.kept = request.kept;
   for (int i = 0; i < tile.size; ++i) {
     for (int j = 0; j < tile.size; ++j) {
       float weight = 0.0f;
       if (i < place.rows && j < place.columns) {
-        weight = __builtin_fabsf(load(request.source, element, place.row + i, place.column + j));
+        weight = __builtin_fabsf(source.load(place.row + i, place.column + j));
         if (request.importance != nullptr) weight *= request.importance[place.column + j];
       }
       tile.weights[i * tile.size + j] = weight;
@@ -86,14 +79,13 @@ void write_tile(const MatrixView &view, const Place &place, const TileMask &mask
 
 template <typename Solve>
 void solve_tiles(const Request &request, const Solve &solve_tile) {
-  const MatrixView &source = request.source;
-  const Element element = has_element(source.format.element) ? element_of(source.format.element) : Element{};
+  const Numbers source(request.source);
+  const int64_t rows = request.source.rows, columns = request.source.columns;
   Tile tile;
-  for (int64_t row = 0; row < source.rows; row += request.of) {
-    for (int64_t column = 0; column < source.columns; column += request.of) {
-      const Place place = {row, column, within(source.rows - row, request.of),
-                           within(source.columns - column, request.of)};
-      read_tile(request, element, place, tile);
+  for (int64_t row = 0; row < rows; row += request.of) {
+    for (int64_t column = 0; column < columns; column += request.of) {
+      const Place place = {row, column, within(rows - row, request.of), within(columns - column, request.of)};
+      read_tile(request, source, place, tile);
       write_tile(request.mask, place, solve_tile(place, tile));
     }
   }

@@ -72,16 +72,7 @@ struct Avx2 {
   static Codes bits_of(Floats a) { return _mm256_castps_si256(a); }
   static Floats floats_of(Codes a) { return _mm256_castsi256_ps(a); }
 
-  [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) {
-    const __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(v[0], v[1]));
-    const __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(v[0], v[1]));
-    const __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(v[2], v[3]));
-    const __m256d high23 = _mm256_castps_pd(_mm256_unpackhi_ps(v[2], v[3]));
-    v[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(low01, low23));
-    v[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
-    v[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
-    v[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
-  }
+  [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) { lpt::transpose_fours(v); }
 
   // Tile t lies in lane 4 · (t % 2) + t / 2. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
   template <int kRow>

@@ -60,16 +60,7 @@ struct Avx512 {
   static Codes bits_of(Floats a) { return _mm512_castps_si512(a); }
   static Floats floats_of(Codes a) { return _mm512_castsi512_ps(a); }
 
-  [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) {
-    const __m512d low01 = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
-    const __m512d high01 = _mm512_castps_pd(_mm512_unpackhi_ps(v[0], v[1]));
-    const __m512d low23 = _mm512_castps_pd(_mm512_unpacklo_ps(v[2], v[3]));
-    const __m512d high23 = _mm512_castps_pd(_mm512_unpackhi_ps(v[2], v[3]));
-    v[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(low01, low23));
-    v[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low01, low23));
-    v[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(high01, high23));
-    v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(high01, high23));
-  }
+  [[gnu::always_inline]] static void transpose_fours(Floats (&v)[4]) { lpt::transpose_fours(v); }
 
   // Tile t lies in lane 4 · (t % 4) + t / 4. Rows 0 and 1 are in byte 0 of its lane, 2 and 3 in byte 1.
   template <int kRow>

@@ -238,18 +238,6 @@ void run_pieces(Context &context, const std::vector<Piece> &pieces, size_t begin
 
 }  // namespace
 
-Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
-                   MatrixView &out_view) {
-  Format parts;
-  find_format(format, parts);
-  const size_t bytes = lay_out_matrix(parts, rows, columns, nullptr, out_view);
-  if (is_check_only) return {};
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(bytes, &memory));
-  lay_out_matrix(parts, rows, columns, memory, out_view);
-  return {};
-}
-
 bool is_f64_product(const Product &product) {
   return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
          product.c.format.id == LPT_FORMAT_F64;

@@ -34,10 +34,6 @@ struct Decision {
   int64_t part_count;
 };
 
-// A matrix in the context's scratch; with `is_check_only` one without data.
-Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
-                   MatrixView &out_view);
-
 bool is_f64_product(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
 

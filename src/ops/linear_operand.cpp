@@ -86,14 +86,6 @@ bool is_clipped(const Recipe &recipe, lpt_product product) {
   return recipe.products[product].source == LPT_SOURCE_FORWARD_CLIPPED && recipe.casts[which].format != LPT_FORMAT_NONE;
 }
 
-Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
-  std::byte *memory = nullptr;
-  const size_t bytes = lay_out_matrix(format, rows, columns, nullptr, out_view);
-  LPT_TRY(context.arena->take(bytes, &memory));
-  lay_out_matrix(format, rows, columns, memory, out_view);
-  return {};
-}
-
 Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
                    Operand &out_source) {
   out_source = Operand{source, false};

@@ -102,8 +102,6 @@ struct Operand {
   bool is_transposed = false;
 };
 
-Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
-
 // What a cast reads: `source` itself, or its rotation in scratch. With `is_f32` always f32 in the cast's orientation.
 Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
                    Operand &out_source);

@@ -248,6 +248,23 @@ void copy_matrix(const MatrixView &source, const MatrixView &target) {
   }
 }
 
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
+  std::byte *memory = nullptr;
+  const size_t bytes = lay_out_matrix(format, rows, columns, nullptr, out_view);
+  LPT_TRY(context.arena->take(bytes, &memory));
+  lay_out_matrix(format, rows, columns, memory, out_view);
+  return {};
+}
+
+Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
+                   MatrixView &out_view) {
+  Format parts;
+  find_format(format, parts);
+  if (!is_check_only) return take_matrix(context, parts, rows, columns, out_view);
+  lay_out_matrix(parts, rows, columns, nullptr, out_view);
+  return {};
+}
+
 Parts split(const Context &context, int64_t units, int64_t work_per_unit) {
   constexpr int64_t kLeastWork = 16384;  // below, waking a thread costs more than it saves
   const int64_t width = width_of(context);

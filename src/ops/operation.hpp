@@ -66,6 +66,13 @@ Status make_random(const lpt_random &random, RandomRoom room, uint32_t role, int
 
 inline bool is_check_only(uint64_t flags) { return (flags & LPT_CHECK_ONLY) != 0; }
 
+// ---- scratch
+
+// A matrix in the context's scratch; with `is_check_only` one without data.
+Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
+Status take_matrix(Context &context, lpt_format format, int64_t rows, int64_t columns, bool is_check_only,
+                   MatrixView &out_view);
+
 // ---- choice of a kernel
 
 // Why one row was passed over: it needs features, or it refused with a static phrase.

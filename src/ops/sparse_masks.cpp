@@ -51,15 +51,9 @@ namespace {
 
 // Groups of one line of a mask that keep too many.
 int64_t count_overfull(const MatrixView &mask, int32_t kept, int32_t of) {
-  const auto *bytes = static_cast<const uint8_t *>(mask.data);
   int64_t result = 0;
   for (int64_t row = 0; row < mask.rows; ++row) {
-    for (int64_t begin = 0; begin < mask.columns; begin += of) {
-      const int64_t end = std::min(begin + of, mask.columns);
-      int32_t stay = 0;
-      for (int64_t i = begin; i < end; ++i) stay += bytes[row * mask.row_stride + i * mask.column_stride] != 0;
-      result += stay > kept;
-    }
+    for (int64_t begin = 0; begin < mask.columns; begin += of) result += count_kept(mask, row, begin, of) > kept;
   }
   return result;
 }

@@ -45,13 +45,9 @@ Status check_stored_apart(const MatrixView &sparse, const char *name, const Matr
 
 // Names the first group that keeps too many.
 Status check_groups(const MatrixView &mask, const char *line_name) {
-  const auto *bytes = static_cast<const uint8_t *>(mask.data);
   for (int64_t row = 0; row < mask.rows; ++row) {
     for (int64_t begin = 0; begin < mask.columns; begin += kOf) {
-      int32_t stay = 0;
-      for (int64_t i = begin; i < std::min<int64_t>(begin + kOf, mask.columns); ++i) {
-        stay += bytes[row * mask.row_stride + i * mask.column_stride] != 0;
-      }
+      const int32_t stay = count_kept(mask, row, begin, kOf);
       if (stay <= kKept) continue;
       return invalid("mask keeps %d of the 4 numbers from %lld of %s %lld: expected at most %d", stay, number(begin),
                      line_name, number(row), kKept);
@@ -83,9 +79,7 @@ void copy_scales(const MatrixView &source, const MatrixView &target) {
 }
 
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(source.rows * source.columns), &memory));
-  out_mask = dense_view(LPT_FORMAT_UINT8, memory, source.rows, source.columns);
+  LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, false, out_mask));
   const NonzeroRequest whole{plain_view(source), out_mask};
   const Row<NonzeroRequest> *row = nullptr;
   LPT_TRY(choose(context, "nonzero", nonzero_kernels(), whole, {source.format.id}, &row));
@@ -112,11 +106,7 @@ Status compress(Context &context, const MatrixView &source, const MatrixView &ma
 
 // Columns as rows, scales too.
 Status turn(Context &context, const MatrixView &source, MatrixView &out_turned) {
-  std::byte *memory = nullptr;
-  MatrixView shape;
-  const size_t bytes = lay_out_matrix(source.format, source.columns, source.rows, nullptr, shape);
-  LPT_TRY(context.arena->take(bytes, &memory));
-  lay_out_matrix(source.format, source.columns, source.rows, memory, out_turned);
+  LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, out_turned));
   if (source.tensor_scale != nullptr) *out_turned.tensor_scale = *source.tensor_scale;
   const Row<TurnRequest> *row = nullptr;
   LPT_TRY(choose(context, "turn", turn_kernels(), TurnRequest{source, out_turned}, {source.format.id}, &row));

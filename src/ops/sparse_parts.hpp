@@ -1,6 +1,8 @@
 // What selecting masks and using them share.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/ops/sparse.hpp"
 
@@ -11,6 +13,15 @@ constexpr double kStreamedBytes = 16 << 20;  // of an output that would only pus
 
 Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept);
 Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+
+// How many of the `of` numbers from (row, begin), or of those there are, a mask keeps.
+inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, int32_t of) {
+  const auto *bytes = static_cast<const uint8_t *>(mask.data) + row * mask.row_stride;
+  const int64_t end = std::min(begin + of, mask.columns);
+  int32_t kept = 0;
+  for (int64_t i = begin; i < end; ++i) kept += bytes[i * mask.column_stride] != 0;
+  return kept;
+}
 
 // A matrix that goes with the source: of its shape, and apart from it.
 Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name);

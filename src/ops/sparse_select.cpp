@@ -150,12 +150,9 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
 
 // A mask of the library's own, where a step needs one that the caller does not want.
 Status need_mask(Context &context, bool is_run, Selection &selection) {
-  if (selection.mask.format.id != LPT_FORMAT_NONE || !is_run) return {};
-  std::byte *memory = nullptr;
+  if (selection.mask.format.id != LPT_FORMAT_NONE) return {};
   const MatrixView &source = selection.source;
-  LPT_TRY(context.arena->take(static_cast<size_t>(source.rows * source.columns), &memory));
-  selection.mask = dense_view(LPT_FORMAT_UINT8, memory, source.rows, source.columns);
-  return {};
+  return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
 }
 
 TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Selection &selection) {

@@ -1,4 +1,4 @@
-// How the plain rows read and write the numbers of a matrix.
+// How plain rows read and write the numbers of a matrix, its scales apart.
 #pragma once
 
 #include <cstring>
@@ -8,11 +8,11 @@
 
 namespace lpt {
 
+inline Element element_or_none(lpt_format plain) { return has_element(plain) ? element_of(plain) : Element{}; }
+
 // f32 and f64 have no element; their numbers are read and written as they are.
 struct Numbers {
-  explicit Numbers(const MatrixView &matrix) : view(matrix) {
-    if (has_element(matrix.format.element)) element = element_of(matrix.format.element);
-  }
+  explicit Numbers(const MatrixView &matrix) : view(matrix), element(element_or_none(matrix.format.element)) {}
   int64_t index(int64_t row, int64_t column) const { return row * view.row_stride + column * view.column_stride; }
 
   float load(int64_t row, int64_t column) const {
@@ -42,7 +42,7 @@ struct Numbers {
   }
 
   const MatrixView &view;
-  Element element{};
+  Element element;
 };
 
 }  // namespace lpt
