@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "src/ops/gemm_strips.hpp"
 #include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights.hpp"
 
@@ -173,11 +174,15 @@ const GemmRow *find_sparse_row(const Context &context, const GemmRequest &reques
   return nullptr;
 }
 
-// Sparse operands that no row reads are written out.
+// Sparse operands that no row reads are written out: b in strips as it is multiplied, so that here it only gets its shape.
 Status write_out(Context &context, bool is_check_only, GemmRequest &request) {
   for (MatrixView *operand : {&request.a, &request.b}) {
     if (operand->layout != Layout::kSparse) continue;
     const MatrixView sparse = *operand;
+    if (operand == &request.b && is_in_strips(request)) {
+      request.b = dense_shape(sparse);
+      continue;
+    }
     LPT_TRY(take_dense(context, sparse, is_check_only || is_empty(request), *operand));
   }
   return {};
@@ -202,6 +207,11 @@ Status choose_row(Context &context, const Product &product, bool is_check_only, 
   }
   return choose(context, "gemm", gemm_kernels(), request,
                 {request.a.format.id, request.b.format.id, request.c.format.id}, out_row);
+}
+
+// Whether choosing its row left a product's b to be written out in strips.
+bool is_written_in_strips(const Product &product, const GemmRequest &whole) {
+  return is_in_strips(request_of(product)) && whole.b.layout == Layout::kRows;
 }
 
 // A part of one of many products.
@@ -249,7 +259,8 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   LPT_TRY(choose_row(context, product, is_check_only, whole, &row));
   if (is_check_only || is_empty(whole)) return {};
   const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
-  return run_product(context, *row, whole);
+  return is_written_in_strips(product, whole) ? run_in_strips(context, product.b, *row, whole)
+                                              : run_product(context, *row, whole);
 }
 
 Status decide_product(Context &context, const Product &product, Decision &out_decision) {
@@ -261,12 +272,19 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   out_decision.workspace_bytes = 0;
   out_decision.part_count = 0;
   if (is_empty(whole)) return {};
-  const Cutting cutting = cut_product(context, *out_decision.row, whole);
-  out_decision.part_count = cutting.parts.count();
-  out_decision.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  const bool has_strips = is_written_in_strips(product, whole);
+  if (has_strips) {
+    const Strips strips = cut_in_strips(context, *out_decision.row, whole);
+    out_decision.part_count = strips.count;
+    out_decision.workspace_bytes = strips.bytes();
+  } else {
+    const Cutting cutting = cut_product(context, *out_decision.row, whole);
+    out_decision.part_count = cutting.parts.count();
+    out_decision.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
+  }
   for (const bool is_b : {false, true}) {
     const MatrixView &operand = is_b ? whole.b : whole.a;
-    if (!was_sparse[is_b] || operand.layout == Layout::kSparse) continue;
+    if (!was_sparse[is_b] || operand.layout == Layout::kSparse || (is_b && has_strips)) continue;
     MatrixView dense;
     out_decision.workspace_bytes += lay_out_matrix(operand.format, operand.rows, operand.columns, nullptr, dense);
   }
@@ -278,6 +296,13 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
 }
 
 Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only) {
+  // Strips are shared among the threads already, and do not have to be there all at once.
+  const bool has_strips = std::any_of(products.begin(), products.end(),
+                                      [](const Product &product) { return is_in_strips(request_of(product)); });
+  if (has_strips) {
+    for (const Product &product : products) LPT_TRY(multiply_matrices(context, product, is_check_only));
+    return {};
+  }
   std::vector<Piece> wholes;
   double work = 0, bytes = 0;
   for (const Product &product : products) {

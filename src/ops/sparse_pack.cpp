@@ -132,8 +132,10 @@ Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_da
 }
 
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense) {
-  LPT_TRY(take_matrix(context, dense_format(sparse.format.id), sparse.rows, sparse.columns, is_check_only, out_dense));
-  return is_check_only ? Status() : decompress_view(context, sparse, out_dense);
+  out_dense = dense_shape(sparse);
+  if (is_check_only) return {};
+  LPT_TRY(take_matrix(context, out_dense.format, sparse.rows, sparse.columns, out_dense));
+  return decompress_view(context, sparse, out_dense);
 }
 
 Status compress_sparse(Context &context, const Tensor *source, const Tensor *mask, Tensor *compressed,
@@ -185,16 +187,31 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
   return decompress_view(context, sparse, dense);
 }
 
+Status RowWriter::choose_row(Context &context, const MatrixView &sparse, bool is_streamed) {
+  is_streamed_ = is_streamed;
+  const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride,
+                                  plain_view(dense_shape(sparse)), is_streamed};
+  return choose(context, "decompress", decompress_kernels(), request, {sparse.format.id}, &row_);
+}
+
+void RowWriter::write(const MatrixView &sparse, const MatrixView &dense) const {
+  row_->run({plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense), is_streamed_});
+}
+
+MatrixView dense_shape(const MatrixView &sparse) {
+  MatrixView dense;
+  Format format;
+  find_format(dense_format(sparse.format.id), format);
+  lay_out_matrix(format, sparse.rows, sparse.columns, nullptr, dense);
+  return dense;
+}
+
 Status decompress_view(Context &context, const MatrixView &sparse, const MatrixView &dense) {
-  const bool is_streamed = view_bytes(dense) >= kStreamedBytes;
-  const DecompressRequest whole{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense),
-                                is_streamed};
-  const Row<DecompressRequest> *row = nullptr;
-  LPT_TRY(choose(context, "decompress", decompress_kernels(), whole, {dense.format.id}, &row));
-  const Measure measure(context, "decompress", row->name, view_bytes(sparse) + view_bytes(dense));
+  RowWriter writer;
+  LPT_TRY(writer.choose_row(context, sparse, view_bytes(dense) >= kStreamedBytes));
+  const Measure measure(context, "decompress", writer.row_name(), view_bytes(sparse) + view_bytes(dense));
   parallel_parts(context, dense.rows, dense.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.stored, begin, count), whole.indices + begin * whole.index_stride, whole.index_stride,
-              cut_rows(whole.target, begin, count), is_streamed});
+    writer.write(cut_rows(sparse, begin, count), cut_rows(dense, begin, count));
   });
   copy_scales(sparse, dense);
   return {};

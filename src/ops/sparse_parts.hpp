@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
+#include "kernels/sparse_pack/sparse_pack.hpp"
 #include "src/ops/sparse.hpp"
 
 namespace lpt {
@@ -32,6 +33,22 @@ Status check_output(const Tensor *tensor, const char *name, bool needs_data, con
 
 // A 2:4 matrix.
 Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+
+// Writes out rows of a 2:4 matrix. The row of the table is chosen once; rows may be written by many threads.
+class RowWriter {
+ public:
+  Status choose_row(Context &context, const MatrixView &sparse, bool is_streamed);
+  // Elements alone: a dense matrix has its scales where the sparse one has them.
+  void write(const MatrixView &sparse, const MatrixView &dense) const;
+  const char *row_name() const { return row_->name; }
+
+ private:
+  const Row<DecompressRequest> *row_ = nullptr;
+  bool is_streamed_ = false;
+};
+
+// What a sparse matrix is when it is written out, still without data.
+MatrixView dense_shape(const MatrixView &sparse);
 
 // A sparse matrix written out in the context's scratch; with `is_check_only` one without data.
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense);

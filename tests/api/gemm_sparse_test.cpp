@@ -76,6 +76,50 @@ TEST(SparseGemm, FloatsMatchTheDenseProduct) {
   }
 }
 
+// What no row reads as it is gets written out in strips of rows, by which thread does not matter: strips begin where blocks
+// of scales do, and c and the bias are cut with them.
+TEST(SparseGemm, InStripsHasTheBitsOfTheDenseProduct) {
+  const int64_t m = 20, n = 333, k = 2100;
+  for (const char *name : {"f32", "f16", "e4m3fn_row", "e4m3fn/128x128/f32", "mxfp8_e4m3", "nvfp4", "nvfp4_16x16"}) {
+    for (const int32_t threads : {1, 2}) {
+      const Context context = make_context(threads);
+      const Weights weights = make_weights(context.get(), name, n, k);
+      const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, m, k, draw_normal(548, m * k));
+      const Tensor bias = tensor_of(context.get(), LPT_FORMAT_F32, 1, n, draw_normal(549, n));
+      std::vector<double> given[2];
+      for (const bool is_sparse : {false, true}) {
+        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+        options.is_b_transposed = 1;
+        options.beta = 0.5;
+        options.bias = bias.get();
+        const Tensor c = tensor_of(context.get(), LPT_FORMAT_BF16, m, n, draw_normal(550, m * n));
+        const lpt_tensor *b = is_sparse ? weights.sparse.get() : weights.dense.get();
+        ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b, &options, c.get())));
+        given[is_sparse] = numbers_of(context.get(), c.get());
+      }
+      EXPECT_EQ(given[0], given[1]) << name << " threads " << threads;
+    }
+  }
+}
+
+TEST(SparseGemm, InStripsIsCancelledBetweenThem) {
+  const Context context = make_context(1);
+  const Weights weights = make_weights(context.get(), "f16", 640, 5000);
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, 20, 5000, draw_normal(551, 20 * 5000));
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 20, 640);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  std::vector<int64_t> told;
+  const auto listen = [](void *user, int64_t done, int64_t) -> int32_t {
+    auto &all = *static_cast<std::vector<int64_t> *>(user);
+    all.push_back(done);
+    return all.size() == 3;
+  };
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), listen, &told)));
+  EXPECT_EQ(LPT_CANCELLED, lpt_gemm(context.get(), a.get(), weights.sparse.get(), &options, c.get()));
+  EXPECT_EQ(told, (std::vector<int64_t>{20 * 64, 20 * 128, 20 * 192}));
+}
+
 TEST(SparseGemm, EveryRowOfTheMachineGivesTheSameBits) {
   const Context reference = make_context(1, LPT_ISA_REFERENCE);
   const Context fast = make_context(2);

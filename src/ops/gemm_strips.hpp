@@ -1,0 +1,27 @@
+// Products by a sparse matrix that no row reads as it is: some of its rows at a time are written out where the caches hold
+// them, and multiplied at once.
+#pragma once
+
+#include "src/ops/gemm_run.hpp"
+
+namespace lpt {
+
+// How b, stored n × k, is cut.
+struct Strips {
+  int64_t length, count;  // rows of b in each, the last one may have fewer; strips
+  int64_t threads;
+  size_t dense_bytes;    // one strip written out
+  size_t scratch_bytes;  // one strip's product
+
+  size_t bytes() const { return static_cast<size_t>(threads) * (dense_bytes + scratch_bytes); }
+};
+
+// Whether a request is one of these. Its row is chosen with the dense shape of b in the request.
+bool is_in_strips(const GemmRequest &request);
+
+// `whole` has the dense shape of b, without data.
+Strips cut_in_strips(const Context &context, const GemmRow &row, const GemmRequest &whole);
+
+Status run_in_strips(Context &context, const MatrixView &sparse, const GemmRow &row, const GemmRequest &whole);
+
+}  // namespace lpt
