@@ -18,6 +18,21 @@ lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weights, con
   });
 }
 
+lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *weights, const lpt_weights_options *options,
+                             int32_t *order, int64_t *out_given_count, int64_t *out_count) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_weights_options known = LPT_WEIGHTS_OPTIONS_INIT;
+    known.storage = LPT_WEIGHTS_STORAGE_TILES;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(order, "order"));
+    int64_t given_count = 0, count = 0;
+    LPT_TRY(order_weights(self, weights, known, order, given_count, count));
+    if (out_given_count != nullptr) *out_given_count = given_count;
+    if (out_count != nullptr) *out_count = count;
+    return {};
+  });
+}
+
 lpt_status lpt_weights_unpack(lpt_context *context, const lpt_tensor *packed, lpt_tensor *weights) {
   return guard(context, [&](Context &self) -> Status { return unpack_weights(self, packed, weights); });
 }

@@ -8,9 +8,15 @@
 
 namespace lpt {
 
-// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone. Sparse: two
-// of every four columns (kernels/sparse_pack/sparse_pack.hpp), row strides count what is stored.
-enum class Layout : uint8_t { kRows, kPanels, kSparse };
+// How elements lie in memory. Panels (kernels/gemm/panels.hpp) are for the second operand of a product alone; loose ones are
+// without the units that are zero (kernels/loose/loose.hpp), tiles without the tiles that are (src/ops/weights_thin.hpp).
+// Sparse: two of every four columns (kernels/sparse_pack/sparse_pack.hpp), row strides count what is stored.
+enum class Layout : uint8_t { kRows, kPanels, kSparse, kLoose, kTiles };
+
+inline bool is_packed(Layout layout) { return layout != Layout::kRows && layout != Layout::kSparse; }
+
+// Packed, and not all of it is stored.
+inline bool is_thin(Layout layout) { return layout == Layout::kLoose || layout == Layout::kTiles; }
 
 // Rows and columns of a plain element, with its scales beside it where the format has them.
 // Element (r, c) of 8 bits or more lies at data + (r · row_stride + c · column_stride) · bytes. Smaller ones are packed
@@ -27,8 +33,10 @@ struct MatrixView {
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;  // placed as the block scales, in elements
   Layout layout = Layout::kRows;
-  uint8_t *indices = nullptr;  // of sparse ones: places, index_stride bytes a row
+  uint8_t *indices = nullptr;  // of sparse ones: places, index_stride bytes a row; of thin ones: bits of each line
   int64_t index_stride = 0;
+  const int64_t *starts = nullptr;          // of thin ones: what is stored before each line, and before the end
+  int32_t tile_rows = 0, tile_columns = 0;  // of tiles
 };
 
 }  // namespace lpt

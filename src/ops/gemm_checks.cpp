@@ -95,7 +95,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
 
 Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view) {
   LPT_TRY(check_live(tensor, "b"));
-  if (tensor->layout != Layout::kPanels) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
+  if (!is_packed(tensor->layout)) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
   if (tensor->rank != 2) {
     return invalid("b is packed weights, %s: expected n × k", tensor_text(*tensor).c_str());
   }
@@ -112,7 +112,7 @@ Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, b
 
 Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
                                MatrixView &out_view) {
-  if (tensor.layout != Layout::kPanels) {
+  if (!is_packed(tensor.layout)) {
     return check_operand_at(tensor, "b", index, needs_data, is_transposed, out_view);
   }
   return check_panels(tensor, tensor.rank == 2 ? 0 : index, is_transposed, out_view);

@@ -74,7 +74,7 @@ Status decode_rows(Context &context, const MatrixView &b, const std::vector<int6
 Status decode_outliers(Context &context, const Product &product, const std::vector<int64_t> &outliers,
                        const MatrixView &aside) {
   if (!product.is_b_transposed) return decode_rows(context, product.b, outliers, aside);
-  if (product.b.layout != Layout::kPanels) return decode_columns(context, product.b, outliers, aside);
+  if (!is_packed(product.b.layout)) return decode_columns(context, product.b, outliers, aside);
   MatrixView rows;
   LPT_TRY(take_unpacked(context, product.b, false, rows));
   return decode_columns(context, rows, outliers, aside);

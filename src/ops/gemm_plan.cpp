@@ -23,10 +23,9 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
                         (shape.column_stride == 1) == (planned.column_stride == 1);
   if (is_alike) return {};
   return invalid("%s is %s%s, columns %lld apart: expected %lld×%lld %s%s, columns %lld apart, as planned", name,
-                 tensor_text(*tensor).c_str(), shape.layout == Layout::kPanels ? " packed" : "",
-                 number(shape.column_stride), number(planned.extents[0]), number(planned.extents[1]),
-                 format_name(planned.format).c_str(), planned.layout == Layout::kPanels ? " packed" : "",
-                 number(planned.column_stride));
+                 tensor_text(*tensor).c_str(), is_packed(shape.layout) ? " packed" : "", number(shape.column_stride),
+                 number(planned.extents[0]), number(planned.extents[1]), format_name(planned.format).c_str(),
+                 is_packed(planned.layout) ? " packed" : "", number(planned.column_stride));
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <functional>
 
 #include "src/ops/gemm_strips.hpp"
+#include "src/ops/gemm_tiles.hpp"
 #include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights.hpp"
+#include "src/ops/weights_thin.hpp"
 
 namespace lpt {
 namespace {
@@ -156,8 +158,11 @@ double bytes_of(const GemmRequest &request) {
 
 bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
-// Whether a fast row reads these panels. Rows that need no instruction set read rows of numbers only.
-bool has_row_for_panels(const Context &context, const GemmRequest &request) {
+// Whether a fast row reads these panels, of thin weights once they are written out or gathered. Rows that need no instruction
+// set read rows of numbers only.
+bool has_row_for_panels(const Context &context, GemmRequest request) {
+  if (request.b.layout == Layout::kTiles && !takes_tiles(request)) return false;
+  if (is_thin(request.b.layout)) request.b = panels_shape(request.b);
   for (const GemmRow &row : gemm_kernels()) {
     if (row.needs != 0 && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return true;
   }
@@ -197,9 +202,10 @@ Status choose_row(Context &context, const Product &product, bool is_check_only, 
     return {};
   }
   LPT_TRY(write_out(context, is_check_only, request));
-  if (request.b.layout == Layout::kPanels && !has_row_for_panels(context, request)) {
+  if (is_packed(request.b.layout) && !has_row_for_panels(context, request)) {
     LPT_TRY(take_unpacked(context, product.b, is_check_only || is_empty(request), request.b));
   }
+  if (is_thin(request.b.layout)) request.b = panels_shape(request.b);
   if (product.row != nullptr) {
     explain_taken(context, "gemm", product.row->name);
     *out_row = product.row;
@@ -211,7 +217,13 @@ Status choose_row(Context &context, const Product &product, bool is_check_only, 
 
 // Whether choosing its row left a product's b to be written out in strips.
 bool is_written_in_strips(const Product &product, const GemmRequest &whole) {
+  if (product.b.layout == Layout::kLoose) return whole.b.layout == Layout::kPanels;
   return is_in_strips(request_of(product)) && whole.b.layout == Layout::kRows;
+}
+
+// Whether a's columns are to be gathered for each line of tiles.
+bool is_gathered(const Product &product, const GemmRequest &whole) {
+  return product.b.layout == Layout::kTiles && whole.b.layout == Layout::kPanels;
 }
 
 // A part of one of many products.
@@ -259,19 +271,21 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   LPT_TRY(choose_row(context, product, is_check_only, whole, &row));
   if (is_check_only || is_empty(whole)) return {};
   const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
+  if (is_gathered(product, whole)) return run_in_tiles(context, request_of(product));
   return is_written_in_strips(product, whole) ? run_in_strips(context, product.b, *row, whole)
                                               : run_product(context, *row, whole);
 }
 
 Status decide_product(Context &context, const Product &product, Decision &out_decision) {
   GemmRequest whole = request_of(product);
-  const bool was_packed = whole.b.layout == Layout::kPanels;
+  const bool was_packed = is_packed(whole.b.layout);
   const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
   LPT_TRY(choose_row(context, product, true, whole, &out_decision.row));
   out_decision.shape = {whole.m, whole.n, whole.k};
   out_decision.workspace_bytes = 0;
   out_decision.part_count = 0;
   if (is_empty(whole)) return {};
+  if (is_gathered(product, whole)) return measure_tiles(context, request_of(product), out_decision);
   const bool has_strips = is_written_in_strips(product, whole);
   if (has_strips) {
     const Strips strips = cut_in_strips(context, *out_decision.row, whole);
@@ -297,8 +311,9 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
 
 Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only) {
   // Strips are shared among the threads already, and do not have to be there all at once.
-  const bool has_strips = std::any_of(products.begin(), products.end(),
-                                      [](const Product &product) { return is_in_strips(request_of(product)); });
+  const bool has_strips = std::any_of(products.begin(), products.end(), [](const Product &product) {
+    return is_in_strips(request_of(product)) || is_thin(product.b.layout);
+  });
   if (has_strips) {
     for (const Product &product : products) LPT_TRY(multiply_matrices(context, product, is_check_only));
     return {};

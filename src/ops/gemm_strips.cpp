@@ -4,15 +4,14 @@
 #include <functional>
 
 #include "src/ops/sparse_parts.hpp"
+#include "src/ops/weights_panels.hpp"
+#include "src/ops/weights_thin.hpp"
 
 namespace lpt {
 namespace {
 
-// A strip and what its product packs of it stay in the second cache. Where many rows of a meet it, it is longer: a is packed
-// anew for each strip.
-constexpr int64_t kStripBytes = 512 << 10;
-constexpr int64_t kManyRows = 64;
-constexpr int64_t kStripBytesOfManyRows = 4 << 20;
+// A strip stays in the caches. A smaller one that the second cache holds is slower: a is packed anew for each.
+constexpr int64_t kStripBytes = 4 << 20;
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -22,15 +21,46 @@ int64_t unit_of(const Format &format) {
   return has_blocks ? std::max<int64_t>(kGemmColumnUnit, format.block_rows) : kGemmColumnUnit;
 }
 
-// One strip of the dense shape; its scales are those of the sparse matrix, where they lie.
-MatrixView dense_strip(const MatrixView &sparse, const MatrixView &shape, std::byte *memory) {
-  MatrixView dense = sparse;
-  dense.format = shape.format;
-  dense.layout = Layout::kRows;
-  dense.indices = nullptr;
-  dense.data = memory;
-  dense.row_stride = shape.row_stride;
-  return dense;
+// Writes a strip out: a 2:4 matrix as rows, loose panels as panels. Scales are those of b, where they lie.
+class StripWriter {
+ public:
+  Status choose_row(Context &context, const MatrixView &b) {
+    if (b.layout == Layout::kSparse) return rows_.choose_row(context, b, false);
+    return choose(context, "fill", fill_kernels(), FillRequest{}, {}, &fill_);
+  }
+
+  // Rows `begin` to `begin + count` of b, at `memory`.
+  MatrixView write(const MatrixView &b, const MatrixView &shape, int64_t begin, int64_t count,
+                   std::byte *memory) const {
+    if (b.layout == Layout::kSparse) {
+      const MatrixView part = cut_rows(b, begin, count);
+      MatrixView dense = part;
+      dense.format = shape.format;
+      dense.layout = Layout::kRows;
+      dense.indices = nullptr;
+      dense.data = memory;
+      dense.row_stride = shape.row_stride;
+      rows_.write(part, dense);
+      return dense;
+    }
+    const MatrixView part = cut_packed_rows(b, begin, count);
+    MatrixView panels = panels_shape(part);
+    panels.data = memory;
+    const int64_t bytes = panel_size(b.format, b.columns).payload;
+    for (int64_t panel = 0; panel < panels_for(count); ++panel)
+      write_panel(*fill_, part, panel, memory + panel * bytes);
+    return panels;
+  }
+
+ private:
+  RowWriter rows_;
+  const Row<FillRequest> *fill_ = nullptr;
+};
+
+// Bytes of a row of the dense shape.
+int64_t line_bytes_of(const MatrixView &shape) {
+  if (shape.layout == Layout::kRows) return row_bytes(shape.format.element, shape.row_stride);
+  return panel_size(shape.format, shape.columns).payload / kPanelLanes;
 }
 
 GemmRequest strip_of(const GemmRequest &whole, const MatrixView &dense, int64_t begin) {
@@ -52,31 +82,28 @@ bool is_in_strips(const GemmRequest &request) {
 Strips cut_in_strips(const Context &context, const GemmRow &row, const GemmRequest &whole) {
   const int64_t width = width_of(context);
   const int64_t unit = unit_of(whole.b.format);
-  const int64_t line_bytes = std::max<int64_t>(row_bytes(whole.b.format.element, whole.b.row_stride), 1);
-  const int64_t bytes = whole.m < kManyRows ? kStripBytes : kStripBytesOfManyRows;
+  const int64_t line_bytes = std::max<int64_t>(line_bytes_of(whole.b), 1);
   const int64_t fair = (whole.n + width - 1) / width;
   Strips strips{};
-  strips.length = std::min(whole.n, round_up(std::clamp<int64_t>(bytes / line_bytes, 1, fair), unit));
+  strips.length = std::min(whole.n, round_up(std::clamp<int64_t>(kStripBytes / line_bytes, 1, fair), unit));
   strips.count = (whole.n + strips.length - 1) / strips.length;
   strips.threads = std::min(width, strips.count);
-  strips.dense_bytes = aligned(static_cast<size_t>(strips.length * line_bytes));
+  strips.dense_bytes = aligned(static_cast<size_t>(round_up(strips.length, kPanelLanes) * line_bytes));
   MatrixView longest = whole.b;
   longest.rows = strips.length;
   strips.scratch_bytes = aligned(row.scratch_bytes(strip_of(whole, longest, 0)));
   return strips;
 }
 
-Status run_in_strips(Context &context, const MatrixView &sparse, const GemmRow &row, const GemmRequest &whole) {
+Status run_in_strips(Context &context, const MatrixView &b, const GemmRow &row, const GemmRequest &whole) {
   const Strips strips = cut_in_strips(context, row, whole);
-  RowWriter writer;
-  LPT_TRY(writer.choose_row(context, sparse, false));
+  StripWriter writer;
+  LPT_TRY(writer.choose_row(context, b));
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(strips.bytes(), &memory));
   const auto multiply = [&](int64_t strip, std::byte *mine) {
     const int64_t begin = strip * strips.length;
-    const MatrixView part = cut_rows(sparse, begin, std::min(strips.length, whole.n - begin));
-    const MatrixView dense = dense_strip(part, whole.b, mine);
-    writer.write(part, dense);
+    const MatrixView dense = writer.write(b, whole.b, begin, std::min(strips.length, whole.n - begin), mine);
     GemmRequest request = strip_of(whole, dense, begin);
     request.scratch = mine + strips.dense_bytes;
     row.run(request);

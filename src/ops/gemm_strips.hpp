@@ -1,5 +1,5 @@
-// Products by a sparse matrix that no row reads as it is: some of its rows at a time are written out where the caches hold
-// them, and multiplied at once.
+// Products by a sparse matrix, or by loose panels, that no row reads as they are: some of their rows at a time are written
+// out where the caches hold them, and multiplied at once.
 #pragma once
 
 #include "src/ops/gemm_run.hpp"
@@ -16,12 +16,12 @@ struct Strips {
   size_t bytes() const { return static_cast<size_t>(threads) * (dense_bytes + scratch_bytes); }
 };
 
-// Whether a request is one of these. Its row is chosen with the dense shape of b in the request.
+// Whether a request with a 2:4 b is one of these. Its row is chosen with the dense shape of b in the request.
 bool is_in_strips(const GemmRequest &request);
 
-// `whole` has the dense shape of b, without data.
+// `whole` has the dense shape of b, without data: rows, or panels.
 Strips cut_in_strips(const Context &context, const GemmRow &row, const GemmRequest &whole);
 
-Status run_in_strips(Context &context, const MatrixView &sparse, const GemmRow &row, const GemmRequest &whole);
+Status run_in_strips(Context &context, const MatrixView &b, const GemmRow &row, const GemmRequest &whole);
 
 }  // namespace lpt

@@ -78,17 +78,6 @@ void copy_scales(const MatrixView &source, const MatrixView &target) {
   if (source.format.has_block_scale()) copy_matrix(scales_of(source), scales_of(target));
 }
 
-Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
-  LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, false, out_mask));
-  const NonzeroRequest whole{plain_view(source), out_mask};
-  const Row<NonzeroRequest> *row = nullptr;
-  LPT_TRY(choose(context, "nonzero", nonzero_kernels(), whole, {source.format.id}, &row));
-  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(whole.source, begin, count), cut_rows(out_mask, begin, count)});
-  });
-  return {};
-}
-
 Status compress(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target) {
   const bool is_streamed = view_bytes(target) >= kStreamedBytes;
   const CompressRequest whole{plain_view(source),  mask,       plain_view(target), target.indices,
@@ -121,6 +110,17 @@ Status check_turning(const Format &format) {
 }
 
 }  // namespace
+
+Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
+  LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, false, out_mask));
+  const NonzeroRequest whole{plain_view(source), out_mask};
+  const Row<NonzeroRequest> *row = nullptr;
+  LPT_TRY(choose(context, "nonzero", nonzero_kernels(), whole, {source.format.id}, &row));
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    row->run({cut_rows(whole.source, begin, count), cut_rows(out_mask, begin, count)});
+  });
+  return {};
+}
 
 Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);

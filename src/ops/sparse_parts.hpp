@@ -31,6 +31,9 @@ Status check_beside(const MatrixView &view, const char *name, const MatrixView &
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
                     MatrixView &out_view);
 
+// A mask of the numbers that are not zero, in the context's scratch.
+Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask);
+
 // A 2:4 matrix.
 Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
 

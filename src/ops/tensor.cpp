@@ -6,18 +6,18 @@
 #include "src/ops/weights.hpp"
 
 namespace lpt {
+
+int64_t dense_row_stride(lpt_format element, int64_t columns) {
+  const int64_t pack = packing_of(element).elements;
+  return (columns + pack - 1) / pack * pack;
+}
+
 namespace {
 
 int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
   if (!format.has_block_scale()) return 0;
   const BlockGrid grid = block_grid(format, rows, columns);
   return grid.rows * grid.columns;
-}
-
-// Rows of packed elements begin on packs.
-int64_t dense_row_stride(lpt_format element, int64_t columns) {
-  const int64_t pack = packing_of(element).elements;
-  return (columns + pack - 1) / pack * pack;
 }
 
 // Two groups that store their first two columns: what an empty group has.
@@ -220,7 +220,7 @@ Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns,
 }
 
 size_t tensor_bytes(const Tensor &tensor) {
-  if (tensor.layout == Layout::kPanels) return panels_bytes(tensor);
+  if (is_packed(tensor.layout)) return panels_bytes(tensor);
   const Shape shape = shape_of(tensor);
   const Format &format = tensor.format;
   const int64_t places = format.is_sparse ? index_bytes(shape.columns) : 0;
@@ -233,7 +233,7 @@ size_t tensor_bytes(const Tensor &tensor) {
 }
 
 Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
-  if (tensor.layout == Layout::kPanels) {
+  if (is_packed(tensor.layout)) {
     return unsupported("%s is packed weights, %s: only products take such, as b", name, tensor_text(tensor).c_str());
   }
   if (tensor.format.is_sparse) {

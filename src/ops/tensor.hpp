@@ -22,8 +22,11 @@ struct lpt_tensor {
   int64_t block_scale_stride = 0;
   float *tensor_scale = nullptr;
   uint8_t *zero_points = nullptr;
-  uint8_t *sparse_indices = nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes
+  uint8_t *sparse_indices =
+      nullptr;  // of 2:4 formats: rows of sparse_index_stride bytes; of thin weights: bits of lines
   int64_t sparse_index_stride = 0;
+  const int64_t *starts = nullptr;                    // of thin weights
+  int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
   lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
   std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_part; empty where the caller's memory is borrowed
 };
@@ -50,6 +53,9 @@ struct Shape {
   int64_t rows, columns;
 };
 Shape shape_of(const Tensor &tensor);
+
+// Elements from row to row: rows of packed elements begin on packs.
+int64_t dense_row_stride(lpt_format element, int64_t columns);
 
 // Bytes of payload and scales, without gaps.
 size_t tensor_bytes(const Tensor &tensor);

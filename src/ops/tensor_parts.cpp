@@ -38,7 +38,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     offset += (is_halved ? begins[i] / 2 : begins[i]) * tensor.strides[i];
     view->extents[i] = extents[i];
   }
-  if (tensor.layout == Layout::kPanels) {
+  if (is_packed(tensor.layout)) {
     LPT_TRY(cut_panels(tensor, begins, *view));
     *out_tensor = view.release();
     return {};
@@ -85,7 +85,7 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
 }
 
 Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) {
-  if (tensor.layout == Layout::kPanels) return unsupported("tensor is packed weights: they have no parts");
+  if (is_packed(tensor.layout)) return unsupported("tensor is packed weights: they have no parts");
   auto result = std::make_unique<Tensor>();
   lpt_format plain = LPT_FORMAT_NONE;
   if (part == LPT_PART_PAYLOAD) {

@@ -2,6 +2,7 @@
 
 #include "src/ops/operation.hpp"
 #include "src/ops/weights_panels.hpp"
+#include "src/ops/weights_thin.hpp"
 
 namespace lpt {
 namespace {
@@ -13,6 +14,15 @@ int64_t k_of(const Tensor &packed) { return packed.extents[packed.rank - 1]; }
 int64_t panels_per_expert(const Tensor &packed) {
   return panels_for(packed.rank == 2 ? n_of(packed) : packed.strides[0] / std::max<int64_t>(k_of(packed), 1));
 }
+
+// The same of lines of thin weights.
+int64_t lines_per_expert(const Tensor &thin) {
+  const int64_t lanes = thin.layout == Layout::kTiles ? thin.tile_rows : kPanelLanes;
+  return (panels_per_expert(thin) * kPanelLanes + lanes - 1) / lanes;
+}
+
+// Rows at whose multiples packed weights may be cut.
+int64_t cut_unit(const Tensor &packed) { return packed.layout == Layout::kTiles ? packed.tile_rows : kPanelLanes; }
 
 Status check_order(const char *name, const int32_t *order, int64_t count) {
   if (order == nullptr) return {};
@@ -57,6 +67,34 @@ void unpack_panels(Context &context, const MatrixView &panels, const MatrixView 
   });
 }
 
+// Thin ones: each thread's next panel is written out with its zeros first.
+Status unpack_thin(Context &context, const MatrixView &thin, const MatrixView &rows) {
+  const Row<FillRequest> *fill = nullptr;
+  LPT_TRY(choose(context, "fill", fill_kernels(), FillRequest{}, {}, &fill));
+  const int64_t count = panels_for(rows.rows);
+  const Parts parts = split(context, count, kPanelLanes * rows.columns);
+  const size_t bytes = aligned(static_cast<size_t>(panel_size(thin.format, thin.columns).payload));
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count) * bytes, &memory));
+  parallel_for(context, parts.count, [&](int64_t part) {
+    std::byte *const mine = memory + static_cast<size_t>(part) * bytes;
+    for (int64_t panel = part * parts.length; panel < std::min(count, (part + 1) * parts.length); ++panel) {
+      const int64_t begin = panel * kPanelLanes, lanes = std::min(kPanelLanes, rows.rows - begin);
+      MatrixView whole = panels_shape(cut_packed_rows(panels_shape(thin), begin, lanes));
+      whole.data = mine;
+      write_panel(*fill, thin, panel, mine);
+      unpack_panel(whole, 0, cut_rows(rows, begin, lanes));
+    }
+  });
+  return {};
+}
+
+Status unpack(Context &context, const MatrixView &packed, const MatrixView &rows) {
+  if (is_thin(packed.layout)) return unpack_thin(context, packed, rows);
+  unpack_panels(context, packed, rows);
+  return {};
+}
+
 void copy_tensor_scale(const MatrixView &from, const MatrixView &to) {
   if (from.tensor_scale != nullptr && to.tensor_scale != nullptr) *to.tensor_scale = *from.tensor_scale;
 }
@@ -96,6 +134,12 @@ int64_t filled_experts(const Tensor &packed) {
 size_t panels_bytes(const Tensor &packed) {
   int64_t bytes = 0;
   count_panels_bytes(packed.format, packed.rank, packed.extents, bytes);
+  if (!is_thin(packed.layout)) return static_cast<size_t>(bytes);
+  const int64_t panels = (packed.rank == 3 ? packed.extents[0] : 1) * panels_for(n_of(packed));
+  bytes +=
+      all_thin_lines(packed) * packed.sparse_index_stride - panels * panel_size(packed.format, k_of(packed)).payload;
+  for (int64_t e = 0; e < filled_experts(packed); ++e)
+    bytes += static_cast<int64_t>(stored_bytes(panels_of(packed, e)));
   return static_cast<size_t>(bytes);
 }
 
@@ -145,11 +189,21 @@ MatrixView panels_of(const Tensor &packed, int64_t expert) {
   const int64_t first = expert * panels_per_expert(packed);
   MatrixView view;
   view.format = packed.format;
-  view.layout = Layout::kPanels;
+  view.layout = packed.layout;
   view.rows = n_of(packed);
   view.columns = k;
   view.row_stride = k;
-  view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  if (is_thin(packed.layout)) {
+    const int64_t line = expert * lines_per_expert(packed);
+    view.data = packed.data;
+    view.indices = packed.sparse_indices + line * packed.sparse_index_stride;
+    view.index_stride = packed.sparse_index_stride;
+    view.starts = packed.starts + line;
+    view.tile_rows = packed.tile_rows;
+    view.tile_columns = packed.tile_columns;
+  } else {
+    view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  }
   if (packed.block_scales != nullptr) {
     view.block_scales = static_cast<std::byte *>(packed.block_scales) + first * size.scales;
     view.block_scale_stride = panel_blocks(packed.format, k);
@@ -164,14 +218,20 @@ Status cut_panels(const Tensor &packed, const int64_t *begins, Tensor &view) {
   if (begins[k_axis] != 0 || view.extents[k_axis] != packed.extents[k_axis]) {
     return invalid("axis %d of packed weights is cut: expected all of its %lld columns", k_axis, number(k_of(packed)));
   }
-  if (begins[n_axis] % kPanelLanes != 0) {
-    return invalid("begins[%d] is %lld: packed weights are cut at multiples of %lld", n_axis, number(begins[n_axis]),
-                   number(kPanelLanes));
+  if (begins[n_axis] % cut_unit(packed) != 0) {
+    return invalid("begins[%d] is %lld: these packed weights are cut at multiples of %lld", n_axis,
+                   number(begins[n_axis]), number(cut_unit(packed)));
   }
   const int64_t expert = packed.rank == 3 ? begins[0] : 0;
   const int64_t first = expert * panels_per_expert(packed) + begins[n_axis] / kPanelLanes;
   const PanelSize size = panel_size(packed.format, k_of(packed));
-  view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  if (is_thin(packed.layout)) {
+    const int64_t line = expert * lines_per_expert(packed) + begins[n_axis] / cut_unit(packed);
+    view.sparse_indices += line * packed.sparse_index_stride;
+    view.starts += line;
+  } else {
+    view.data = static_cast<std::byte *>(packed.data) + first * size.payload;
+  }
   if (view.block_scales != nullptr) {
     view.block_scales = static_cast<std::byte *>(packed.block_scales) + first * size.scales;
   }
@@ -182,7 +242,7 @@ Status cut_panels(const Tensor &packed, const int64_t *begins, Tensor &view) {
 Status check_packed(const Tensor *packed, const char *name) {
   if (packed == nullptr) return invalid("%s is NULL: expected packed weights", name);
   if (packed->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
-  if (packed->layout != Layout::kPanels) {
+  if (!is_packed(packed->layout)) {
     return invalid("%s is %s, not packed: expected a tensor of lpt_weights_pack()", name, tensor_text(*packed).c_str());
   }
   return {};
@@ -202,7 +262,7 @@ Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_o
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(bytes, &memory));
   lay_out_unpacked(panels, memory, out_rows);
-  unpack_panels(context, panels, out_rows);
+  LPT_TRY(unpack(context, panels, out_rows));
   copy_tensor_scale(panels, out_rows);
   return {};
 }
@@ -217,6 +277,8 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
   LPT_TRY(check_order("input_order", options.input_order, all.columns));
   PanelOrder order{options.output_order, options.input_order, {}};
   LPT_TRY(find_k_blocks(weights->format, all.columns, order));
+  Thinness thinness{};
+  LPT_TRY(check_thinness(weights->format, options, thinness));
   if (!needs_data) {
     *out_packed = nullptr;
     return {};
@@ -227,6 +289,11 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
     pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
   }
   copy_tensor_scale(all, panels_of(*packed, 0));
+  if (is_thin(thinness.layout)) {
+    std::unique_ptr<Tensor> thin;
+    LPT_TRY(make_thin(context, *packed, thinness, thin));
+    packed = std::move(thin);
+  }
   *out_packed = packed.release();
   return {};
 }
@@ -246,7 +313,7 @@ Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights) {
                        format_name(packed->format.id).c_str());
   }
   for (int64_t e = 0; e < filled_experts(*packed); ++e) {
-    unpack_panels(context, panels_of(*packed, e), expert_of(all, n_of(*weights), e));
+    LPT_TRY(unpack(context, panels_of(*packed, e), expert_of(all, n_of(*weights), e)));
   }
   copy_tensor_scale(panels_of(*packed, 0), all);
   return {};

@@ -9,6 +9,9 @@ namespace lpt {
 Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, Tensor **out_packed);
 Status unpack_weights(Context &context, const Tensor *packed, Tensor *weights);
 
+Status order_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, int32_t *order,
+                     int64_t &out_given_count, int64_t &out_count);
+
 Status check_packed(const Tensor *packed, const char *name);
 
 // One matrix of packed weights; `expert` is 0 where there is no such axis.

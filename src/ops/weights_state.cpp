@@ -1,69 +1,205 @@
-// Packed weights as bytes: format, extents, then all panels as they lie in memory (little-endian, as all that runs LPT).
+// Packed weights as bytes: format, extents, then all panels as they lie in memory (little-endian, as all that runs LPT). Thin
+// ones have the bits of their lines and what is stored in the place of whole panels.
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "src/ops/operation.hpp"
 #include "src/ops/weights.hpp"
 #include "src/ops/weights_panels.hpp"
+#include "src/ops/weights_thin.hpp"
 
 namespace lpt {
 namespace {
 
 Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
 
-}  // namespace
+// What stands before the panels. The number of axes and the storage share a word: weights were all dense once.
+struct Header {
+  Format format;
+  Thinness thinness{Layout::kPanels};
+  int32_t rank = 0;
+  int64_t extents[3] = {};
+};
 
-size_t weights_state_bytes(const Tensor &packed) {
-  return kBlobHeaderBytes + 8 + 4 + 8 * static_cast<size_t>(packed.rank) + panels_bytes(packed);
+lpt_weights_storage storage_of(Layout layout) {
+  if (layout == Layout::kLoose) return LPT_WEIGHTS_STORAGE_LOOSE;
+  return layout == Layout::kTiles ? LPT_WEIGHTS_STORAGE_TILES : LPT_WEIGHTS_STORAGE_ALL;
 }
 
-BlobWriter save_weights(const Tensor &packed) {
-  BlobWriter writer(BlobKind::kWeights);
+size_t header_bytes(const Tensor &packed) {
+  return 8 + 4 + 8 * static_cast<size_t>(packed.rank) + (packed.layout == Layout::kTiles ? 8 : 0);
+}
+
+void write_header(const Tensor &packed, BlobWriter &writer) {
   writer.i64(packed.format.id);
-  writer.u32(static_cast<uint32_t>(packed.rank));
+  writer.u32(static_cast<uint32_t>(packed.rank) | static_cast<uint32_t>(storage_of(packed.layout)) << 8);
   for (int32_t i = 0; i < packed.rank; ++i) writer.i64(packed.extents[i]);
-  const PanelSize size = panel_size(packed.format, packed.extents[packed.rank - 1]);
-  const int64_t panels = panels_for(packed.extents[packed.rank - 2]);
+  if (packed.layout != Layout::kTiles) return;
+  writer.u32(static_cast<uint32_t>(packed.tile_rows));
+  writer.u32(static_cast<uint32_t>(packed.tile_columns));
+}
+
+Status read_thinness(BlobReader &reader, lpt_weights_storage storage, Header &header) {
+  lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+  options.storage = storage;
+  if (storage == LPT_WEIGHTS_STORAGE_TILES) {
+    options.tile_rows = static_cast<int32_t>(reader.u32());
+    options.tile_columns = static_cast<int32_t>(reader.u32());
+  }
+  const Status status = check_thinness(header.format, options, header.thinness);
+  if (!status.is_ok()) return damaged(status.message());
+  // 0 stands for the usual side in a call alone.
+  const bool has_sides = storage != LPT_WEIGHTS_STORAGE_TILES || (options.tile_rows != 0 && options.tile_columns != 0);
+  return has_sides ? Status() : damaged("a side of tiles is 0");
+}
+
+Status read_header(BlobReader &reader, Header &header) {
+  const lpt_format id = reader.i64();
+  const uint32_t word = reader.u32();
+  header.rank = static_cast<int32_t>(word & 0xFF);
+  if (!reader.is_ok() || !find_format(id, header.format) || !is_packable(header.format))
+    return damaged(text("format %lld is none that is packed", static_cast<long long>(id)));
+  if (header.rank != 2 && header.rank != 3) return damaged(text("rank is %d, expected 2 or 3", header.rank));
+  for (int32_t i = 0; i < header.rank; ++i) {
+    header.extents[i] = reader.i64();
+    if (header.extents[i] < 0 || header.extents[i] > (int64_t{1} << 40)) {
+      return damaged(text("extent %d is %lld, expected 0 to 2^40", i, number(header.extents[i])));
+    }
+  }
+  return read_thinness(reader, static_cast<lpt_weights_storage>(word >> 8), header);
+}
+
+// Lines of one matrix that holds numbers.
+int64_t lines_of(const MatrixView &thin) { return (thin.rows + thin_line(thin).lanes - 1) / thin_line(thin).lanes; }
+
+// Bits come first: they tell how much is stored.
+void write_bits(const Tensor &packed, BlobWriter &writer) {
+  if (!is_thin(packed.layout)) return;
   for (int64_t e = 0; e < filled_experts(packed); ++e) {
     const MatrixView view = panels_of(packed, e);
-    writer.bytes(view.data, static_cast<size_t>(panels * size.payload));
+    writer.bytes(view.indices, static_cast<size_t>(lines_of(view) * view.index_stride));
+  }
+}
+
+// The codes of one matrix: where they begin, and their bytes.
+struct Codes {
+  std::byte *data;
+  size_t bytes;
+};
+
+Codes codes_of(const MatrixView &view, const PanelSize &size) {
+  auto *const data = static_cast<std::byte *>(view.data);
+  if (!is_thin(view.layout)) return {data, static_cast<size_t>(panels_for(view.rows) * size.payload)};
+  return {data + view.starts[0] * thin_line(view).unit_bytes, stored_bytes(view)};
+}
+
+void write_panels(const Tensor &packed, BlobWriter &writer) {
+  const PanelSize size = panel_size(packed.format, packed.extents[packed.rank - 1]);
+  for (int64_t e = 0; e < filled_experts(packed); ++e) {
+    const MatrixView view = panels_of(packed, e);
+    const int64_t panels = panels_for(view.rows);
+    const Codes codes = codes_of(view, size);
+    writer.bytes(codes.data, codes.bytes);
     writer.bytes(view.block_scales, static_cast<size_t>(panels * size.scales));
     writer.bytes(view.zero_points, static_cast<size_t>(panels * size.zero_points));
   }
   if (packed.format.has_tensor_scale()) writer.f32(*packed.tensor_scale);
+}
+
+void read_panels(BlobReader &reader, const Tensor &packed) {
+  const PanelSize size = panel_size(packed.format, packed.extents[packed.rank - 1]);
+  for (int64_t e = 0; e < filled_experts(packed); ++e) {
+    const MatrixView view = panels_of(packed, e);
+    const int64_t panels = panels_for(view.rows);
+    const Codes codes = codes_of(view, size);
+    reader.bytes(codes.data, codes.bytes);
+    reader.bytes(view.block_scales, static_cast<size_t>(panels * size.scales));
+    reader.bytes(view.zero_points, static_cast<size_t>(panels * size.zero_points));
+  }
+  if (packed.format.has_tensor_scale()) *packed.tensor_scale = reader.f32();
+}
+
+// What the header announces must be there before memory is taken for it.
+Status load_dense(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
+  int64_t bytes = 0;
+  const bool is_countable = count_panels_bytes(header.format, header.rank, header.extents, bytes);
+  if (!reader.is_ok() || !is_countable || bytes != static_cast<int64_t>(reader.left_bytes())) {
+    return damaged(text("%zu bytes of panels are not what its format and extents take", reader.left_bytes()));
+  }
+  return create_packed(context, header.format, header.rank, header.extents, out_packed);
+}
+
+// Bits past the last one of a line are zeros.
+bool has_stray_bits(const uint8_t *bits, int64_t lines, int64_t stride, int64_t count) {
+  for (int64_t line = 0; line < lines; ++line) {
+    for (int64_t i = count; i < 8 * stride; ++i) {
+      if ((bits[line * stride + i / 8] >> (i % 8) & 1) != 0) return true;
+    }
+  }
+  return false;
+}
+
+Status load_thin(Context &context, const Header &header, BlobReader &reader, std::unique_ptr<Tensor> &out_packed) {
+  const auto refused = [&] {
+    return damaged(text("%zu bytes of thin weights are not what its format and extents take", reader.left_bytes()));
+  };
+  // Weights that cannot be counted when they are dense are not thin either.
+  int64_t dense_bytes = 0;
+  if (!reader.is_ok() || !count_panels_bytes(header.format, header.rank, header.extents, dense_bytes)) return refused();
+  const int64_t k = header.extents[header.rank - 1];
+  const Thinness &thinness = header.thinness;
+  const ThinLine line = thin_line(header.format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns);
+  Tensor shape;
+  shape.format = header.format;
+  shape.layout = thinness.layout;
+  shape.rank = header.rank;
+  shape.tile_rows = thinness.tile_rows;
+  shape.tile_columns = thinness.tile_columns;
+  std::copy(header.extents, header.extents + header.rank, shape.extents);
+  const bool is_filled = filled_experts(shape) > 0;
+  const int64_t lines = is_filled ? all_thin_lines(shape) : 0, stride = thin_stride(line);
+  int64_t bit_bytes = 0;
+  if (!multiply(lines, stride, bit_bytes) || bit_bytes > static_cast<int64_t>(reader.left_bytes())) return refused();
+  std::vector<uint8_t> bits(static_cast<size_t>(bit_bytes));
+  reader.bytes(bits.data(), bits.size());
+  if (has_stray_bits(bits.data(), lines, stride, line.bits)) return damaged("bits of tiles that are not there are set");
+  const int64_t stored = count_bits(bits.data(), bit_bytes);
+  const int64_t panels = (header.rank == 3 ? header.extents[0] : 1) * panels_for(header.extents[header.rank - 2]);
+  const PanelSize size = panel_size(header.format, k);
+  const int64_t rest = (is_filled ? panels * (size.scales + size.zero_points) : 0) +
+                       (header.format.has_tensor_scale() ? int64_t{sizeof(float)} : 0);
+  int64_t bytes = 0;
+  if (!multiply(stored, line.unit_bytes, bytes) || bytes + rest != static_cast<int64_t>(reader.left_bytes())) {
+    return refused();
+  }
+  LPT_TRY(create_thin(context, header.format, header.rank, header.extents, thinness, stored, out_packed));
+  if (!bits.empty()) std::memcpy(out_packed->sparse_indices, bits.data(), bits.size());
+  count_starts(*out_packed, 0, lines);
+  return {};
+}
+
+}  // namespace
+
+size_t weights_state_bytes(const Tensor &packed) {
+  return kBlobHeaderBytes + header_bytes(packed) + panels_bytes(packed);
+}
+
+BlobWriter save_weights(const Tensor &packed) {
+  BlobWriter writer(BlobKind::kWeights);
+  write_header(packed, writer);
+  write_bits(packed, writer);
+  write_panels(packed, writer);
   return writer;
 }
 
 Status load_weights(Context &context, BlobReader &reader, Tensor **out_packed) {
-  const lpt_format id = reader.i64();
-  const auto rank = static_cast<int32_t>(reader.u32());
-  Format format;
-  if (!reader.is_ok() || !find_format(id, format) || !is_packable(format))
-    return damaged(text("format %lld is none that is packed", static_cast<long long>(id)));
-  if (rank != 2 && rank != 3) return damaged(text("rank is %d, expected 2 or 3", rank));
-  int64_t extents[3] = {};
-  for (int32_t i = 0; i < rank; ++i) {
-    extents[i] = reader.i64();
-    if (extents[i] < 0 || extents[i] > (int64_t{1} << 40)) {
-      return damaged(text("extent %d is %lld, expected 0 to 2^40", i, static_cast<long long>(extents[i])));
-    }
-  }
-  // What the header announces must be there before memory is taken for it.
-  int64_t bytes = 0;
-  const bool is_countable = count_panels_bytes(format, rank, extents, bytes);
-  if (!reader.is_ok() || !is_countable || bytes != static_cast<int64_t>(reader.left_bytes())) {
-    return damaged(text("%zu bytes of panels are not what its format and extents take", reader.left_bytes()));
-  }
+  Header header;
+  LPT_TRY(read_header(reader, header));
   std::unique_ptr<Tensor> packed;
-  LPT_TRY(create_packed(context, format, rank, extents, packed));
-  const PanelSize size = panel_size(format, extents[rank - 1]);
-  const int64_t panels = panels_for(extents[rank - 2]);
-  for (int64_t e = 0; e < filled_experts(*packed); ++e) {
-    const MatrixView view = panels_of(*packed, e);
-    reader.bytes(view.data, static_cast<size_t>(panels * size.payload));
-    reader.bytes(view.block_scales, static_cast<size_t>(panels * size.scales));
-    reader.bytes(view.zero_points, static_cast<size_t>(panels * size.zero_points));
-  }
-  if (format.has_tensor_scale()) *packed->tensor_scale = reader.f32();
+  LPT_TRY(is_thin(header.thinness.layout) ? load_thin(context, header, reader, packed)
+                                          : load_dense(context, header, reader, packed));
+  read_panels(reader, *packed);
   *out_packed = packed.release();
   return {};
 }

@@ -190,6 +190,11 @@ TEST(States, NameWhatIsWrongWhenTheyAreRefused) {
       {"adamw, expanded groups", 32 + 16 + 2 * 142 + 2 * 20 + 12, 1025, 2, "a group's exponent is 1025"},
       {"weights, nvfp4", 32, LPT_FORMAT_UINT8, 8, "is none that is packed"},
       {"weights, nvfp4", 40, 4, 4, "rank is 4, expected 2 or 3"},
+      {"weights, nvfp4", 40, 0x302, 4, "storage is 3"},
+      {"weights, loose", 52, 13, 8, "not what its format and extents take"},
+      {"weights, tiles", 60, 33, 4, "tile_rows is 33"},
+      {"weights, tiles", 64, 48, 4, "tile_columns is 48"},
+      {"weights, tiles", 68, 4, 1, "bits of tiles that are not there"},
       {"weights, nvfp4", 44, ~uint64_t{0}, 8, "extent 0 is -1"},
       {"weights, nvfp4", 52, 400, 8, "not what its format and extents take"},
   };
@@ -230,6 +235,12 @@ TEST(States, ThatPromiseHugeLengthsTakeNoMemory) {
       {"weights, nvfp4", 44, 8, false},
       {"weights, nvfp4", 52, 8, false},
       {"weights, experts with zero points", 44, 8, false},
+      {"weights, loose", 44, 8, false},
+      {"weights, loose", 52, 8, false},
+      {"weights, tiles", 44, 8, false},
+      {"weights, tiles", 52, 8, false},
+      {"weights, tiles", 60, 4, false},
+      {"weights, tiles", 64, 4, false},
   };
   for (const Promise &promise : promises) {
     for (const uint64_t number : {uint64_t{1} << 31, uint64_t{1} << 40, uint64_t{1} << 62, ~uint64_t{0}}) {

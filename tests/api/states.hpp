@@ -81,6 +81,10 @@ class Holder {
     return load_from(bytes.empty() ? &kNothing : bytes.data(), bytes.size());
   }
 
+  // What a load may take for a state of so many bytes. Arrays are filled up to 64, and an optimizer's parameter has seven at
+  // most.
+  virtual size_t most_bytes(size_t state_bytes) const { return state_bytes + size_t{7} * 64; }
+
   bool is_good() const { return is_good_; }
   lpt_context *context() const { return c_; }
 
@@ -229,13 +233,21 @@ class OptimizerHolder : public Holder {
 // Packed weights have no handle before they are loaded: a load that succeeds takes the place of the last.
 class WeightsHolder : public Holder {
  public:
-  WeightsHolder(lpt_context *context, lpt_format format, std::vector<int64_t> extents) : Holder(context) {
+  WeightsHolder(lpt_context *context, lpt_format format, std::vector<int64_t> extents,
+                lpt_weights_storage storage = LPT_WEIGHTS_STORAGE_ALL)
+      : Holder(context) {
     lpt_tensor *plain = nullptr;
     must(lpt_tensor_create(c_, format, static_cast<int32_t>(extents.size()), extents.data(), &plain));
-    must(lpt_weights_pack(c_, plain, nullptr, &packed_));
+    if (storage != LPT_WEIGHTS_STORAGE_ALL) fill(plain);
+    lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+    options.storage = storage;
+    must(lpt_weights_pack(c_, plain, &options, &packed_));
     lpt_tensor_destroy(plain);
   }
   ~WeightsHolder() override { lpt_tensor_destroy(packed_); }
+
+  // Thin weights count what is stored before each line, in no more bytes than the line has bits; lines may be read past.
+  size_t most_bytes(size_t state_bytes) const override { return 2 * state_bytes + size_t{9} * 64; }
 
   Bytes save() override {
     size_t size = 0;
@@ -270,6 +282,16 @@ class WeightsHolder : public Holder {
   }
 
  private:
+  // Every third number is 1: what is thin keeps something and leaves something out.
+  void fill(lpt_tensor *plain) {
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    must(lpt_tensor_describe(c_, plain, &description));
+    std::vector<float> numbers(static_cast<size_t>(description.extents[0] * description.extents[1]));
+    for (size_t i = 0; i < numbers.size(); i += 3) numbers[i] = 1.0f;
+    with_matrix(numbers.data(), description.extents[0], description.extents[1],
+                [&](lpt_tensor *source) { must(lpt_quantize(c_, source, nullptr, plain, nullptr)); });
+  }
+
   lpt_tensor *packed_ = nullptr;
 };
 
@@ -335,6 +357,16 @@ inline const std::vector<HolderKind> &holder_kinds() {
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_NVFP4, std::vector<int64_t>{2, 16});
        }},
+      {"weights, loose",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<WeightsHolder>(c, LPT_FORMAT_E4M3FN_ROW, std::vector<int64_t>{3, 12},
+                                                LPT_WEIGHTS_STORAGE_LOOSE);
+       }},
+      {"weights, tiles",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<WeightsHolder>(c, LPT_FORMAT_MXFP4, std::vector<int64_t>{2, 70},
+                                                LPT_WEIGHTS_STORAGE_TILES);
+       }},
       {"weights, experts with zero points",
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_UINT4_1X64, std::vector<int64_t>{2, 1, 4});
@@ -353,8 +385,7 @@ inline std::string problem_of(Holder &holder, Ledger &ledger, const Bytes &bytes
   ledger.asked_bytes = 0;
   const lpt_status status = holder.load(copy);
   const std::string words = lpt_context_error(holder.context());
-  // Arrays are filled up to 64 bytes, and an optimizer's parameter has seven at most.
-  const size_t most_bytes = (before.size() > bytes.size() ? before.size() : bytes.size()) + size_t{7} * 64;
+  const size_t most_bytes = holder.most_bytes(before.size() > bytes.size() ? before.size() : bytes.size());
   if (ledger.asked_bytes > most_bytes) {
     return "asked for " + std::to_string(ledger.asked_bytes) + " bytes of memory, of " + std::to_string(most_bytes);
   }

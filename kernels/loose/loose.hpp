@@ -1,0 +1,51 @@
+// The family of loose lines: of a stream of memory lines only what is not zero is kept, with a bit for every place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "src/base/row.hpp"
+
+namespace lpt {
+
+// A line is 64 bytes, cut into units of 1, 2 or 4 bytes. A unit whose bits are all 0 is left out: the stream comes back
+// bit for bit, whatever its units mean. Bit i % 8 of byte i / 8 of `bits` says whether unit i of the stream is kept.
+constexpr int64_t kLooseLine = 64;
+
+constexpr int64_t loose_line_bits(int32_t unit_bytes) { return kLooseLine / unit_bytes; }
+constexpr int64_t loose_bits_bytes(int64_t lines, int32_t unit_bytes) {
+  return lines * loose_line_bits(unit_bytes) / 8;
+}
+
+// Finds the units of lines that are kept.
+struct MarkRequest {
+  const uint8_t *lines;
+  int64_t count;
+  int32_t unit_bytes;
+  uint8_t *bits;      // written
+  int64_t *out_kept;  // written: units
+};
+
+// Packs the units that are kept one after the other.
+struct LoosenRequest {
+  const uint8_t *lines;
+  int64_t count;
+  int32_t unit_bytes;
+  const uint8_t *bits;
+  uint8_t *units;  // written; nothing past the last unit
+};
+
+// The inverse.
+struct FillRequest {
+  const uint8_t *bits;
+  const uint8_t *units;  // a line's bytes past the last one may be read
+  int64_t count;
+  int32_t unit_bytes;
+  uint8_t *lines;  // written; begins at a line of memory
+};
+
+std::span<const Row<MarkRequest>> mark_kernels();
+std::span<const Row<LoosenRequest>> loosen_kernels();
+std::span<const Row<FillRequest>> fill_kernels();
+
+}  // namespace lpt

@@ -1,0 +1,52 @@
+// The plain rows: they decide every byte.
+#include <cstring>
+
+#include "kernels/loose/rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_zero(const uint8_t *unit, int32_t bytes) {
+  for (int32_t i = 0; i < bytes; ++i) {
+    if (unit[i] != 0) return false;
+  }
+  return true;
+}
+
+bool is_kept(const uint8_t *bits, int64_t unit) { return (bits[unit / 8] >> (unit % 8) & 1) != 0; }
+
+}  // namespace
+
+void mark_units_ref(const MarkRequest &request) {
+  const int64_t units = request.count * loose_line_bits(request.unit_bytes);
+  std::memset(request.bits, 0, static_cast<size_t>(loose_bits_bytes(request.count, request.unit_bytes)));
+  *request.out_kept = 0;
+  for (int64_t i = 0; i < units; ++i) {
+    if (is_zero(request.lines + i * request.unit_bytes, request.unit_bytes)) continue;
+    request.bits[i / 8] = static_cast<uint8_t>(request.bits[i / 8] | 1 << (i % 8));
+    ++*request.out_kept;
+  }
+}
+
+void loosen_units_ref(const LoosenRequest &request) {
+  const int64_t units = request.count * loose_line_bits(request.unit_bytes);
+  uint8_t *to = request.units;
+  for (int64_t i = 0; i < units; ++i) {
+    if (!is_kept(request.bits, i)) continue;
+    std::memcpy(to, request.lines + i * request.unit_bytes, static_cast<size_t>(request.unit_bytes));
+    to += request.unit_bytes;
+  }
+}
+
+void fill_units_ref(const FillRequest &request) {
+  const int64_t units = request.count * loose_line_bits(request.unit_bytes);
+  const uint8_t *from = request.units;
+  std::memset(request.lines, 0, static_cast<size_t>(request.count * kLooseLine));
+  for (int64_t i = 0; i < units; ++i) {
+    if (!is_kept(request.bits, i)) continue;
+    std::memcpy(request.lines + i * request.unit_bytes, from, static_cast<size_t>(request.unit_bytes));
+    from += request.unit_bytes;
+  }
+}
+
+}  // namespace lpt

@@ -1,0 +1,258 @@
+#include "src/ops/gemm_tiles.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+
+#include "kernels/gemm/panels.hpp"
+#include "src/ops/weights_panels.hpp"
+#include "src/ops/weights_thin.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kGatheredBytes = 512 << 10;  // of a: with what the product packs of it the second cache holds it
+
+// The columns of one line of tiles, as runs of tiles side by side.
+struct Run {
+  int64_t first, count;  // tiles
+};
+
+struct Line {
+  int64_t tiles;  // kept
+  std::vector<Run> runs;
+  const GemmRow *row;  // NULL where nothing is kept
+};
+
+// How all lines are multiplied: rows of a in chunks, and room for a thread.
+struct Work {
+  std::vector<Line> lines;
+  int64_t chunk, chunks;
+  size_t a_bytes, b_bytes, scratch_bytes;
+
+  size_t thread_bytes() const { return a_bytes + b_bytes + scratch_bytes; }
+  int64_t count() const { return static_cast<int64_t>(lines.size()) * chunks; }
+};
+
+bool has_groups(const Format &format) { return format.has_block_scale() && format.block_columns != LPT_WHOLE; }
+
+std::vector<Run> runs_of(const MatrixView &tiles, int64_t line) {
+  const uint8_t *const bits = tiles.indices + line * tiles.index_stride;
+  std::vector<Run> runs;
+  for (int64_t tile = 0; tile * tiles.tile_columns < tiles.columns; ++tile) {
+    if ((bits[tile / 8] >> (tile % 8) & 1) == 0) continue;
+    const bool is_next = !runs.empty() && runs.back().first + runs.back().count == tile;
+    if (is_next) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({tile, 1});
+    }
+  }
+  return runs;
+}
+
+// The shapes of gathered operands of so many tiles, laid out at `memory`; NULL: without data.
+MatrixView gathered_a(const MatrixView &a, int64_t rows, int64_t columns, std::byte *memory, size_t &out_bytes) {
+  MatrixView gathered = a;
+  gathered.rows = rows;
+  gathered.columns = columns;
+  gathered.row_stride = dense_row_stride(a.format.element, columns);
+  gathered.data = memory;
+  out_bytes = aligned(static_cast<size_t>(rows * row_bytes(a.format.element, gathered.row_stride)));
+  if (!has_groups(a.format)) return gathered;
+  const int64_t scale_bytes = element_bits(a.format.block_scale) / 8;
+  gathered.block_scale_stride = (columns + a.format.block_columns - 1) / a.format.block_columns;
+  gathered.block_scales = memory == nullptr ? nullptr : memory + out_bytes;
+  const int64_t block_rows = (rows + a.format.block_rows - 1) / a.format.block_rows;
+  out_bytes += aligned(static_cast<size_t>(block_rows * gathered.block_scale_stride * scale_bytes));
+  return gathered;
+}
+
+size_t gathered_scale_bytes(const MatrixView &tiles, int64_t count) {
+  if (!has_groups(tiles.format)) return 0;
+  const int64_t panels = tiles.tile_rows / kPanelLanes;
+  return aligned(static_cast<size_t>(panels * panel_size(tiles.format, count * tiles.tile_columns).scales));
+}
+
+// Copies the pieces of a row that runs name: `unit` bytes for each tile, of `whole` bytes that there are; what a cut tile
+// lacks is zero.
+void gather_row(const std::vector<Run> &runs, const std::byte *from, int64_t whole, int64_t unit, std::byte *to) {
+  for (const Run &run : runs) {
+    const int64_t begin = run.first * unit, bytes = run.count * unit;
+    const int64_t there = std::min(bytes, whole - begin);
+    std::memcpy(to, from + begin, static_cast<size_t>(there));
+    std::memset(to + there, 0, static_cast<size_t>(bytes - there));
+    to += bytes;
+  }
+}
+
+void gather_a(const MatrixView &a, const Line &line, int64_t tile_columns, const MatrixView &gathered) {
+  const lpt_format element = a.format.element;
+  const int64_t from = row_bytes(element, a.row_stride), to = row_bytes(element, gathered.row_stride);
+  const int64_t whole = row_bytes(element, a.columns), unit = row_bytes(element, tile_columns);
+  for (int64_t r = 0; r < gathered.rows; ++r) {
+    gather_row(line.runs, static_cast<const std::byte *>(a.data) + r * from, whole, unit,
+               static_cast<std::byte *>(gathered.data) + r * to);
+  }
+  if (!has_groups(a.format)) return;
+  const int64_t bytes = element_bits(a.format.block_scale) / 8;
+  const int64_t blocks = (a.columns + a.format.block_columns - 1) / a.format.block_columns;
+  const int64_t block_rows = (gathered.rows + a.format.block_rows - 1) / a.format.block_rows;
+  for (int64_t r = 0; r < block_rows; ++r) {
+    gather_row(line.runs, static_cast<const std::byte *>(a.block_scales) + r * a.block_scale_stride * bytes,
+               blocks * bytes, tile_columns / a.format.block_columns * bytes,
+               static_cast<std::byte *>(gathered.block_scales) + r * gathered.block_scale_stride * bytes);
+  }
+}
+
+// Rows of b that a line serves.
+int64_t first_lane(const MatrixView &tiles, int64_t line) { return line * tiles.tile_rows; }
+int64_t lanes_of(const MatrixView &tiles, int64_t line) {
+  return std::min<int64_t>(tiles.tile_rows, tiles.rows - first_lane(tiles, line));
+}
+
+// A line as panels of the columns that it has; scales along k are those of `memory`.
+MatrixView line_panels(const MatrixView &tiles, int64_t line, int64_t kept, std::byte *memory) {
+  const ThinLine shape = thin_line(tiles);
+  MatrixView panels = panels_shape(cut_packed_rows(tiles, first_lane(tiles, line), lanes_of(tiles, line)));
+  panels.columns = kept * tiles.tile_columns;
+  panels.row_stride = panels.columns;
+  panels.data = static_cast<std::byte *>(tiles.data) + tiles.starts[line] * shape.unit_bytes;
+  if (!has_groups(tiles.format)) return panels;
+  panels.block_scale_stride = panel_blocks(tiles.format, panels.columns);
+  panels.block_scales = memory;
+  return panels;
+}
+
+// Scales of a panel lie block after block, a lane's beside the next one's. Blocks that a cut tile lacks have scale 0.
+void gather_scales(const MatrixView &tiles, int64_t index, const Line &line, const MatrixView &panels) {
+  if (!has_groups(tiles.format)) return;
+  const int64_t bytes = kPanelLanes * (element_bits(tiles.format.block_scale) / 8);
+  const int64_t blocks = panel_blocks(tiles.format, tiles.columns);
+  const int64_t unit = tiles.tile_columns / tiles.format.block_columns * bytes;
+  const MatrixView whole = cut_packed_rows(tiles, first_lane(tiles, index), lanes_of(tiles, index));
+  for (int64_t p = 0; p < panels_for(panels.rows); ++p) {
+    gather_row(line.runs, static_cast<const std::byte *>(whole.block_scales) + p * blocks * bytes, blocks * bytes, unit,
+               static_cast<std::byte *>(panels.block_scales) + p * line.tiles * unit);
+  }
+}
+
+// One line by some rows of a. Operands may be without data.
+GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, const MatrixView &a,
+                         const MatrixView &panels) {
+  GemmRequest request = whole;
+  const int64_t column = first_lane(whole.b, index);
+  request.a = a;
+  request.b = panels;
+  request.c = cut_columns(cut_rows(whole.c, row, a.rows), column, panels.rows);
+  request.m = a.rows;
+  request.n = panels.rows;
+  request.k = panels.columns;
+  const int64_t bias_bytes = whole.is_f64 ? sizeof(double) : sizeof(float);
+  if (whole.bias != nullptr) request.bias = static_cast<const std::byte *>(whole.bias) + column * bias_bytes;
+  return request;
+}
+
+const GemmRow *find_row(const Context &context, const GemmRequest &request) {
+  for (const GemmRow &row : gemm_kernels()) {
+    if (row.needs != 0 && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
+  }
+  return nullptr;
+}
+
+Status plan_work(Context &context, const GemmRequest &whole, Work &work) {
+  const MatrixView &b = whole.b;
+  const int64_t line_bytes = std::max<int64_t>(row_bytes(whole.a.format.element, whole.k), 1);
+  const int64_t chunk = std::max<int64_t>(kGatheredBytes / line_bytes / kGemmRowUnit, 1) * kGemmRowUnit;
+  work.chunk = std::min(whole.m, chunk);
+  work.chunks = (whole.m + work.chunk - 1) / work.chunk;
+  for (int64_t index = 0; first_lane(b, index) < b.rows; ++index) {
+    Line line{b.starts[index + 1] - b.starts[index], runs_of(b, index), nullptr};
+    size_t a_bytes = 0;
+    const MatrixView a = gathered_a(whole.a, work.chunk, line.tiles * b.tile_columns, nullptr, a_bytes);
+    const GemmRequest request = line_request(whole, index, 0, a, line_panels(b, index, line.tiles, nullptr));
+    if (line.tiles > 0) {
+      line.row = find_row(context, request);
+      if (line.row == nullptr) {
+        return no_row(context, "gemm", {whole.a.format.id, b.format.id, whole.c.format.id});
+      }
+      work.scratch_bytes = std::max(work.scratch_bytes, aligned(line.row->scratch_bytes(request)));
+    }
+    work.a_bytes = std::max(work.a_bytes, a_bytes);
+    work.b_bytes = std::max(work.b_bytes, gathered_scale_bytes(b, line.tiles));
+    work.lines.push_back(std::move(line));
+  }
+  return {};
+}
+
+// c without a product: beta · c + bias, by the plain row and no k.
+void run_empty(const GemmRequest &whole, int64_t index, int64_t row, int64_t rows) {
+  const MatrixView a = dense_view(LPT_FORMAT_F32, nullptr, rows, 0);
+  const MatrixView b = dense_view(LPT_FORMAT_F32, nullptr, lanes_of(whole.b, index), 0);
+  const GemmRequest request = line_request(whole, index, row, a, b);
+  gemm_kernels().back().run(request);
+}
+
+void run_item(const GemmRequest &whole, const Work &work, int64_t item, std::byte *memory) {
+  const int64_t index = item / work.chunks, row = item % work.chunks * work.chunk;
+  const int64_t rows = std::min(work.chunk, whole.m - row);
+  const Line &line = work.lines[static_cast<size_t>(index)];
+  if (line.tiles == 0) return run_empty(whole, index, row, rows);
+  const MatrixView &b = whole.b;
+  size_t bytes = 0;
+  const MatrixView a = gathered_a(cut_rows(whole.a, row, rows), rows, line.tiles * b.tile_columns, memory, bytes);
+  gather_a(cut_rows(whole.a, row, rows), line, b.tile_columns, a);
+  const MatrixView panels = line_panels(b, index, line.tiles, memory + work.a_bytes);
+  gather_scales(b, index, line, panels);
+  GemmRequest request = line_request(whole, index, row, a, panels);
+  request.scratch = memory + work.a_bytes + work.b_bytes;
+  line.row->run(request);
+}
+
+bool has_block_edges(const Format &format, int64_t tile_columns) {
+  if (tile_columns % packing_of(format.element).elements != 0) return false;
+  if (!has_groups(format)) return true;
+  return format.block_rows != LPT_WHOLE && tile_columns % format.block_columns == 0 &&
+         kGemmRowUnit % format.block_rows == 0;
+}
+
+}  // namespace
+
+bool takes_tiles(const GemmRequest &request) {
+  return !request.is_a_transposed && request.a.layout == Layout::kRows && request.a.column_stride == 1 &&
+         !request.a.format.has_zero_point() && has_block_edges(request.a.format, request.b.tile_columns);
+}
+
+Status measure_tiles(Context &context, const GemmRequest &whole, Decision &out_decision) {
+  Work work{};
+  LPT_TRY(plan_work(context, whole, work));
+  const int64_t threads = std::min<int64_t>(width_of(context), work.count());
+  out_decision.part_count = work.count();
+  out_decision.workspace_bytes = static_cast<size_t>(threads) * work.thread_bytes();
+  return {};
+}
+
+Status run_in_tiles(Context &context, const GemmRequest &whole) {
+  Work work{};
+  LPT_TRY(plan_work(context, whole, work));
+  const int64_t count = work.count(), threads = std::min<int64_t>(width_of(context), count);
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(threads) * work.thread_bytes(), &memory));
+  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(count, 100);
+  for (int64_t step = 0; step < steps; ++step) {
+    const int64_t end = count * (step + 1) / steps;
+    std::atomic<int64_t> next{count * step / steps};
+    const auto run = [&](int64_t thread) {
+      std::byte *const mine = memory + static_cast<size_t>(thread) * work.thread_bytes();
+      for (int64_t item = next++; item < end; item = next++) run_item(whole, work, item, mine);
+    };
+    parallel_for(context, threads, std::cref(run));
+    if (context.progress == nullptr) continue;
+    const int64_t all = whole.m * whole.n;
+    const int64_t done = end == count ? all : all / count * end;
+    if (context.progress(context.progress_user, done, all) != 0) return cancelled(done, all);
+  }
+  return {};
+}
+
+}  // namespace lpt

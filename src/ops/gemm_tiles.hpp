@@ -1,0 +1,17 @@
+// Products by weights in tiles: each line of tiles is a packed matrix of the columns that it has, multiplied by the same
+// columns of a.
+#pragma once
+
+#include "src/ops/gemm_run.hpp"
+
+namespace lpt {
+
+// Whether a's columns can be gathered for such weights.
+bool takes_tiles(const GemmRequest &request);
+
+// Room for all threads. `whole` has thin weights as its b.
+Status measure_tiles(Context &context, const GemmRequest &whole, Decision &out_decision);
+
+Status run_in_tiles(Context &context, const GemmRequest &whole);
+
+}  // namespace lpt

@@ -1,0 +1,394 @@
+#include "src/ops/weights_thin.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "kernels/gemm/panels.hpp"
+#include "kernels/loose/loose.hpp"
+#include "src/ops/weights_panels.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kUsualTile = 64;
+
+int32_t unit_bytes_of(PanelKind kind) {
+  switch (kind) {
+    case PanelKind::kHalves:
+      return 2;
+    case PanelKind::kWords:
+      return 4;
+    case PanelKind::kNibbles:
+    case PanelKind::kBytePairs:
+    case PanelKind::kByteQuads:
+      break;
+  }
+  return 1;
+}
+
+int32_t unit_bytes_of(const Format &format) { return unit_bytes_of(panel_kind(format.element)); }
+
+Status check_tile_side(const char *name, int32_t given, int64_t multiple, int32_t &out_side) {
+  out_side = given == 0 ? kUsualTile : given;
+  if (given >= 0 && given <= 4096 && out_side % multiple == 0) return {};
+  return invalid("%s is %d: expected 0, for %d, or a multiple of %lld up to 4096", name, given, kUsualTile,
+                 number(multiple));
+}
+
+// A dropped tile is a product less only where its codes are zeros.
+Status check_zeros(const Format &format) {
+  if (sparse_format(format.id) != LPT_FORMAT_NONE) return {};
+  return unsupported("storage is TILES and weights %s: expected a format whose code 0 is zero, without zero points",
+                     format_name(format.id).c_str());
+}
+
+// Zeros of either sign are zeros here. Where code 0 is none, nothing is.
+void drop_signs(PanelKind kind, const Element &element, uint8_t *codes, int64_t bytes) {
+  if (decode(element, 0) != 0.0f) return;
+  if (kind == PanelKind::kNibbles || kind == PanelKind::kBytePairs || kind == PanelKind::kByteQuads) {
+    uint8_t kept[256];
+    const auto whole = [&](uint32_t code) { return decode(element, code) == 0.0f ? 0 : code; };
+    for (uint32_t i = 0; i < 256; ++i) {
+      const bool is_pair = kind == PanelKind::kNibbles;
+      const uint32_t most = (1u << element.bits) - 1;
+      kept[i] = static_cast<uint8_t>(is_pair ? whole(i & 15 & most) | whole(i >> 4 & most) << 4 : whole(i & most));
+    }
+    for (int64_t i = 0; i < bytes; ++i) codes[i] = kept[codes[i]];
+    return;
+  }
+  const uint32_t sign = 1u << (element.bits - 1);
+  if (decode(element, sign) != 0.0f) return;
+  for (int64_t i = 0; i + 1 < bytes; i += 2) {
+    uint16_t half;
+    std::memcpy(&half, codes + i, sizeof half);
+    if (half == sign) codes[i] = codes[i + 1] = 0;
+  }
+}
+
+void drop_signs_f32(uint8_t *codes, int64_t bytes) {
+  for (int64_t i = 0; i + 3 < bytes; i += 4) {
+    uint32_t word;
+    std::memcpy(&word, codes + i, sizeof word);
+    if (word == 0x80000000u) codes[i + 3] = 0;
+  }
+}
+
+void drop_signs(Context &context, const MatrixView &panels, int64_t count) {
+  const PanelKind kind = panel_kind(panels.format.element);
+  const int64_t bytes = panel_size(panels.format, panels.columns).payload;
+  parallel_parts(context, count, bytes, [&](int64_t begin, int64_t length) {
+    auto *const codes = static_cast<uint8_t *>(panels.data) + begin * bytes;
+    if (kind == PanelKind::kWords) {
+      drop_signs_f32(codes, length * bytes);
+    } else {
+      drop_signs(kind, element_of(panels.format.element), codes, length * bytes);
+    }
+  });
+}
+
+bool is_kept(const uint8_t *bits, int64_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; }
+
+bool has_only_zeros(const std::byte *memory, int64_t bytes) {
+  return *memory == std::byte{0} && std::memcmp(memory, memory + 1, static_cast<size_t>(bytes - 1)) == 0;
+}
+
+// Bytes of one panel of a tile, where they begin in a whole panel, and how many there are: the last tile may be cut short.
+struct TileSpan {
+  int64_t whole, begin, bytes;
+};
+
+TileSpan span_of(const Format &format, int64_t k, int32_t tile_columns, int64_t tile) {
+  const PanelKind kind = panel_kind(format.element);
+  const int64_t whole = panel_bytes(kind, tile_columns), begin = tile * whole;
+  return {whole, begin, std::min(whole, panel_bytes(kind, k) - begin)};
+}
+
+// One matrix of thin weights and the panels that it is made of.
+struct Making {
+  MatrixView panels, thin;
+  int64_t panel_bytes;
+
+  const std::byte *panel(int64_t index) const {
+    return static_cast<const std::byte *>(panels.data) + index * panel_bytes;
+  }
+  std::byte *line(int64_t index, int64_t unit_bytes) const {
+    return static_cast<std::byte *>(thin.data) + thin.starts[index] * unit_bytes;
+  }
+};
+
+void mark_tiles(const Making &making, int64_t line, uint8_t *bits) {
+  const MatrixView &thin = making.thin;
+  const int64_t height = thin.tile_rows / kPanelLanes, first = line * height;
+  const int64_t count = std::min(height, panels_for(thin.rows) - first);
+  for (int64_t tile = 0; tile * thin.tile_columns < thin.columns; ++tile) {
+    const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
+    for (int64_t p = 0; p < count; ++p) {
+      if (has_only_zeros(making.panel(first + p) + span.begin, span.bytes)) continue;
+      bits[tile / 8] = static_cast<uint8_t>(bits[tile / 8] | 1 << (tile % 8));
+      break;
+    }
+  }
+}
+
+void store_tiles(const Making &making, int64_t line, int64_t unit_bytes) {
+  const MatrixView &thin = making.thin;
+  const int64_t height = thin.tile_rows / kPanelLanes, first = line * height;
+  const int64_t count = std::min(height, panels_for(thin.rows) - first);
+  const int64_t kept = thin.starts[line + 1] - thin.starts[line];
+  const uint8_t *bits = thin.indices + line * thin.index_stride;
+  std::byte *const to = making.line(line, unit_bytes);
+  int64_t place = 0;
+  for (int64_t tile = 0; tile * thin.tile_columns < thin.columns; ++tile) {
+    if (!is_kept(bits, tile)) continue;
+    const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
+    for (int64_t p = 0; p < count; ++p) {
+      std::memcpy(to + (p * kept + place) * span.whole, making.panel(first + p) + span.begin,
+                  static_cast<size_t>(span.bytes));
+    }
+    ++place;
+  }
+}
+
+// The rows of the tables that make weights loose.
+struct LooseRows {
+  const Row<MarkRequest> *mark;
+  const Row<LoosenRequest> *loosen;
+};
+
+Status choose_loose_rows(Context &context, LooseRows &out_rows) {
+  LPT_TRY(choose(context, "mark", mark_kernels(), MarkRequest{}, {}, &out_rows.mark));
+  return choose(context, "loosen", loosen_kernels(), LoosenRequest{}, {}, &out_rows.loosen);
+}
+
+int64_t memory_lines(const MatrixView &panels) {
+  return panel_bytes(panel_kind(panels.format.element), panels.columns) / kPanelLineBytes;
+}
+
+// Bits of all lines of one matrix.
+void mark_lines(Context &context, const LooseRows &rows, const Making &making, int64_t lines) {
+  const MatrixView &thin = making.thin;
+  const int64_t count = memory_lines(thin);
+  parallel_parts(context, lines, making.panel_bytes, [&](int64_t begin, int64_t length) {
+    for (int64_t line = begin; line < begin + length; ++line) {
+      uint8_t *const bits = thin.indices + line * thin.index_stride;
+      if (thin.layout == Layout::kTiles) {
+        mark_tiles(making, line, bits);
+      } else {
+        int64_t kept = 0;
+        rows.mark->run(
+            {reinterpret_cast<const uint8_t *>(making.panel(line)), count, unit_bytes_of(thin.format), bits, &kept});
+      }
+    }
+  });
+}
+
+void store_lines(Context &context, const LooseRows &rows, const Making &making, int64_t lines, int64_t unit_bytes) {
+  const MatrixView &thin = making.thin;
+  const int64_t count = memory_lines(thin);
+  parallel_parts(context, lines, making.panel_bytes, [&](int64_t begin, int64_t length) {
+    for (int64_t line = begin; line < begin + length; ++line) {
+      if (thin.layout == Layout::kTiles) {
+        store_tiles(making, line, unit_bytes);
+      } else {
+        rows.loosen->run({reinterpret_cast<const uint8_t *>(making.panel(line)), count, unit_bytes_of(thin.format),
+                          thin.indices + line * thin.index_stride,
+                          reinterpret_cast<uint8_t *>(making.line(line, unit_bytes))});
+      }
+    }
+  });
+}
+
+void copy_scales(const Tensor &panels, const Tensor &thin) {
+  const int64_t experts = panels.rank == 3 ? panels.extents[0] : 1;
+  const PanelSize size = panel_size(panels.format, panels.extents[panels.rank - 1]);
+  const auto count = static_cast<size_t>(experts * panels_for(panels.extents[panels.rank - 2]));
+  if (thin.block_scales != nullptr) {
+    std::memcpy(thin.block_scales, panels.block_scales, count * static_cast<size_t>(size.scales));
+  }
+  if (thin.zero_points != nullptr) {
+    std::memcpy(thin.zero_points, panels.zero_points, count * static_cast<size_t>(size.zero_points));
+  }
+  if (thin.tensor_scale != nullptr) *thin.tensor_scale = *panels.tensor_scale;
+}
+
+}  // namespace
+
+ThinLine thin_line(const Format &format, Layout layout, int64_t k, int32_t tile_rows, int32_t tile_columns) {
+  const PanelKind kind = panel_kind(format.element);
+  if (layout == Layout::kTiles) {
+    return {tile_rows, (k + tile_columns - 1) / tile_columns,
+            tile_rows / kPanelLanes * panel_bytes(kind, tile_columns)};
+  }
+  return {kPanelLanes, panel_bytes(kind, k) / unit_bytes_of(kind), unit_bytes_of(kind)};
+}
+
+Status check_thinness(const Format &format, const lpt_weights_options &options, Thinness &out_thinness) {
+  LPT_TRY(check_choice("storage", options.storage, LPT_WEIGHTS_STORAGE_TILES));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  const bool has_tiles = options.storage == LPT_WEIGHTS_STORAGE_TILES;
+  if (!has_tiles && (options.tile_rows != 0 || options.tile_columns != 0)) {
+    return invalid("tile_rows is %d and tile_columns %d: expected 0 where storage is not TILES", options.tile_rows,
+                   options.tile_columns);
+  }
+  out_thinness.layout = has_tiles                                      ? Layout::kTiles
+                        : options.storage == LPT_WEIGHTS_STORAGE_LOOSE ? Layout::kLoose
+                                                                       : Layout::kPanels;
+  if (!has_tiles) return {};
+  LPT_TRY(check_zeros(format));
+  const bool has_groups = format.has_block_scale() && format.block_columns != LPT_WHOLE;
+  const int64_t multiple = std::max<int64_t>(kPanelSteps, has_groups ? format.block_columns : 1);
+  LPT_TRY(check_tile_side("tile_rows", options.tile_rows, kPanelLanes, out_thinness.tile_rows));
+  return check_tile_side("tile_columns", options.tile_columns, multiple, out_thinness.tile_columns);
+}
+
+int64_t thin_stride(const ThinLine &line) { return (line.bits + 63) / 64 * 8; }
+
+int64_t count_bits(const uint8_t *bits, int64_t bytes) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < bytes; ++i) count += std::popcount(bits[i]);
+  return count;
+}
+
+int64_t thin_lines(const Tensor &thin) {
+  const ThinLine line =
+      thin_line(thin.format, thin.layout, thin.extents[thin.rank - 1], thin.tile_rows, thin.tile_columns);
+  return (thin.extents[thin.rank - 2] + line.lanes - 1) / line.lanes;
+}
+
+int64_t all_thin_lines(const Tensor &thin) { return (thin.rank == 3 ? thin.extents[0] : 1) * thin_lines(thin); }
+
+Status create_thin(Context &context, const Format &format, int32_t rank, const int64_t *extents,
+                   const Thinness &thinness, int64_t stored, std::unique_ptr<Tensor> &out_thin) {
+  auto thin = std::make_unique<Tensor>();
+  thin->format = format;
+  thin->layout = thinness.layout;
+  thin->rank = rank;
+  thin->tile_rows = thinness.tile_rows;
+  thin->tile_columns = thinness.tile_columns;
+  for (int32_t i = 0; i < rank; ++i) thin->extents[i] = extents[i];
+  const int64_t n = extents[rank - 2], k = extents[rank - 1];
+  thin->strides[rank - 1] = 1;
+  thin->strides[rank - 2] = k;
+  if (rank == 3) thin->strides[0] = panels_for(n) * kPanelLanes * k;
+  const ThinLine line = thin_line(format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns);
+  thin->sparse_index_stride = thin_stride(line);
+  const bool is_filled = filled_experts(*thin) > 0;
+  const int64_t lines = is_filled ? all_thin_lines(*thin) : 0;
+  const int64_t panels = is_filled ? (rank == 3 ? extents[0] : 1) * panels_for(n) : 0;
+  const PanelSize size = panel_size(format, k);
+  size_t bytes = 0;
+  const auto room = [&](int64_t wanted) {
+    const size_t begin = bytes;
+    bytes += aligned(static_cast<size_t>(wanted));
+    return begin;
+  };
+  const size_t stored_at = room(stored * line.unit_bytes + kLooseLine);  // a line past the last unit may be read
+  const size_t bits_at = room(lines * thin->sparse_index_stride + kLooseLine);
+  const size_t starts_at = room((lines + 1) * static_cast<int64_t>(sizeof(int64_t)));
+  const size_t scales_at = room(panels * size.scales), zero_points_at = room(panels * size.zero_points);
+  const size_t tensor_scale_at = room(sizeof(float));
+  std::shared_ptr<std::byte> memory;
+  LPT_TRY(allocate_bytes(context.allocator, bytes, memory));
+  thin->data = memory.get() + stored_at;
+  thin->sparse_indices = reinterpret_cast<uint8_t *>(memory.get() + bits_at);
+  thin->starts = reinterpret_cast<int64_t *>(memory.get() + starts_at);
+  if (format.has_block_scale()) thin->block_scales = memory.get() + scales_at;
+  if (format.has_zero_point()) thin->zero_points = reinterpret_cast<uint8_t *>(memory.get() + zero_points_at);
+  if (format.has_tensor_scale()) thin->tensor_scale = reinterpret_cast<float *>(memory.get() + tensor_scale_at);
+  thin->storage.fill(memory);
+  out_thin = std::move(thin);
+  return {};
+}
+
+void count_starts(const Tensor &thin, int64_t first, int64_t count) {
+  // Only what makes a tensor writes its starts.
+  auto *const starts = const_cast<int64_t *>(thin.starts);
+  for (int64_t line = first; line < first + count; ++line) {
+    const uint8_t *const bits = thin.sparse_indices + line * thin.sparse_index_stride;
+    starts[line + 1] = starts[line] + count_bits(bits, thin.sparse_index_stride);
+  }
+}
+
+Status make_thin(Context &context, const Tensor &panels, const Thinness &thinness, std::unique_ptr<Tensor> &out_thin) {
+  LooseRows rows{};
+  LPT_TRY(choose_loose_rows(context, rows));
+  // Its bits first: they tell how much is stored.
+  std::unique_ptr<Tensor> marked;
+  LPT_TRY(create_thin(context, panels.format, panels.rank, panels.extents, thinness, 0, marked));
+  const int64_t lines = thin_lines(*marked), experts = filled_experts(panels), all = experts * lines;
+  const int64_t bytes = panel_size(panels.format, panels.extents[panels.rank - 1]).payload;
+  for (int64_t e = 0; e < experts; ++e) {
+    drop_signs(context, panels_of(panels, e), panels_for(panels.extents[panels.rank - 2]));
+  }
+  for (int64_t e = 0; e < experts; ++e)
+    mark_lines(context, rows, {panels_of(panels, e), panels_of(*marked, e), bytes}, lines);
+  count_starts(*marked, 0, all);
+  LPT_TRY(create_thin(context, panels.format, panels.rank, panels.extents, thinness, marked->starts[all], out_thin));
+  Tensor &thin = *out_thin;
+  std::memcpy(thin.sparse_indices, marked->sparse_indices, static_cast<size_t>(all * thin.sparse_index_stride));
+  count_starts(thin, 0, all);
+  for (int64_t e = 0; e < experts; ++e) {
+    const MatrixView view = panels_of(thin, e);
+    store_lines(context, rows, {panels_of(panels, e), view, bytes}, lines, thin_line(view).unit_bytes);
+  }
+  copy_scales(panels, thin);
+  return {};
+}
+
+size_t stored_bytes(const MatrixView &thin) {
+  const ThinLine line = thin_line(thin);
+  const int64_t lines = (thin.rows + line.lanes - 1) / line.lanes;
+  return static_cast<size_t>((thin.starts[lines] - thin.starts[0]) * line.unit_bytes);
+}
+
+void write_panel(const Row<FillRequest> &fill, const MatrixView &thin, int64_t panel, std::byte *memory) {
+  const ThinLine line = thin_line(thin);
+  const int64_t index = panel * kPanelLanes / line.lanes;
+  const uint8_t *const bits = thin.indices + index * thin.index_stride;
+  const auto *const stored = static_cast<const std::byte *>(thin.data) + thin.starts[index] * line.unit_bytes;
+  if (thin.layout == Layout::kLoose) {
+    fill.run({bits, reinterpret_cast<const uint8_t *>(stored), memory_lines(thin), unit_bytes_of(thin.format),
+              reinterpret_cast<uint8_t *>(memory)});
+    return;
+  }
+  const int64_t kept = thin.starts[index + 1] - thin.starts[index];
+  const int64_t first = (panel - index * (thin.tile_rows / kPanelLanes)) * kept;
+  std::memset(memory, 0, static_cast<size_t>(panel_bytes(panel_kind(thin.format.element), thin.columns)));
+  int64_t place = 0;
+  for (int64_t tile = 0; tile < line.bits; ++tile) {
+    if (!is_kept(bits, tile)) continue;
+    const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
+    std::memcpy(memory + span.begin, stored + (first + place) * span.whole, static_cast<size_t>(span.bytes));
+    ++place;
+  }
+}
+
+MatrixView cut_packed_rows(const MatrixView &packed, int64_t begin, int64_t count) {
+  const PanelSize size = panel_size(packed.format, packed.columns);
+  const int64_t panel = begin / kPanelLanes;
+  MatrixView part = packed;
+  part.rows = count;
+  if (packed.block_scales != nullptr) {
+    part.block_scales = static_cast<std::byte *>(packed.block_scales) + panel * size.scales;
+  }
+  if (packed.zero_points != nullptr) part.zero_points += panel * size.zero_points;
+  if (!is_thin(packed.layout)) {
+    part.data = static_cast<std::byte *>(packed.data) + panel * size.payload;
+    return part;
+  }
+  const int64_t line = begin / thin_line(packed).lanes;
+  part.indices += line * packed.index_stride;
+  part.starts += line;
+  return part;
+}
+
+MatrixView panels_shape(const MatrixView &thin) {
+  MatrixView panels = thin;
+  panels.layout = Layout::kPanels;
+  panels.data = nullptr;
+  panels.indices = nullptr;
+  panels.starts = nullptr;
+  return panels;
+}
+
+}  // namespace lpt
