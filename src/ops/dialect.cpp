@@ -6,6 +6,8 @@
 
 #include "src/ops/ggml.hpp"
 #include "src/ops/operation.hpp"
+#include "src/ops/sparse_layout.hpp"
+#include "src/ops/sparse_parts.hpp"
 
 namespace lpt {
 namespace {
@@ -278,6 +280,10 @@ Status import_cublas(Context &context, const Plan &plan, const uint8_t *buffer) 
 
 Status make_plan(const Tensor *tensor, lpt_dialect dialect, bool needs_data, Plan &plan) {
   plan.dialect = dialect;
+  if (is_sparse_layout(dialect)) {
+    LPT_TRY(check_sparse_matrix(tensor, "tensor", needs_data, plan.view));
+    return plan_sparse_layout(plan.view, dialect, plan.bytes);
+  }
   LPT_TRY(check_matrix(tensor, "tensor", needs_data, plan.view));
   switch (dialect) {
     case LPT_DIALECT_GGML:
@@ -299,7 +305,11 @@ Status check_buffer(const Plan &plan, const void *buffer, size_t buffer_bytes) {
   if (plan.bytes == 0) return {};
   if (buffer == nullptr) return invalid("buffer is NULL: expected %zu bytes", plan.bytes);
   const MatrixView bytes = vector_view(LPT_FORMAT_UINT8, buffer, static_cast<int64_t>(plan.bytes));
-  LPT_TRY(check_apart(bytes, "buffer", plan.view, "tensor"));
+  if (plan.view.format.is_sparse) {
+    LPT_TRY(check_stored_apart(plan.view, "tensor", bytes, "buffer"));
+  } else {
+    LPT_TRY(check_apart(bytes, "buffer", plan.view, "tensor"));
+  }
   if (!plan.view.format.has_block_scale()) return {};
   MatrixView beside = scales_of(plan.view);
   LPT_TRY(check_apart(bytes, "buffer", beside, "tensor's block scales"));
@@ -324,6 +334,7 @@ Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialec
   LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
   auto *bytes = static_cast<uint8_t *>(buffer);
   const Measure measure(context, "dialect_export", "dialect", 2 * static_cast<double>(plan.bytes));
+  if (is_sparse_layout(dialect)) return export_sparse_layout(context, plan.view, dialect, bytes);
   if (dialect == LPT_DIALECT_BITSANDBYTES) {
     export_bitsandbytes(context, plan.view, bytes);
   } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
@@ -340,6 +351,7 @@ Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes,
   LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
   const auto *bytes = static_cast<const uint8_t *>(buffer);
   const Measure measure(context, "dialect_import", "dialect", 2 * static_cast<double>(plan.bytes));
+  if (is_sparse_layout(dialect)) return import_sparse_layout(context, bytes, dialect, plan.view);
   if (dialect == LPT_DIALECT_BITSANDBYTES) {
     import_bitsandbytes(context, bytes, plan.view);
   } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {

@@ -53,6 +53,12 @@ class RowWriter {
 // What a sparse matrix is when it is written out, still without data.
 MatrixView dense_shape(const MatrixView &sparse);
 
+// What a sparse matrix stores, indices too, must not meet the memory of another.
+Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name);
+
+// Every index of a sparse matrix is legal, or the first that is not is named.
+Status check_places(const MatrixView &sparse, const char *name);
+
 // A sparse matrix written out in the context's scratch; with `is_check_only` one without data.
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense);
 

@@ -23,6 +23,21 @@ lpt_status convert(World &w, const char *from, const char *to) {
   return status;
 }
 
+// A 2:4 matrix of zeros.
+Tensor sparse_tensor(World &w, const char *name, int64_t rows, int64_t columns) {
+  return make_tensor(w.owner.get(), format_named(name), rows, columns);
+}
+
+// One of parts; it keeps their memory alive.
+Tensor sparse_of(World &w, const char *name, int64_t rows, int64_t columns, const Tensor &payload,
+                 const lpt_tensor *scale, const Tensor &indices) {
+  const lpt_tensor *const parts[] = {payload.get(), nullptr, scale, nullptr, indices.get()};
+  Tensor tensor;
+  EXPECT_TRUE(
+      ok(w.owner.get(), lpt_tensor_combine(w.owner.get(), format_named(name), rows, columns, parts, 5, out(tensor))));
+  return tensor;
+}
+
 template <typename Change>
 lpt_status convert_plain(World &w, Change change) {
   const Tensor source = make_tensor(w.owner.get(), LPT_FORMAT_E4M3, 4, 32);
@@ -50,10 +65,10 @@ const std::vector<BadCall> kDialectCalls = {
      LPT_INVALID_ARGUMENT,
      {"dialect is 0", "lpt_dialect_values"},
      [](World &w) { return size_of(w, w.packed, 0); }},
-    {"dialect_size: dialect 5",
+    {"dialect_size: dialect 7",
      LPT_INVALID_ARGUMENT,
-     {"dialect is 5", "lpt_dialect_values"},
-     [](World &w) { return size_of(w, w.packed, 5); }},
+     {"dialect is 7", "lpt_dialect_values"},
+     [](World &w) { return size_of(w, w.packed, 7); }},
     {"dialect_size: ggml of fp8",
      LPT_UNSUPPORTED,
      {"tensor is mxfp8_e4m3", "int8_1x32, int4_1x32 or mxfp4"},
@@ -94,6 +109,107 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) {
        return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32), LPT_DIALECT_CUBLAS_SCALES);
      }},
+    {"dialect_size: mma.sp of a dense matrix",
+     LPT_UNSUPPORTED,
+     {"tensor is 4×32 e4m3fn", "a 2:4 format"},
+     [](World &w) { return size_of(w, w.plain, LPT_DIALECT_MMA_SPARSE); }},
+    {"dialect_size: CUTLASS without a tensor",
+     LPT_INVALID_ARGUMENT,
+     {"tensor is NULL"},
+     [](World &w) { return lpt_dialect_size(w.c, nullptr, LPT_DIALECT_CUTLASS_SPARSE, &w.out_size); }},
+    {"dialect_size: mma.sp of f32",
+     LPT_UNSUPPORTED,
+     {"tensor is f32/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "f32/2:4", 4, 32), LPT_DIALECT_MMA_SPARSE); }},
+    {"dialect_size: CUTLASS of four bits",
+     LPT_UNSUPPORTED,
+     {"tensor is nvfp4/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "nvfp4/2:4", 32, 128), LPT_DIALECT_CUTLASS_SPARSE); }},
+    {"dialect_size: mma.sp of a relative of fp8",
+     LPT_UNSUPPORTED,
+     {"tensor is e4m3fnuz/2:4", "e4m3fn"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fnuz/2:4", 4, 32), LPT_DIALECT_MMA_SPARSE); }},
+    {"dialect_size: CUTLASS of half a group of rows",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has 48 rows", "multiple of 32", "16-bit"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "bf16/2:4", 48, 64), LPT_DIALECT_CUTLASS_SPARSE); }},
+    {"dialect_size: CUTLASS of half a group of rows of bytes",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has 24 rows", "multiple of 16", "8-bit"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "int8/2:4", 24, 128), LPT_DIALECT_CUTLASS_SPARSE); }},
+    {"dialect_size: CUTLASS of half a tile of columns",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has 96 columns", "multiple of 64", "tiles"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "f16/2:4", 32, 96), LPT_DIALECT_CUTLASS_SPARSE); }},
+    {"dialect_size: CUTLASS of half a tile of columns of bytes",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has 64 columns", "multiple of 128", "tiles"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fn_row/2:4", 16, 64), LPT_DIALECT_CUTLASS_SPARSE); }},
+    {"dialect_size: a 2:4 matrix where there is no place for one",
+     LPT_UNSUPPORTED,
+     {"tensor is sparse", "lpt_sparse_decompress"},
+     [](World &w) { return size_of(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_DIALECT_GGML); }},
+    {"dialect_export: mma.sp without data",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has no data"},
+     [](World &w) {
+       const Tensor payload = wrap(w.owner.get(), LPT_FORMAT_BF16, nullptr, 4, 16);
+       const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, nullptr, 4, 4);
+       return export_to(w, sparse_of(w, "bf16/2:4", 4, 32, payload, nullptr, indices), LPT_DIALECT_MMA_SPARSE);
+     }},
+    {"dialect_export: mma.sp, a byte too short",
+     LPT_INVALID_ARGUMENT,
+     {"buffer_bytes is 639", "at least 640"},
+     [](World &w) {
+       return lpt_dialect_export(w.c, sparse_tensor(w, "int8/2:4", 4, 32).get(), LPT_DIALECT_MMA_SPARSE,
+                                 w.buffer.data(), 639);
+     }},
+    {"dialect_export: CUTLASS without a buffer",
+     LPT_INVALID_ARGUMENT,
+     {"buffer is NULL", "1280 bytes"},
+     [](World &w) {
+       return lpt_dialect_export(w.c, sparse_tensor(w, "int8/2:4", 16, 128).get(), LPT_DIALECT_CUTLASS_SPARSE, nullptr,
+                                 1280);
+     }},
+    {"dialect_export: mma.sp over the codes",
+     LPT_INVALID_ARGUMENT,
+     {"tensor at", "overlaps buffer at"},
+     [](World &w) {
+       const Tensor sparse = sparse_tensor(w, "bf16/2:4", 16, 128);
+       void *codes = part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_PAYLOAD);
+       return lpt_dialect_export(w.c, sparse.get(), LPT_DIALECT_MMA_SPARSE, codes, 4096);
+     }},
+    {"dialect_export: mma.sp over the indices",
+     LPT_INVALID_ARGUMENT,
+     {"tensor at", "overlaps buffer at"},
+     [](World &w) {
+       const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_BF16, 16, 64);
+       const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, w.buffer.data() + 100, 16, 16);
+       return export_to(w, sparse_of(w, "bf16/2:4", 16, 128, payload, nullptr, indices), LPT_DIALECT_MMA_SPARSE);
+     }},
+    {"dialect_export: mma.sp of indices that are none",
+     LPT_INVALID_ARGUMENT,
+     {"tensor has the index 0x5", "group 3", "row 2"},
+     [](World &w) {
+       const Tensor sparse = sparse_tensor(w, "int8/2:4", 4, 32);
+       part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_SPARSE_INDICES)[2 * 4 + 1] = 0x54;
+       return export_to(w, sparse, LPT_DIALECT_MMA_SPARSE);
+     }},
+    {"dialect_import: mma.sp into a dense matrix",
+     LPT_UNSUPPORTED,
+     {"tensor is 4×32 int8", "a 2:4 format"},
+     [](World &w) { return import_from(w, w.integers, LPT_DIALECT_MMA_SPARSE); }},
+    {"dialect_import: CUTLASS, a byte too short",
+     LPT_INVALID_ARGUMENT,
+     {"buffer_bytes is 2303", "at least 2304"},
+     [](World &w) {
+       return lpt_dialect_import(w.c, w.buffer.data(), 2303, LPT_DIALECT_CUTLASS_SPARSE,
+                                 sparse_tensor(w, "f16/2:4", 32, 64).get());
+     }},
+    {"dialect_import: mma.sp of indices that are none",
+     LPT_INVALID_ARGUMENT,
+     {"buffer has the index 0x7", "group 0", "row 0"},
+     [](World &w) { return import_from(w, sparse_tensor(w, "e5m2/2:4", 16, 64), LPT_DIALECT_MMA_SPARSE); }},
     {"dialect_export: a tensor without data",
      LPT_INVALID_ARGUMENT,
      {"tensor", "without data"},
