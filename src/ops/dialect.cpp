@@ -310,6 +310,10 @@ Status check_buffer(const Plan &plan, const void *buffer, size_t buffer_bytes) {
   } else {
     LPT_TRY(check_apart(bytes, "buffer", plan.view, "tensor"));
   }
+  if (plan.view.tensor_scale != nullptr) {
+    const MatrixView scale = vector_view(LPT_FORMAT_F32, plan.view.tensor_scale, 1);
+    LPT_TRY(check_apart(bytes, "buffer", scale, "tensor's tensor scale"));
+  }
   if (!plan.view.format.has_block_scale()) return {};
   MatrixView beside = scales_of(plan.view);
   LPT_TRY(check_apart(bytes, "buffer", beside, "tensor's block scales"));

@@ -187,6 +187,16 @@ const std::vector<BadCall> kDialectCalls = {
        const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, w.buffer.data() + 100, 16, 16);
        return export_to(w, sparse_of(w, "bf16/2:4", 16, 128, payload, nullptr, indices), LPT_DIALECT_MMA_SPARSE);
      }},
+    {"dialect_export: mma.sp over the tensor scale",
+     LPT_INVALID_ARGUMENT,
+     {"buffer at", "overlaps tensor's tensor scale at"},
+     [](World &w) {
+       const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN, 4, 16);
+       const Tensor indices = make_tensor(w.owner.get(), LPT_FORMAT_UINT8, 4, 4);
+       const Tensor scale = wrap(w.owner.get(), LPT_FORMAT_F32, w.buffer.data(), 1, 1);
+       return export_to(w, sparse_of(w, "e4m3fn_tensor/2:4", 4, 32, payload, scale.get(), indices),
+                        LPT_DIALECT_MMA_SPARSE);
+     }},
     {"dialect_export: mma.sp of indices that are none",
      LPT_INVALID_ARGUMENT,
      {"tensor has the index 0x5", "group 3", "row 2"},
