@@ -178,38 +178,54 @@ struct FitProblem {
   }
 };
 
-// The gradient of the squared error vanishes on everything that stays: that is what least squares is.
-TEST(SparseFit, SolvesLeastSquaresUnderTheMask) {
-  const Context context = make_context(2);
-  lpt_context *c = context.get();
-  FitProblem p(c);
-  lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
-  options.damping = 0.0;
-  options.iterations = 200;
-  lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
-  ASSERT_TRUE(ok(c, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(), &options,
-                                   p.output.get(), nullptr, &values)));
-  const std::vector<double> fitted = numbers_of(c, p.output.get());
+// The gradient of the squared error vanishes on everything that stays, and on the bias if there is one: that is what
+// least squares is.
+void expect_least_squares(const FitProblem &p, const std::vector<double> &fitted, const std::vector<double> &bias) {
   const std::vector<double> whole = outputs_of(p.inputs, p.weight, p.kTokens, p.kOutputs, p.kColumns);
   const std::vector<double> found = outputs_of(p.inputs, fitted, p.kTokens, p.kOutputs, p.kColumns);
+  // The sum over tokens of what is off times an input; column kColumns is the bias, whose input is 1.
+  const auto expect_no_slope = [&](int64_t o, int64_t column) {
+    double slope = 0.0;
+    double magnitude = 0.0;
+    for (int64_t t = 0; t < p.kTokens; ++t) {
+      const auto out = static_cast<size_t>(t * p.kOutputs + o);
+      const double off = found[out] - whole[out] + (bias.empty() ? 0.0 : bias[static_cast<size_t>(o)]);
+      const double input = column == p.kColumns ? 1.0 : p.inputs[static_cast<size_t>(t * p.kColumns + column)];
+      slope += input * off;
+      magnitude += std::fabs(input * off);
+    }
+    EXPECT_LE(std::fabs(slope), 1e-4 * magnitude + 1e-9) << o << ", " << column;
+  };
   for (int64_t o = 0; o < p.kOutputs; ++o) {
     for (int64_t i = 0; i < p.kColumns; ++i) {
       const auto at = static_cast<size_t>(o * p.kColumns + i);
       if (p.mask[at] == 0) {
         ASSERT_EQ(0.0, fitted[at]);
-        continue;
+      } else {
+        expect_no_slope(o, i);
       }
-      double gradient = 0.0;
-      double magnitude = 0.0;
-      for (int64_t t = 0; t < p.kTokens; ++t) {
-        const auto out = static_cast<size_t>(t * p.kOutputs + o);
-        const double term = p.inputs[static_cast<size_t>(t * p.kColumns + i)] * (found[out] - whole[out]);
-        gradient += term;
-        magnitude += std::fabs(term);
-      }
-      EXPECT_LE(std::fabs(gradient), 1e-4 * magnitude + 1e-9) << o << ", " << i;
     }
+    if (!bias.empty()) expect_no_slope(o, p.kColumns);
   }
+}
+
+lpt_sparse_fit_options exact_fit() {
+  lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
+  options.damping = 0.0;
+  options.iterations = 200;
+  return options;
+}
+
+TEST(SparseFit, SolvesLeastSquaresUnderTheMask) {
+  const Context context = make_context(2);
+  lpt_context *c = context.get();
+  FitProblem p(c);
+  const lpt_sparse_fit_options options = exact_fit();
+  lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+  ASSERT_TRUE(ok(c, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(), &options,
+                                   p.output.get(), nullptr, &values)));
+  const std::vector<double> fitted = numbers_of(c, p.output.get());
+  expect_least_squares(p, fitted, {});
   std::vector<double> masked = p.weight;
   for (size_t i = 0; i < masked.size(); ++i) masked[i] *= p.mask[i];
   EXPECT_NEAR(p.share_of_error(masked, {}), values.masked_error, 1e-5);
@@ -230,6 +246,12 @@ TEST(SparseFit, FitsTheBiasWithTheWeight) {
                                    p.output.get(), bias.get(), nullptr)));
   ASSERT_TRUE(ok(c, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(), nullptr,
                                    without.get(), nullptr, nullptr)));
+  const lpt_sparse_fit_options exact = exact_fit();
+  const Tensor best = make_tensor(c, LPT_FORMAT_F32, p.kOutputs, p.kColumns);
+  const Tensor best_bias = make_tensor(c, LPT_FORMAT_F32, {p.kOutputs});
+  ASSERT_TRUE(ok(c, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(), &exact,
+                                   best.get(), best_bias.get(), nullptr)));
+  expect_least_squares(p, numbers_of(c, best.get()), numbers_of(c, best_bias.get()));
   const double with_bias = p.share_of_error(numbers_of(c, p.output.get()), numbers_of(c, bias.get()));
   EXPECT_LE(with_bias, p.share_of_error(numbers_of(c, without.get()), {}) * (1 + 1e-6));
   // Inputs that never vary are made up for by the bias alone.
