@@ -6,20 +6,6 @@
 namespace lpt::test {
 namespace {
 
-struct Weights {
-  Tensor dense, sparse;
-};
-
-Weights make_weights(lpt_context *context, const char *name, int64_t rows, int64_t columns) {
-  Weights weights;
-  const Tensor source = tensor_of(context, LPT_FORMAT_F32, rows, columns, draw_normal(541, rows * columns));
-  EXPECT_TRUE(ok(context, lpt_sparse_mask_select(context, source.get(), nullptr, nullptr, source.get(), nullptr)));
-  weights.dense = tensor_of(context, format_named(name), rows, columns, numbers_of(context, source.get()));
-  weights.sparse = make_tensor(context, format_named((std::string(name) + "/2:4").c_str()), rows, columns);
-  EXPECT_TRUE(ok(context, lpt_sparse_compress(context, weights.dense.get(), nullptr, weights.sparse.get(), nullptr)));
-  return weights;
-}
-
 std::vector<double> product(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int32_t is_b_transposed,
                             int64_t m, int64_t n, lpt_format format = LPT_FORMAT_F32) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;

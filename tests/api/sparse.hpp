@@ -40,4 +40,25 @@ inline int64_t violations(lpt_context *context, const std::vector<uint8_t> &mask
   return count;
 }
 
+// A 2:4 matrix, and the same with its zeros.
+struct Weights {
+  Tensor dense, sparse;
+};
+
+// The largest two of every four of these numbers, in the format `name`.
+inline Weights make_weights(lpt_context *context, const std::string &name, int64_t rows, int64_t columns,
+                            const std::vector<double> &numbers) {
+  Weights weights;
+  const Tensor source = tensor_of(context, LPT_FORMAT_F32, rows, columns, numbers);
+  EXPECT_TRUE(ok(context, lpt_sparse_mask_select(context, source.get(), nullptr, nullptr, source.get(), nullptr)));
+  weights.dense = tensor_of(context, format_named(name.c_str()), rows, columns, numbers_of(context, source.get()));
+  weights.sparse = make_tensor(context, format_named((name + "/2:4").c_str()), rows, columns);
+  EXPECT_TRUE(ok(context, lpt_sparse_compress(context, weights.dense.get(), nullptr, weights.sparse.get(), nullptr)));
+  return weights;
+}
+
+inline Weights make_weights(lpt_context *context, const std::string &name, int64_t rows, int64_t columns) {
+  return make_weights(context, name, rows, columns, draw_normal(541, rows * columns));
+}
+
 }  // namespace lpt::test

@@ -1,0 +1,390 @@
+// Every form of a product takes 2:4 matrices as it takes the same ones written out, or refuses them and leaves c.
+#include "tests/api/gemm.hpp"
+#include "tests/api/sparse.hpp"
+
+namespace lpt::test {
+namespace {
+
+// Few different whole numbers: sums of their products are exact in f32, so that no order changes a bit.
+std::vector<double> draw_whole(uint64_t place, int64_t count) {
+  Random random(place);
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (double &number : numbers) number = static_cast<double>(random.below(9) - 4);
+  return numbers;
+}
+
+// What the compressed matrix holds, by lpt_sparse_decompress().
+Tensor written_out(lpt_context *context, const lpt_tensor *sparse, const char *name) {
+  const Shape shape = shape_of(context, sparse);
+  Tensor dense = make_tensor(context, format_named(name), shape.rows, shape.columns);
+  EXPECT_TRUE(ok(context, lpt_sparse_decompress(context, sparse, dense.get())));
+  return dense;
+}
+
+// One operand: dense, and 2:4 if it is said so.
+struct Operand {
+  Tensor dense, sparse;
+  const lpt_tensor *given() const { return sparse ? sparse.get() : dense.get(); }
+};
+
+Operand make_operand(lpt_context *context, const char *name, int64_t rows, int64_t columns, bool is_sparse,
+                     const std::vector<double> &numbers) {
+  Operand operand;
+  if (!is_sparse) {
+    operand.dense = tensor_of(context, format_named(name), rows, columns, numbers);
+    return operand;
+  }
+  operand.sparse = make_weights(context, name, rows, columns, numbers).sparse;
+  operand.dense = written_out(context, operand.sparse.get(), name);
+  return operand;
+}
+
+bool was_sparse_row_taken(lpt_context *context) {
+  return std::strstr(lpt_context_explanation(context), "gemm: gemm_sparse") != nullptr;
+}
+
+struct Sizes {
+  int64_t m, n, k;
+};
+
+// a, b, or both are 2:4; each is stored as it is or transposed.
+struct Way {
+  bool is_a_sparse, is_b_sparse, is_a_transposed, is_b_transposed;
+
+  std::string text() const {
+    return std::string(is_a_sparse ? "2:4" : "dense") + (is_a_transposed ? " transposed by " : " by ") +
+           (is_b_sparse ? "2:4" : "dense") + (is_b_transposed ? " transposed" : "");
+  }
+  lpt_gemm_options options() const {
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_a_transposed = is_a_transposed;
+    options.is_b_transposed = is_b_transposed;
+    return options;
+  }
+};
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (int i = 4; i < 16; ++i) ways.push_back({(i & 4) != 0, (i & 8) != 0, (i & 1) != 0, (i & 2) != 0});
+  return ways;
+}
+
+struct Pair {
+  Operand a, b;
+};
+
+Pair make_pair(lpt_context *context, const char *a_name, const char *b_name, const Way &way, const Sizes &s,
+               std::vector<double> (*draw)(uint64_t, int64_t)) {
+  return {make_operand(context, a_name, way.is_a_transposed ? s.k : s.m, way.is_a_transposed ? s.m : s.k,
+                       way.is_a_sparse, draw(641, s.m * s.k)),
+          make_operand(context, b_name, way.is_b_transposed ? s.n : s.k, way.is_b_transposed ? s.k : s.n,
+                       way.is_b_sparse, draw(642, s.k * s.n))};
+}
+
+std::vector<double> draw_unit_normal(uint64_t place, int64_t count) { return draw_normal(place, count); }
+
+// The product of numbers, whichever way they are stored.
+ExactProduct exact_of(lpt_context *context, const Pair &pair, const Way &way, const Sizes &s) {
+  std::vector<double> a = numbers_of(context, pair.a.dense.get());
+  std::vector<double> b = numbers_of(context, pair.b.dense.get());
+  if (way.is_a_transposed) a = transposed(a, s.k, s.m);
+  if (way.is_b_transposed) b = transposed(b, s.n, s.k);
+  return multiply(a, b, s.m, s.n, s.k);
+}
+
+// Integers that no scale is multiplied into are summed exactly by every kernel; with scales, the plain one for dense
+// matrices sums f32.
+bool are_sums_exact(const char *name, lpt_isa isa) {
+  return name == std::string("int8") || (name == std::string("int8_row") && isa != LPT_ISA_REFERENCE);
+}
+
+// Rows that read a 2:4 matrix as it is sum floats in another order; all else is the same bits.
+TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseProduct) {
+  int sparse_rows = 0;
+  for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
+    const Context context = make_context(2, isa);
+    lpt_context *const c = context.get();
+    for (const char *name : {"f32", "bf16", "f16", "f64", "int8", "int8_row", "e4m3fn_row", "mxfp8_e4m3", "nvfp4"}) {
+      for (const Way &way : all_ways()) {
+        for (const Sizes &s : {Sizes{1, 7, 9}, {5, 70, 131}, {20, 33, 64}}) {
+          SCOPED_TRACE(std::string(name) + " " + way.text() + " m " + std::to_string(s.m) + " isa " +
+                       std::to_string(isa));
+          const Pair pair = make_pair(c, name, name, way, s, name[0] == 'i' ? draw_whole : draw_unit_normal);
+          const lpt_gemm_options options = way.options();
+          const lpt_format format = name == std::string("f64") ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+          const Tensor expected = make_tensor(c, format, s.m, s.n), found = make_tensor(c, format, s.m, s.n);
+          ASSERT_TRUE(ok(c, lpt_gemm(c, pair.a.dense.get(), pair.b.dense.get(), &options, expected.get())));
+          ASSERT_TRUE(ok(c, lpt_gemm(c, pair.a.given(), pair.b.given(), &options, found.get())));
+          const bool is_sparse_row = was_sparse_row_taken(c);
+          sparse_rows += is_sparse_row;
+          if (!is_sparse_row || are_sums_exact(name, isa)) {
+            ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+          } else {
+            expect_product(exact_of(c, pair, way, s), numbers_of(c, found.get()), s.k);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(sparse_rows, 10);
+}
+
+// What a call may do to its result.
+struct Ending {
+  lpt_format format;
+  lpt_activation activation = LPT_ACTIVATION_NONE;
+  double alpha = 1.0, beta = 0.0;
+  bool has_bias = false, has_residual = false, has_cast = false;
+  uint64_t flags = 0;
+  lpt_arithmetic arithmetic = LPT_ARITHMETIC_NATIVE;
+};
+
+constexpr Ending kEndings[] = {
+    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 0.75, 0.5},
+    {LPT_FORMAT_BF16, LPT_ACTIVATION_NONE, 1.0, -2.0, true},
+    {LPT_FORMAT_F16, LPT_ACTIVATION_NONE, 2.0, 1.0, true, true},
+    {LPT_FORMAT_F64, LPT_ACTIVATION_NONE, 0.5, 1.0},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_GELU, 0.25, 1.0, true, true},
+    {LPT_FORMAT_BF16, LPT_ACTIVATION_SILU, 0.25, 0.0, true},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_SWIGLU, 0.25, 0.0, true, true},
+    {LPT_FORMAT_E5M2_ROW, LPT_ACTIVATION_SWIGLU, 0.25, 0.0, false, false, true},
+    {LPT_FORMAT_MXFP8_E4M3},
+    {LPT_FORMAT_E4M3FN, LPT_ACTIVATION_NONE, 0.25, 0.0, true, true, true},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 1.0, true, false, false, LPT_PORTABLE_ORDER},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 0.0, false, false, false, 0, LPT_ARITHMETIC_PIECEWISE_AFFINE},
+};
+
+std::string text_of(const Ending &ending) {
+  return " to " + name_of(ending.format) + " activation " + std::to_string(ending.activation) + " alpha " +
+         std::to_string(ending.alpha) + " beta " + std::to_string(ending.beta) + " flags " +
+         std::to_string(ending.flags) + " arithmetic " + std::to_string(ending.arithmetic);
+}
+
+// The options of an ending, and what they point to. Tensors have the leading axes that c has.
+struct Call {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+  Tensor bias, residual;
+  std::vector<int64_t> extents;
+  lpt_format format;
+
+  Call(lpt_context *context, const Ending &ending, std::vector<int64_t> c_extents, const Way &way)
+      : options(way.options()), extents(std::move(c_extents)), format(ending.format) {
+    const int64_t n = extents.back();
+    if (ending.activation == LPT_ACTIVATION_SWIGLU) extents.back() /= 2;
+    cast.rounding = LPT_ROUNDING_TOWARD_ZERO;
+    bias = tensor_of(context, LPT_FORMAT_F32, std::vector<int64_t>{n}, draw_whole(643, n));
+    residual = tensor_of(context, LPT_FORMAT_BF16, extents, draw_whole(644, count()));
+    options.flags = ending.flags;
+    options.arithmetic = ending.arithmetic;
+    options.alpha = ending.alpha;
+    options.beta = ending.beta;
+    options.activation = ending.activation;
+    options.bias = ending.has_bias ? bias.get() : nullptr;
+    options.residual = ending.has_residual ? residual.get() : nullptr;
+    options.quantize = ending.has_cast ? &cast : nullptr;
+  }
+  Call(const Call &) = delete;
+  Call &operator=(const Call &) = delete;
+
+  int64_t count() const {
+    int64_t product = 1;
+    for (const int64_t extent : extents) product *= extent;
+    return product;
+  }
+  // A c with something in it.
+  Tensor make_c(lpt_context *context) const {
+    if (format != LPT_FORMAT_F64) return tensor_of(context, format, extents, draw_whole(645, count()));
+    return tensor_of(context, format, extents[0], extents[1], draw_whole(645, count()));
+  }
+};
+
+TEST(SparseGemmForms, EveryEndingIsThatOfTheDenseProductBitForBit) {
+  for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
+    const Context context = make_context(2, isa);
+    lpt_context *const c = context.get();
+    for (const Ending &ending : kEndings) {
+      for (const char *name : {"bf16", "int8", "int8_row"}) {
+        for (const Way &way :
+             {Way{false, true, false, true}, {false, true, false, false}, {true, false, false, true}}) {
+          for (const Sizes &s : {Sizes{3, 66, 130}, {40, 34, 72}}) {
+            if (name == std::string("int8_row") && !are_sums_exact(name, isa)) continue;
+            SCOPED_TRACE(std::string(name) + " " + way.text() + text_of(ending) + " m " + std::to_string(s.m) +
+                         " isa " + std::to_string(isa));
+            const Pair pair = make_pair(c, name, name, way, s, draw_whole);
+            const Call call(c, ending, {s.m, s.n}, way);
+            const Tensor expected = call.make_c(c), found = call.make_c(c);
+            ASSERT_TRUE(ok(c, lpt_gemm(c, pair.a.dense.get(), pair.b.dense.get(), &call.options, expected.get())));
+            ASSERT_TRUE(ok(c, lpt_gemm(c, pair.a.given(), pair.b.given(), &call.options, found.get())));
+            ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+          }
+        }
+      }
+    }
+  }
+}
+
+// Leading axes of a: rows that fold, matrices of a batch stored transposed, and heads that lie between one another.
+TEST(SparseGemmForms, BatchesTakeOneSparseMatrixForAll) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t count = 3;
+  for (const Sizes &s : {Sizes{2, 66, 130}, {20, 34, 72}}) {
+    const int64_t m = s.m, n = s.n, k = s.k;
+    const std::vector<double> numbers = draw_whole(646, count * m * k);
+    const std::vector<float> stored(numbers.begin(), numbers.end());
+    for (const Ending &ending : kEndings) {
+      if (ending.format == LPT_FORMAT_F64) continue;
+      for (const Way &way : all_ways()) {
+        if (way.is_a_sparse == way.is_b_sparse) continue;
+        SCOPED_TRACE(way.text() + text_of(ending) + " m " + std::to_string(m));
+        const Pair one = make_pair(c, "bf16", "bf16", way, s, draw_whole);
+        const int64_t rows = way.is_a_sparse ? (way.is_b_transposed ? n : k) : (way.is_a_transposed ? k : m);
+        const int64_t columns = way.is_a_sparse ? (way.is_b_transposed ? k : n) : (way.is_a_transposed ? m : k);
+        const std::vector<double> all = draw_whole(647, count * rows * columns);
+        const std::vector<float> data(all.begin(), all.end());
+        const Tensor dense = tensor_of(c, LPT_FORMAT_BF16, {count, rows, columns}, all);
+        const Tensor heads = wrap_strided(c, data.data(), {count, rows, columns}, {columns, count * columns, 1});
+        for (const lpt_tensor *many : {dense.get(), heads.get()}) {
+          const Call call(c, ending, {count, m, n}, way);
+          const Tensor expected = call.make_c(c), found = call.make_c(c);
+          const lpt_tensor *a = way.is_a_sparse ? one.a.dense.get() : many;
+          const lpt_tensor *b = way.is_b_sparse ? one.b.dense.get() : many;
+          ASSERT_TRUE(ok(c, lpt_gemm(c, a, b, &call.options, expected.get())));
+          a = way.is_a_sparse ? one.a.sparse.get() : many;
+          b = way.is_b_sparse ? one.b.sparse.get() : many;
+          ASSERT_TRUE(ok(c, lpt_gemm(c, a, b, &call.options, found.get())));
+          ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get())) << (many == heads.get() ? "heads" : "");
+        }
+      }
+    }
+  }
+}
+
+// A view's places are cut with its numbers.
+TEST(SparseGemmForms, ViewsAreTheProductsOfViews) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  for (const char *name : {"bf16", "int8_row", "nvfp4"}) {
+    const Weights weights = make_weights(c, name, 90, 192, draw_whole(648, 90 * 192));
+    const Tensor sparse = view(c, weights.sparse.get(), {7, 64}, {66, 128});
+    const Tensor dense = view(c, weights.dense.get(), {7, 64}, {66, 128});
+    const Way way{false, true, false, true};
+    for (const int64_t m : {3, 40}) {
+      SCOPED_TRACE(std::string(name) + " m " + std::to_string(m));
+      const Tensor a = tensor_of(c, format_named(name), m, 128, draw_whole(649, m * 128));
+      const lpt_gemm_options options = way.options();
+      const Tensor expected = make_tensor(c, LPT_FORMAT_F32, m, 66), found = make_tensor(c, LPT_FORMAT_F32, m, 66);
+      ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), dense.get(), &options, expected.get())));
+      ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), sparse.get(), &options, found.get())));
+      ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+    }
+  }
+}
+
+// ---- plans
+
+struct Plan {
+  lpt_gemm_plan *handle = nullptr;
+  ~Plan() { lpt_gemm_plan_destroy(handle); }
+  Plan() = default;
+  Plan(const Plan &) = delete;
+  Plan &operator=(const Plan &) = delete;
+};
+
+TEST(SparseGemmForms, PlansGiveTheBitsOfTheCall) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  for (const Ending &ending : kEndings) {
+    for (const Way &way : all_ways()) {
+      for (const Sizes &s : {Sizes{3, 66, 130}, {40, 34, 72}}) {
+        SCOPED_TRACE(way.text() + text_of(ending) + " m " + std::to_string(s.m));
+        const Pair pair = make_pair(c, "bf16", "bf16", way, s, draw_whole);
+        const Call call(c, ending, {s.m, s.n}, way);
+        const Tensor expected = call.make_c(c), found = call.make_c(c);
+        ASSERT_TRUE(ok(c, lpt_gemm(c, pair.a.dense.get(), pair.b.dense.get(), &call.options, expected.get())));
+        lpt_gemm_options planned = call.options;
+        planned.bias = planned.residual = nullptr;
+        planned.quantize = nullptr;
+        lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+        operands.bias = call.options.bias;
+        operands.residual = call.options.residual;
+        operands.quantize = call.options.quantize;
+        Plan plan;
+        ASSERT_TRUE(
+            ok(c, lpt_gemm_plan_create(c, pair.a.given(), pair.b.given(), &planned, found.get(), &plan.handle)));
+        ASSERT_TRUE(ok(c, lpt_gemm_plan_run(c, plan.handle, pair.a.given(), pair.b.given(), &operands, found.get())));
+        ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+        ASSERT_EQ(LPT_INVALID_ARGUMENT,
+                  lpt_gemm_plan_run(c, plan.handle, pair.a.dense.get(), pair.b.dense.get(), &operands, found.get()));
+        expect_words({way.is_a_sparse ? "a is" : "b is", "bf16", "/2:4", "as planned"}, lpt_context_error(c));
+        ASSERT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+      }
+    }
+  }
+}
+
+// ---- what is refused
+
+TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const int64_t ends[] = {8, 16};
+  const std::vector<double> sevens(2 * 24 * 24, 7.0);
+  const Operand a = make_operand(c, "bf16", 16, 24, true, draw_whole(651, 16 * 24));
+  const Operand b = make_operand(c, "bf16", 16, 24, true, draw_whole(652, 16 * 24));
+  const Tensor experts = tensor_of(c, LPT_FORMAT_BF16, {2, 16, 24}, draw_whole(653, 2 * 16 * 24));
+  const auto refused = [&](const lpt_tensor *left, const lpt_tensor *right, bool is_along,
+                           const std::vector<int64_t> &extents, std::vector<const char *> words) {
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_a_transposed = is_along;
+    options.is_b_transposed = !is_along;
+    int64_t count = 1;
+    for (const int64_t extent : extents) count *= extent;
+    const Tensor result = tensor_of(c, LPT_FORMAT_F32, extents, part(sevens, 0, count));
+    const lpt_status status = lpt_gemm_grouped(c, left, right, ends, 2, &options, result.get());
+    EXPECT_TRUE(status == LPT_INVALID_ARGUMENT || status == LPT_UNSUPPORTED) << status;
+    expect_words(words, lpt_context_error(c));
+    EXPECT_EQ(part(sevens, 0, count), numbers_of(c, result.get()));
+  };
+  refused(a.given(), experts.get(), false, {16, 16}, {"a is sparse", "16×24", "bf16", "/2:4", "lpt_sparse_decompress"});
+  refused(a.dense.get(), b.given(), false, {16, 16}, {"b is 16×24", "/2:4", "3 axes"});
+  refused(a.given(), b.dense.get(), true, {2, 24, 24}, {"a is sparse"});
+  refused(a.dense.get(), b.given(), true, {2, 24, 24}, {"b is sparse"});
+}
+
+TEST(SparseGemmForms, SparseTensorsAreMatrices) {
+  const Context context = make_context();
+  const int64_t extents[] = {2, 8, 16};
+  Tensor tensor;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_create(context.get(), format_named("bf16/2:4"), 3, extents, out(tensor)));
+  expect_words({"rank is 3", "/2:4", "rank 2"}, lpt_context_error(context.get()));
+}
+
+TEST(SparseGemmForms, OtherArgumentsRefuseSparseMatricesByName) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const std::vector<double> sevens(16 * 24, 7.0);
+  const Tensor a = tensor_of(c, LPT_FORMAT_BF16, 16, 24, draw_whole(654, 16 * 24));
+  const Tensor b = tensor_of(c, LPT_FORMAT_BF16, 24, 24, draw_whole(655, 24 * 24));
+  const Operand sparse = make_operand(c, "f32", 16, 24, true, draw_whole(656, 16 * 24));
+  const Operand row = make_operand(c, "f32", 1, 24, true, draw_whole(657, 24));
+  const Tensor result = tensor_of(c, LPT_FORMAT_F32, 16, 24, sevens);
+  const auto refused = [&](const char *name, const lpt_gemm_options &options, lpt_tensor *target) {
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(c, a.get(), b.get(), &options, target)) << name;
+    expect_words({name, "sparse", "/2:4"}, lpt_context_error(c), name);
+    EXPECT_EQ(sevens, numbers_of(c, result.get())) << name;
+  };
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  const std::vector<uint8_t> before = bytes_of(c, sparse.given());
+  refused("c is", options, sparse.sparse.get());
+  EXPECT_EQ(before, bytes_of(c, sparse.given()));
+  options.bias = row.given();
+  refused("bias is", options, result.get());
+  options.bias = nullptr;
+  options.residual = sparse.given();
+  refused("residual is", options, result.get());
+}
+
+}  // namespace
+}  // namespace lpt::test
