@@ -158,12 +158,16 @@ double bytes_of(const GemmRequest &request) {
 
 bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
+// A product that was planned runs no other row than that.
+bool may_run(const GemmRow &row, const GemmRow *planned) { return planned == nullptr || planned == &row; }
+
 // Whether a fast row reads these panels, of thin weights once they are written out or gathered. Rows that need no instruction
 // set read rows of numbers only.
-bool has_row_for_panels(const Context &context, GemmRequest request) {
+bool has_row_for_panels(const Context &context, const GemmRow *planned, GemmRequest request) {
   if (request.b.layout == Layout::kTiles && !takes_tiles(request)) return false;
   if (is_thin(request.b.layout)) request.b = panels_shape(request.b);
   for (const GemmRow &row : gemm_kernels()) {
+    if (!may_run(row, planned)) continue;
     if (row.needs != 0 && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return true;
   }
   return false;
@@ -171,9 +175,10 @@ bool has_row_for_panels(const Context &context, GemmRequest request) {
 
 // A row that takes a sparse b as it is; NULL if there is none. Where there are fast rows for dense matrices the plain one
 // for sparse ones is no gain.
-const GemmRow *find_sparse_row(const Context &context, const GemmRequest &request) {
+const GemmRow *find_sparse_row(const Context &context, const GemmRow *planned, const GemmRequest &request) {
   for (const GemmRow &row : sparse_gemm_kernels()) {
-    const bool is_gain = row.needs != 0 || context.features == 0;
+    if (!may_run(row, planned)) continue;
+    const bool is_gain = planned != nullptr || row.needs != 0 || context.features == 0;
     if (is_gain && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
   }
   return nullptr;
@@ -196,13 +201,13 @@ Status write_out(Context &context, bool is_check_only, GemmRequest &request) {
 // The row of a request: the one that was picked before, or the first that takes it.
 Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request,
                   const GemmRow **out_row) {
-  if (const GemmRow *row = find_sparse_row(context, request)) {
+  if (const GemmRow *row = find_sparse_row(context, product.row, request)) {
     explain_taken(context, "gemm", row->name);
     *out_row = row;
     return {};
   }
   LPT_TRY(write_out(context, is_check_only, request));
-  if (is_packed(request.b.layout) && !has_row_for_panels(context, request)) {
+  if (is_packed(request.b.layout) && !has_row_for_panels(context, product.row, request)) {
     LPT_TRY(take_unpacked(context, product.b, is_check_only || is_empty(request), request.b));
   }
   if (is_thin(request.b.layout)) request.b = panels_shape(request.b);

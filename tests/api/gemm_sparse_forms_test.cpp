@@ -324,6 +324,36 @@ TEST(SparseGemmForms, PlansGiveTheBitsOfTheCall) {
   }
 }
 
+// A plan runs its kernel on any context that has what the kernel needs, with the bits of the context that it was made
+// for: also where that one would pick another kernel, since it can read 2:4 or packed matrices as they are.
+TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
+  const Context fast = make_context(2);
+  for (const lpt_isa isa : {LPT_ISA_REFERENCE, LPT_ISA_X86_AVX2, LPT_ISA_X86_AVX512}) {
+    lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;
+    context_options.isa = isa;
+    Context made;
+    if (lpt_context_create(&context_options, out(made)) != LPT_OK) continue;
+    const Sizes s{3, 66, 130};
+    const Tensor a = tensor_of(made.get(), LPT_FORMAT_F32, s.m, s.k, draw_normal(650, s.m * s.k));
+    const Weights weights = make_weights(made.get(), "bf16", s.n, s.k);
+    const Tensor packed = pack(made.get(), weights.dense.get());
+    for (const lpt_tensor *b : {weights.sparse.get(), packed.get(), weights.dense.get()}) {
+      SCOPED_TRACE("isa " + std::to_string(isa) + (b == packed.get() ? " packed" : ""));
+      const lpt_gemm_options options = transposed_b();
+      const Tensor expected = make_tensor(made.get(), LPT_FORMAT_F32, s.m, s.n);
+      const Tensor found = make_tensor(made.get(), LPT_FORMAT_F32, s.m, s.n);
+      Plan plan;
+      lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+      ASSERT_TRUE(ok(made.get(), lpt_gemm(made.get(), a.get(), b, &options, expected.get())));
+      ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_create(made.get(), a.get(), b, &options, found.get(), &plan.handle)));
+      ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_read(made.get(), plan.handle, &values)));
+      ASSERT_TRUE(ok(fast.get(), lpt_gemm_plan_run(fast.get(), plan.handle, a.get(), b, nullptr, found.get())));
+      expect_words({values.row}, lpt_context_explanation(fast.get()));
+      EXPECT_EQ(bytes_of(made.get(), expected.get()), bytes_of(made.get(), found.get()));
+    }
+  }
+}
+
 // ---- what is refused
 
 TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
