@@ -184,29 +184,47 @@ const GemmRow *find_sparse_row(const Context &context, const GemmRow *planned, c
   return nullptr;
 }
 
-// Sparse operands that no row reads are written out: b in strips as it is multiplied, so that here it only gets its shape.
-Status write_out(Context &context, bool is_check_only, GemmRequest &request) {
+// A sparse matrix that was written out: the products of a batch may share one. A single product writes its b out in strips.
+struct WrittenOut {
+  bool is_shared = false;
+  MatrixView sparse, dense;
+
+  // Matrices may have some of their parts in common.
+  bool is_of(const MatrixView &other) const {
+    return dense.data != nullptr && sparse.format.id == other.format.id && sparse.data == other.data &&
+           sparse.rows == other.rows && sparse.columns == other.columns && sparse.row_stride == other.row_stride &&
+           sparse.block_scales == other.block_scales && sparse.block_scale_stride == other.block_scale_stride &&
+           sparse.tensor_scale == other.tensor_scale && sparse.indices == other.indices &&
+           sparse.index_stride == other.index_stride;
+  }
+};
+
+// Sparse operands that no row reads are written out, anew if `last` is not the same one.
+Status write_out(Context &context, bool is_check_only, GemmRequest &request, WrittenOut &last) {
   for (MatrixView *operand : {&request.a, &request.b}) {
     if (operand->layout != Layout::kSparse) continue;
-    const MatrixView sparse = *operand;
-    if (operand == &request.b && is_in_strips(request)) {
-      request.b = dense_shape(sparse);
+    if (operand == &request.b && !last.is_shared && is_in_strips(request)) {
+      *operand = dense_shape(*operand);
       continue;
     }
-    LPT_TRY(take_dense(context, sparse, is_check_only || is_empty(request), *operand));
+    if (!last.is_of(*operand)) {
+      last.sparse = *operand;
+      LPT_TRY(take_dense(context, last.sparse, is_check_only || is_empty(request), last.dense));
+    }
+    *operand = last.dense;
   }
   return {};
 }
 
 // The row of a request: the one that was picked before, or the first that takes it.
-Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request,
+Status choose_row(Context &context, const Product &product, bool is_check_only, GemmRequest &request, WrittenOut &last,
                   const GemmRow **out_row) {
   if (const GemmRow *row = find_sparse_row(context, product.row, request)) {
     explain_taken(context, "gemm", row->name);
     *out_row = row;
     return {};
   }
-  LPT_TRY(write_out(context, is_check_only, request));
+  LPT_TRY(write_out(context, is_check_only, request, last));
   if (is_packed(request.b.layout) && !has_row_for_panels(context, product.row, request)) {
     LPT_TRY(take_unpacked(context, product.b, is_check_only || is_empty(request), request.b));
   }
@@ -273,10 +291,11 @@ bool is_f64_product(const Product &product) {
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only) {
   GemmRequest whole = request_of(product);
   const GemmRow *row = nullptr;
-  LPT_TRY(choose_row(context, product, is_check_only, whole, &row));
+  WrittenOut written;
+  LPT_TRY(choose_row(context, product, is_check_only, whole, written, &row));
   if (is_check_only || is_empty(whole)) return {};
   const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
-  if (is_gathered(product, whole)) return run_in_tiles(context, request_of(product));
+  if (is_gathered(product, whole)) return run_in_tiles(context, row, request_of(product));
   return is_written_in_strips(product, whole) ? run_in_strips(context, product.b, *row, whole)
                                               : run_product(context, *row, whole);
 }
@@ -285,12 +304,13 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   GemmRequest whole = request_of(product);
   const bool was_packed = is_packed(whole.b.layout);
   const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
-  LPT_TRY(choose_row(context, product, true, whole, &out_decision.row));
+  WrittenOut written;
+  LPT_TRY(choose_row(context, product, true, whole, written, &out_decision.row));
   out_decision.shape = {whole.m, whole.n, whole.k};
   out_decision.workspace_bytes = 0;
   out_decision.part_count = 0;
   if (is_empty(whole)) return {};
-  if (is_gathered(product, whole)) return measure_tiles(context, request_of(product), out_decision);
+  if (is_gathered(product, whole)) return measure_tiles(context, out_decision.row, request_of(product), out_decision);
   const bool has_strips = is_written_in_strips(product, whole);
   if (has_strips) {
     const Strips strips = cut_in_strips(context, *out_decision.row, whole);
@@ -315,19 +335,20 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
 }
 
 Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only) {
-  // Strips are shared among the threads already, and do not have to be there all at once.
-  const bool has_strips = std::any_of(products.begin(), products.end(), [](const Product &product) {
-    return is_in_strips(request_of(product)) || is_thin(product.b.layout);
-  });
-  if (has_strips) {
+  // Thin weights are shared among the threads already, and those of experts need not be written out all at once.
+  const bool has_thin =
+      std::any_of(products.begin(), products.end(), [](const Product &product) { return is_thin(product.b.layout); });
+  if (has_thin) {
     for (const Product &product : products) LPT_TRY(multiply_matrices(context, product, is_check_only));
     return {};
   }
   std::vector<Piece> wholes;
+  WrittenOut written;
+  written.is_shared = true;
   double work = 0, bytes = 0;
   for (const Product &product : products) {
     Piece whole{nullptr, request_of(product)};
-    LPT_TRY(choose_row(context, product, is_check_only, whole.request, &whole.row));
+    LPT_TRY(choose_row(context, product, is_check_only, whole.request, written, &whole.row));
     if (is_check_only || is_empty(whole.request)) continue;
     work += flops_of(whole.request) / 2;
     bytes += bytes_of(whole.request);

@@ -153,14 +153,16 @@ GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, c
   return request;
 }
 
-const GemmRow *find_row(const Context &context, const GemmRequest &request) {
+// The row that was planned for the whole, if it takes a line of fewer columns; else the first that does.
+const GemmRow *find_row(const Context &context, const GemmRow *planned, const GemmRequest &request) {
+  if (planned != nullptr && planned->refuses(request) == nullptr) return planned;
   for (const GemmRow &row : gemm_kernels()) {
     if (row.needs != 0 && (row.needs & ~context.features) == 0 && row.refuses(request) == nullptr) return &row;
   }
   return nullptr;
 }
 
-Status plan_work(Context &context, const GemmRequest &whole, Work &work) {
+Status plan_work(Context &context, const GemmRow *planned, const GemmRequest &whole, Work &work) {
   const MatrixView &b = whole.b;
   const int64_t line_bytes = std::max<int64_t>(row_bytes(whole.a.format.element, whole.k), 1);
   const int64_t chunk = std::max<int64_t>(kGatheredBytes / line_bytes / kGemmRowUnit, 1) * kGemmRowUnit;
@@ -172,7 +174,7 @@ Status plan_work(Context &context, const GemmRequest &whole, Work &work) {
     const MatrixView a = gathered_a(whole.a, work.chunk, line.tiles * b.tile_columns, nullptr, a_bytes);
     const GemmRequest request = line_request(whole, index, 0, a, line_panels(b, index, line.tiles, nullptr));
     if (line.tiles > 0) {
-      line.row = find_row(context, request);
+      line.row = find_row(context, planned, request);
       if (line.row == nullptr) {
         return no_row(context, "gemm", {whole.a.format.id, b.format.id, whole.c.format.id});
       }
@@ -223,18 +225,18 @@ bool takes_tiles(const GemmRequest &request) {
          !request.a.format.has_zero_point() && has_block_edges(request.a.format, request.b.tile_columns);
 }
 
-Status measure_tiles(Context &context, const GemmRequest &whole, Decision &out_decision) {
+Status measure_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole, Decision &out_decision) {
   Work work{};
-  LPT_TRY(plan_work(context, whole, work));
+  LPT_TRY(plan_work(context, planned, whole, work));
   const int64_t threads = std::min<int64_t>(width_of(context), work.count());
   out_decision.part_count = work.count();
   out_decision.workspace_bytes = static_cast<size_t>(threads) * work.thread_bytes();
   return {};
 }
 
-Status run_in_tiles(Context &context, const GemmRequest &whole) {
+Status run_in_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole) {
   Work work{};
-  LPT_TRY(plan_work(context, whole, work));
+  LPT_TRY(plan_work(context, planned, whole, work));
   const int64_t count = work.count(), threads = std::min<int64_t>(width_of(context), count);
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(threads) * work.thread_bytes(), &memory));

@@ -9,9 +9,9 @@ namespace lpt {
 // Whether a's columns can be gathered for such weights.
 bool takes_tiles(const GemmRequest &request);
 
-// Room for all threads. `whole` has thin weights as its b.
-Status measure_tiles(Context &context, const GemmRequest &whole, Decision &out_decision);
+// Room for all threads. `whole` has thin weights as its b; `planned` may be NULL.
+Status measure_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole, Decision &out_decision);
 
-Status run_in_tiles(Context &context, const GemmRequest &whole);
+Status run_in_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole);
 
 }  // namespace lpt

@@ -1,4 +1,8 @@
 // Every form of a product takes 2:4 matrices as it takes the same ones written out, or refuses them and leaves c.
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+
 #include "tests/api/gemm.hpp"
 #include "tests/api/sparse.hpp"
 
@@ -282,6 +286,27 @@ TEST(SparseGemmForms, ViewsAreTheProductsOfViews) {
   }
 }
 
+// Two matrices with the same places but other numbers, and with the same numbers in other places.
+TEST(SparseGemmForms, OperandsThatSharePartsAreNotOne) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const Weights first = make_weights(c, "f32", 32, 32, draw_whole(661, 32 * 32));
+  const Weights second = make_weights(c, "f32", 32, 32, draw_whole(662, 32 * 32));
+  for (const lpt_part shared : {LPT_PART_SPARSE_INDICES, LPT_PART_PAYLOAD}) {
+    const Tensor payload = part_of(c, (shared == LPT_PART_PAYLOAD ? first : second).sparse.get(), LPT_PART_PAYLOAD);
+    const Tensor places =
+        part_of(c, (shared == LPT_PART_PAYLOAD ? second : first).sparse.get(), LPT_PART_SPARSE_INDICES);
+    const lpt_tensor *parts[] = {payload.get(), nullptr, nullptr, nullptr, places.get()};
+    Tensor mixed;
+    ASSERT_TRUE(ok(c, lpt_tensor_combine(c, format_named("f32/2:4"), 32, 32, parts, 5, out(mixed))));
+    const Tensor dense = written_out(c, mixed.get(), "f32");
+    const Tensor expected = make_tensor(c, LPT_FORMAT_F32, 32, 32), found = make_tensor(c, LPT_FORMAT_F32, 32, 32);
+    ASSERT_TRUE(ok(c, lpt_gemm(c, first.dense.get(), dense.get(), nullptr, expected.get())));
+    ASSERT_TRUE(ok(c, lpt_gemm(c, first.sparse.get(), mixed.get(), nullptr, found.get())));
+    EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
+  }
+}
+
 // ---- plans
 
 struct Plan {
@@ -414,6 +439,46 @@ TEST(SparseGemmForms, OtherArgumentsRefuseSparseMatricesByName) {
   options.bias = nullptr;
   options.residual = sparse.given();
   refused("residual is", options, result.get());
+}
+
+// ---- scratch
+
+struct Counter {
+  std::atomic<int64_t> bytes{0};
+};
+
+void *take(void *user, size_t bytes, size_t alignment) {
+  void *memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+  static_cast<Counter *>(user)->bytes += static_cast<int64_t>(bytes);
+  return memory;
+}
+
+void give(void *, void *memory, size_t) { std::free(memory); }
+
+// One 2:4 matrix for a whole batch is written out once, not for each product.
+TEST(SparseGemmForms, ABatchWritesOneMatrixOutOnce) {
+  Counter counter;
+  lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;
+  context_options.allocate = take;
+  context_options.release = give;
+  context_options.allocator_user = &counter;
+  context_options.thread_count = 1;
+  Context context;
+  ASSERT_EQ(LPT_OK, lpt_context_create(&context_options, out(context)));
+  lpt_context *const c = context.get();
+  const int64_t count = 64, m = 2, n = 256, k = 256;
+  const Operand b = make_operand(c, "f32", k, n, true, draw_whole(659, k * n));
+  const Tensor a = tensor_of(c, LPT_FORMAT_F32, {count, k, m}, draw_whole(660, count * k * m));
+  const Tensor expected = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+  const Tensor found = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_a_transposed = 1;
+  ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), b.dense.get(), &options, expected.get())));
+  const int64_t before = counter.bytes;
+  ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), b.given(), &options, found.get())));
+  EXPECT_LT(counter.bytes - before, 4 * k * n * 4);
+  EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, found.get()));
 }
 
 }  // namespace
