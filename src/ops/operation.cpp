@@ -18,6 +18,13 @@ Range payload_range(const MatrixView &view) {
   return {begin, begin + static_cast<uintptr_t>(row_bytes(view.format.element, last + 1))};
 }
 
+// The same of the places of a sparse one; nothing of others.
+Range places_range(const MatrixView &view) {
+  if (view.indices == nullptr) return {0, 0};
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(view.indices);
+  return {begin, begin + static_cast<uintptr_t>((view.rows - 1) * view.index_stride + index_bytes(view.columns))};
+}
+
 bool do_meet(const Range &a, const Range &b) { return a.begin < b.end && b.begin < a.end; }
 
 // Two sets of columns of one row-major matrix: the same row stride, and byte columns that do not meet modulo it. A single
@@ -28,8 +35,8 @@ bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
   const int64_t stride = a.rows == 1 ? b_stride : a_stride;
   if (stride == 0 || (a.rows != 1 && b.rows != 1 && a_stride != b_stride)) return false;
   if (a.column_stride != 1 || b.column_stride != 1) return false;
-  const int64_t a_width = row_bytes(a.format.element, a.columns);
-  const int64_t b_width = row_bytes(b.format.element, b.columns);
+  const int64_t a_width = row_bytes(a.format.element, stored_columns(a.format, a.columns));
+  const int64_t b_width = row_bytes(b.format.element, stored_columns(b.format, b.columns));
   const int64_t apart = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data));
   const int64_t shift = ((apart % stride) + stride) % stride;  // where b's columns begin, seen from a's
   return a_width <= shift && shift + b_width <= stride;
@@ -37,18 +44,23 @@ bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
 
 }  // namespace
 
+Status check_data(const Tensor &tensor, const char *name) {
+  const Shape shape = shape_of(tensor);
+  const Format &format = tensor.format;
+  const bool lacks_data = tensor.data == nullptr || (format.is_sparse && tensor.sparse_indices == nullptr) ||
+                          (format.has_block_scale() && tensor.block_scales == nullptr) ||
+                          (format.has_tensor_scale() && tensor.tensor_scale == nullptr) ||
+                          (format.has_zero_point() && tensor.zero_points == nullptr);
+  if (!lacks_data || shape.rows == 0 || shape.columns == 0) return {};
+  return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(tensor).c_str());
+}
+
 Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
   LPT_TRY(matrix_of(*tensor, name, out_view));
   const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
-  const bool lacks_data = tensor->data == nullptr ||
-                          (tensor->format.has_block_scale() && tensor->block_scales == nullptr) ||
-                          (tensor->format.has_tensor_scale() && tensor->tensor_scale == nullptr) ||
-                          (tensor->format.has_zero_point() && tensor->zero_points == nullptr);
-  if (needs_data && lacks_data && !is_empty) {
-    return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(*tensor).c_str());
-  }
+  if (needs_data) LPT_TRY(check_data(*tensor, name));
   if (out_view.column_stride != 1 && !is_empty) {
     return unsupported("%s has stride %lld along its rows: expected 1", name, number(out_view.column_stride));
   }
@@ -93,6 +105,11 @@ Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b,
   if (a.data == nullptr || b.data == nullptr) return {};
   if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};
   if (is_packed(a.layout) || is_packed(b.layout)) return {};  // the library's own memory, which nobody sees
+  const Range a_places = places_range(a), b_places = places_range(b);
+  if (do_meet(a_places, payload_range(b)) || do_meet(payload_range(a), b_places) || do_meet(a_places, b_places)) {
+    return invalid("%s at %p overlaps %s at %p, elements or sparse indices: expected memory of its own", a_name, a.data,
+                   b_name, b.data);
+  }
   if (!do_meet(payload_range(a), payload_range(b)) || are_columns_apart(a, b) || are_columns_apart(b, a)) return {};
   return invalid("%s at %p overlaps %s at %p: expected memory of its own", a_name, a.data, b_name, b.data);
 }

@@ -22,6 +22,9 @@ inline std::string item(const char *array, int64_t index) { return text("%s[%lld
 
 // ---- checks: an error names the argument, its value and what was expected
 
+// Every part that the format has is there, if there are elements at all.
+Status check_data(const Tensor &tensor, const char *name);
+
 // Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.
 Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
 
@@ -39,7 +42,7 @@ Status check_wide_float(const MatrixView &view, const char *name);
 // check_matrix() of such a matrix.
 Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
 
-// The memory of two views must not meet. Interleaved columns of one matrix do not.
+// The memory of two views must not meet: elements, and places of sparse ones. Interleaved columns of one matrix do not.
 Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
 
 // The same, or one and the same matrix: there a number is read before it is written.

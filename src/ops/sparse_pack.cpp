@@ -144,9 +144,7 @@ Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_da
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
   LPT_TRY(sparse_matrix_of(*tensor, name, out_view));
-  const bool lacks_data = out_view.data == nullptr || out_view.indices == nullptr;
-  if (!needs_data || !lacks_data || out_view.rows == 0 || out_view.columns == 0) return {};
-  return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
+  return needs_data ? check_data(*tensor, name) : Status();
 }
 
 Status take_dense(Context &context, const MatrixView &sparse, bool is_check_only, MatrixView &out_dense) {
@@ -173,16 +171,16 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
   if (compressed != nullptr) {
     LPT_TRY(check_sparse_matrix(compressed, "compressed", true, rows));
     LPT_TRY(check_pair(rows, "compressed", dense, "source"));
-    LPT_TRY(check_stored_apart(rows, "compressed", dense, "source"));
-    if (mask != nullptr) LPT_TRY(check_stored_apart(rows, "compressed", kept, "mask"));
+    LPT_TRY(check_apart(rows, "compressed", dense, "source"));
+    if (mask != nullptr) LPT_TRY(check_apart(rows, "compressed", kept, "mask"));
   }
   if (transposed != nullptr) {
     LPT_TRY(check_turning(dense.format));
     LPT_TRY(check_sparse_matrix(transposed, "transposed", true, columns));
     LPT_TRY(check_pair(columns, "transposed", turned(dense), "the turned source"));
-    LPT_TRY(check_stored_apart(columns, "transposed", dense, "source"));
-    if (mask != nullptr) LPT_TRY(check_stored_apart(columns, "transposed", kept, "mask"));
-    if (compressed != nullptr) LPT_TRY(check_stored_apart(columns, "transposed", plain_view(rows), "compressed"));
+    LPT_TRY(check_apart(columns, "transposed", dense, "source"));
+    if (mask != nullptr) LPT_TRY(check_apart(columns, "transposed", kept, "mask"));
+    if (compressed != nullptr) LPT_TRY(check_apart(columns, "transposed", rows, "compressed"));
   }
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
   if (compressed != nullptr) LPT_TRY(check_groups(kept, "row"));
@@ -200,7 +198,7 @@ Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *out
   LPT_TRY(check_sparse_matrix(compressed, "compressed", true, sparse));
   LPT_TRY(check_matrix(output, "output", true, dense));
   LPT_TRY(check_pair(sparse, "compressed", dense, "output"));
-  LPT_TRY(check_stored_apart(sparse, "compressed", dense, "output"));
+  LPT_TRY(check_apart(sparse, "compressed", dense, "output"));
   LPT_TRY(check_places(sparse, "compressed"));
   return decompress_view(context, sparse, dense);
 }
