@@ -1,6 +1,6 @@
-// How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; transposable
-// ones beside reading it; 2:4 matrices compressed beside memcpy, and multiplied beside dense ones; with the bars that they
-// shall meet. One thread.
+// How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; what is
+// done by masks that are there beside memcpy; transposable ones beside reading the source; 2:4 matrices compressed
+// beside memcpy, and multiplied beside dense ones; with the bars that they shall meet. One thread.
 //
 //   sparse_bench [MEBIBYTES [JSON]]
 //
@@ -15,6 +15,7 @@
 
 #include "bench/peaks.hpp"
 #include "bench/sparse_cases.hpp"
+#include "bench/sparse_given_rates.hpp"
 #include "bench/sparse_pack_rates.hpp"
 #include "bench/sparse_product_rates.hpp"
 #include "bench/transposable_rates.hpp"
@@ -189,6 +190,7 @@ int main_of(long long mebibytes, const char *json) {
     if (size == 0) continue;
     std::printf("%s\n", size == kBytesInCache ? "in cache" : "out of cache");
     add_all(transposable_figures(size / 4, size == kBytesInCache), rates);
+    add_all(given_mask_rates(size), rates);
     add_all(pack_rates(size), rates);
   }
   if (mebibytes > 0) add_all(product_rates(), rates);

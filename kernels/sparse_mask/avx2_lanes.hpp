@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/common/x86_avx2.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
 namespace {
@@ -29,6 +30,10 @@ struct Avx2Words {
   static void stream(Code *to, Vector codes) { _mm256_stream_si256(reinterpret_cast<__m256i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm_storel_epi64(reinterpret_cast<__m128i *>(to), bytes_of_words(kept));
+  }
+  static Kept kept_of(const uint8_t *mask) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(mask));
+    return _mm256_cmpgt_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_setzero_si256());
   }
   static Vector only(Kept kept, Vector codes) { return _mm256_and_si256(kept, codes); }
   static Vector all(Code number) { return _mm256_set1_epi32(static_cast<int32_t>(number)); }
@@ -72,6 +77,10 @@ struct Avx2Halves {
     const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(kept), _mm256_extracti128_si256(kept, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_and_si128(bytes, _mm_set1_epi8(1)));
   }
+  static Kept kept_of(const uint8_t *mask) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(mask));
+    return _mm256_cmpgt_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_setzero_si256());
+  }
   static Vector only(Kept kept, Vector codes) { return _mm256_and_si256(kept, codes); }
   static Vector all(Code number) { return _mm256_set1_epi16(static_cast<int16_t>(number)); }
   static Vector magnitudes(Vector codes, Vector most) {
@@ -110,7 +119,13 @@ struct Avx2Halves {
   static Vector comes_first(int64_t lanes) { return _mm256_set1_epi64x(lanes); }
 };
 
-// See drawn_walk.hpp.
+// bf16 as f32, NaN with all of its bits.
+[[gnu::always_inline]] inline __m256 words_of_bf16(const uint16_t *from) {
+  const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+
+// See drawn_walk.hpp and given_walk.hpp.
 struct Avx2Floats {
   static constexpr int kWidth = 8;
   using Floats = __m256;
@@ -183,6 +198,15 @@ struct Avx2Floats {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_permutevar8x32_epi32(lanes, order));
   }
   static void store_bytes(uint8_t *to, Mask mask) { Avx2Words::store_bytes(to, _mm256_castps_si256(mask)); }
+  static Mask kept_of(const uint8_t *mask) { return _mm256_castsi256_ps(Avx2Words::kept_of(mask)); }
+
+  // A NaN is that of decode(): quiet, with its sign alone.
+  static Floats widened(const uint16_t *from) {
+    const Floats numbers = words_of_bf16(from);
+    const Floats is_nan = _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q);
+    const Floats nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FC00000));
+    return with_sign_of(_mm256_blendv_ps(magnitude(numbers), nan, is_nan), numbers);
+  }
 
   static constexpr int kBlocks = 4;
   static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
@@ -193,6 +217,68 @@ struct Avx2Floats {
   static __m256i order_of_pairs() { return _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7); }
   static __m256i byte_of(Mask mask, int byte) {
     return _mm256_and_si256(_mm256_castps_si256(mask), _mm256_set1_epi32(1 << (8 * byte)));
+  }
+};
+
+// See measure_walk.hpp.
+struct Avx2Rows {
+  static constexpr int kWidth = 8;
+  using Marked = __m256i;
+
+  static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm256_loadu_ps(from), mask); }
+  static Marked marked(const uint16_t *from, const uint8_t *mask) { return marked(words_of_bf16(from), mask); }
+  [[gnu::always_inline]] static void turn(Marked (&square)[kWidth]) { transpose(square); }
+
+  struct Sums {
+    __m256d energy[2] = {}, kept[2] = {};
+    __m256 group = {};
+    __m256i stay_count = {}, special_count = {};
+
+    [[gnu::always_inline]] void add(Marked marked) {
+      const __m256 magnitude = Avx2Floats::magnitude(_mm256_castsi256_ps(marked));
+      const __m256i stays = _mm256_srai_epi32(marked, 31);
+      const __m256 number = _mm256_and_ps(magnitude, _mm256_cmp_ps(magnitude, infinity(), _CMP_LT_OQ));
+      group = _mm256_add_ps(group, magnitude);
+      stay_count = _mm256_sub_epi32(stay_count, stays);
+      add_squares<0>(_mm256_castps256_ps128(number), _mm256_castsi256_si128(stays));
+      add_squares<1>(_mm256_extractf128_ps(number, 1), _mm256_extracti128_si256(stays, 1));
+    }
+    [[gnu::always_inline]] void end_group() {
+      const __m256 is_special = _mm256_cmp_ps(group, infinity(), _CMP_NLT_UQ);
+      special_count = _mm256_sub_epi32(special_count, _mm256_castps_si256(is_special));
+      group = _mm256_setzero_ps();
+    }
+    void write(SparseSums *sums, int64_t rows) const {
+      double energies[kWidth], kept_energies[kWidth];
+      int32_t stay_counts[kWidth], special_counts[kWidth];
+      for (int half = 0; half < 2; ++half) {
+        _mm256_storeu_pd(energies + 4 * half, energy[half]);
+        _mm256_storeu_pd(kept_energies + 4 * half, kept[half]);
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(stay_counts), stay_count);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(special_counts), special_count);
+      for (int64_t i = 0; i < rows; ++i) {
+        sums[i] = {stay_counts[i], special_counts[i], energies[i], kept_energies[i], 0.0};
+      }
+    }
+
+   private:
+    static __m256 infinity() { return _mm256_set1_ps(__builtin_inff()); }
+
+    template <int kHalf>
+    [[gnu::always_inline]] void add_squares(__m128 numbers, __m128i stays) {
+      const __m256d number = _mm256_cvtps_pd(numbers);
+      const __m256d square = _mm256_mul_pd(number, number);
+      energy[kHalf] = _mm256_add_pd(energy[kHalf], square);
+      kept[kHalf] =
+          _mm256_add_pd(kept[kHalf], _mm256_and_pd(square, _mm256_castsi256_pd(_mm256_cvtepi32_epi64(stays))));
+    }
+  };
+
+ private:
+  static Marked marked(__m256 numbers, const uint8_t *mask) {
+    const __m256i sign = _mm256_slli_epi32(Avx2Words::kept_of(mask), 31);
+    return _mm256_or_si256(_mm256_castps_si256(Avx2Floats::magnitude(numbers)), sign);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/common/x86_avx512.hpp"
+#include "kernels/sparse_mask/sparse_mask.hpp"
 
 namespace lpt {
 namespace {
@@ -19,6 +20,10 @@ struct Avx512Words {
   static void stream(Code *to, Vector codes) { _mm512_stream_si512(reinterpret_cast<__m512i *>(to), codes); }
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_maskz_set1_epi8(kept, 1));
+  }
+  static Kept kept_of(const uint8_t *mask) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(mask));
+    return _mm_test_epi8_mask(bytes, bytes);
   }
   static Vector only(Kept kept, Vector codes) { return _mm512_maskz_mov_epi32(kept, codes); }
   static Vector all(Code number) { return _mm512_set1_epi32(static_cast<int32_t>(number)); }
@@ -60,6 +65,10 @@ struct Avx512Halves {
   static void store_bytes(uint8_t *to, Kept kept) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm256_maskz_set1_epi8(kept, 1));
   }
+  static Kept kept_of(const uint8_t *mask) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(mask));
+    return _mm256_test_epi8_mask(bytes, bytes);
+  }
   static Vector only(Kept kept, Vector codes) { return _mm512_maskz_mov_epi16(kept, codes); }
   static Vector all(Code number) { return _mm512_set1_epi16(static_cast<int16_t>(number)); }
   static Vector magnitudes(Vector codes, Vector most) {
@@ -89,7 +98,13 @@ struct Avx512Halves {
   static Vector comes_first(int64_t lanes) { return _mm512_set1_epi64(lanes); }
 };
 
-// See drawn_walk.hpp.
+// bf16 as f32, NaN with all of its bits.
+[[gnu::always_inline]] inline __m512 words_of_bf16(const uint16_t *from) {
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+// See drawn_walk.hpp and given_walk.hpp.
 struct Avx512Floats {
   static constexpr int kWidth = 16;
   using Floats = __m512;
@@ -164,6 +179,15 @@ struct Avx512Floats {
     _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order_of_fours(), fours));
   }
   static void store_bytes(uint8_t *to, Mask mask) { Avx512Words::store_bytes(to, mask); }
+  static Mask kept_of(const uint8_t *mask) { return Avx512Words::kept_of(mask); }
+
+  // A NaN is that of decode(): quiet, with its sign alone.
+  static Floats widened(const uint16_t *from) {
+    const Floats numbers = words_of_bf16(from);
+    const __mmask16 is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+    return with_sign_of(
+        _mm512_mask_mov_ps(magnitude(numbers), is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC00000))), numbers);
+  }
 
   static constexpr int kBlocks = 8;
   static void store_words(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint32_t *to) {
@@ -176,6 +200,68 @@ struct Avx512Floats {
   static __m512i order_of_fours() { return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
   static __m512i with_byte(Mask mask, int byte, __m512i lanes) {
     return _mm512_mask_or_epi32(lanes, mask, lanes, _mm512_set1_epi32(1 << (8 * byte)));
+  }
+};
+
+// See measure_walk.hpp.
+struct Avx512Rows {
+  static constexpr int kWidth = 16;
+  using Marked = __m512i;
+
+  static Marked marked(const float *from, const uint8_t *mask) { return marked(_mm512_loadu_ps(from), mask); }
+  static Marked marked(const uint16_t *from, const uint8_t *mask) { return marked(words_of_bf16(from), mask); }
+  [[gnu::always_inline]] static void turn(Marked (&square)[kWidth]) { transpose(square); }
+
+  struct Sums {
+    __m512d energy[2] = {}, kept[2] = {};
+    __m512 group = {};
+    __m512i stay_count = {}, special_count = {};
+
+    [[gnu::always_inline]] void add(Marked marked) {
+      const __m512 magnitude = magnitude_f32x16(_mm512_castsi512_ps(marked));
+      const __mmask16 stays = _mm512_movepi32_mask(marked);
+      const __mmask16 is_finite = _mm512_cmp_ps_mask(magnitude, infinity(), _CMP_LT_OQ);
+      const __m512 number = _mm512_maskz_mov_ps(is_finite, magnitude);
+      group = _mm512_add_ps(group, magnitude);
+      stay_count = _mm512_mask_add_epi32(stay_count, stays, stay_count, _mm512_set1_epi32(1));
+      add_squares<0>(_mm512_castps512_ps256(number), static_cast<__mmask8>(stays));
+      add_squares<1>(_mm512_extractf32x8_ps(number, 1), static_cast<__mmask8>(stays >> 8));
+    }
+    [[gnu::always_inline]] void end_group() {
+      const __mmask16 is_special = _mm512_cmp_ps_mask(group, infinity(), _CMP_NLT_UQ);
+      special_count = _mm512_mask_add_epi32(special_count, is_special, special_count, _mm512_set1_epi32(1));
+      group = _mm512_setzero_ps();
+    }
+    void write(SparseSums *sums, int64_t rows) const {
+      double energies[kWidth], kept_energies[kWidth];
+      int32_t stay_counts[kWidth], special_counts[kWidth];
+      for (int half = 0; half < 2; ++half) {
+        _mm512_storeu_pd(energies + 8 * half, energy[half]);
+        _mm512_storeu_pd(kept_energies + 8 * half, kept[half]);
+      }
+      _mm512_storeu_si512(stay_counts, stay_count);
+      _mm512_storeu_si512(special_counts, special_count);
+      for (int64_t i = 0; i < rows; ++i) {
+        sums[i] = {stay_counts[i], special_counts[i], energies[i], kept_energies[i], 0.0};
+      }
+    }
+
+   private:
+    static __m512 infinity() { return _mm512_set1_ps(__builtin_inff()); }
+
+    template <int kHalf>
+    [[gnu::always_inline]] void add_squares(__m256 numbers, __mmask8 stays) {
+      const __m512d number = _mm512_cvtps_pd(numbers);
+      const __m512d square = _mm512_mul_pd(number, number);
+      energy[kHalf] = _mm512_add_pd(energy[kHalf], square);
+      kept[kHalf] = _mm512_mask_add_pd(kept[kHalf], stays, kept[kHalf], square);
+    }
+  };
+
+ private:
+  static Marked marked(__m512 numbers, const uint8_t *mask) {
+    const __m512i magnitudes = _mm512_castps_si512(magnitude_f32x16(numbers));
+    return _mm512_mask_or_epi32(magnitudes, Avx512Words::kept_of(mask), magnitudes, _mm512_set1_epi32(INT32_MIN));
   }
 };
 

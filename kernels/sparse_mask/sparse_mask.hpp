@@ -33,9 +33,10 @@ struct SparseMaskRequest {
 
 // target(r, c) = source(r, c) where mask(r, c) is not 0, else 0. The same format: codes as they are.
 struct MaskApplyRequest {
-  MatrixView source;  // f32, f64, bf16, f16
-  MatrixView mask;    // uint8
-  MatrixView target;  // f32 or the source's format; may be the source
+  MatrixView source;         // f32, f64, bf16, f16
+  MatrixView mask;           // uint8
+  MatrixView target;         // f32 or the source's format; may be the source
+  bool is_streamed = false;  // as in SparseMaskRequest, of target
 };
 
 // gradient(r, c) += rate · weight(r, c) where mask(r, c) is 0: a product and a sum, each rounded to f32.

@@ -50,6 +50,38 @@ const char *refuses_drawn(const SparseMaskRequest &request) {
   return refuses_places(request);
 }
 
+const char *refuses_apply(const MaskApplyRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16 && plain != LPT_FORMAT_F16) {
+    return "source is not f32, bf16 or f16";
+  }
+  if (request.target.format.id != request.source.format.id) return "target has another format than source";
+  if (request.source.column_stride != 1) return "columns of source are not adjacent";
+  if (request.mask.column_stride != 1) return "columns of mask are not adjacent";
+  return request.target.column_stride == 1 ? nullptr : "columns of target are not adjacent";
+}
+
+const char *refuses_decay(const MaskDecayRequest &request) {
+  const lpt_format plain = request.weight.format.element;
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16) return "weight is neither f32 nor bf16";
+  if (request.weight.column_stride != 1) return "columns of weight are not adjacent";
+  if (request.mask.column_stride != 1) return "columns of mask are not adjacent";
+  return request.gradient.column_stride == 1 ? nullptr : "columns of gradient are not adjacent";
+}
+
+const char *refuses_measure(const SparseMeasureRequest &request) {
+  const lpt_format plain = request.source.format.element;
+  if (request.rule == LPT_SPARSE_RULE_MVUE || request.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS) {
+    return "the rule has a variance";
+  }
+  if (plain != LPT_FORMAT_F32 && plain != LPT_FORMAT_BF16) return "source is neither f32 nor bf16";
+  if (request.source.columns > INT32_MAX) return "counts of a row may not fit int32";
+  const bool is_along_lines = request.source.column_stride == 1;
+  if (!is_along_lines && request.source.row_stride != 1) return "neither columns nor rows of source are adjacent";
+  const bool is_alike = (is_along_lines ? request.mask.column_stride : request.mask.row_stride) == 1;
+  return is_alike ? nullptr : "the numbers of mask are not adjacent as those of source are";
+}
+
 #endif
 
 constexpr Row<SparseMaskRequest> kSparseMaskRows[] = {
@@ -65,10 +97,22 @@ constexpr Row<SparseMaskRequest> kSparseMaskRows[] = {
 };
 
 constexpr Row<MaskApplyRequest> kMaskApplyRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"mask_apply_x86_avx512", kCpuAvx512, refuses_apply, mask_apply_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"mask_apply_x86_avx2", kCpuAvx2, refuses_apply, mask_apply_x86_avx2},
+#endif
     {"mask_apply_any_ref", 0, nullptr, mask_apply_any_ref},
 };
 
 constexpr Row<MaskDecayRequest> kMaskDecayRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"mask_decay_x86_avx512", kCpuAvx512, refuses_decay, mask_decay_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"mask_decay_x86_avx2", kCpuAvx2, refuses_decay, mask_decay_x86_avx2},
+#endif
     {"mask_decay_any_ref", 0, nullptr, mask_decay_any_ref},
 };
 
@@ -77,6 +121,12 @@ constexpr Row<MaskAbsorbRequest> kMaskAbsorbRows[] = {
 };
 
 constexpr Row<SparseMeasureRequest> kSparseMeasureRows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {"sparse_measure_x86_avx512", kCpuAvx512, refuses_measure, sparse_measure_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"sparse_measure_x86_avx2", kCpuAvx2, refuses_measure, sparse_measure_x86_avx2},
+#endif
     {"sparse_measure_any_ref", 0, nullptr, sparse_measure_any_ref},
 };
 

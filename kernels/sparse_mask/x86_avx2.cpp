@@ -1,7 +1,9 @@
 // N:M masks with AVX2.
 #include "kernels/sparse_mask/avx2_lanes.hpp"
 #include "kernels/sparse_mask/drawn_walk.hpp"
+#include "kernels/sparse_mask/given_walk.hpp"
 #include "kernels/sparse_mask/largest_walk.hpp"
+#include "kernels/sparse_mask/measure_walk.hpp"
 
 namespace lpt {
 
@@ -14,5 +16,14 @@ void sparse_mask_drawn_x86_avx2(const SparseMaskRequest &request) {
   select_drawn_of<Avx2Floats>(request);
   if (request.is_streamed) _mm_sfence();
 }
+
+void mask_apply_x86_avx2(const MaskApplyRequest &request) {
+  apply_to_any<Avx2Words, Avx2Halves>(request);
+  if (request.is_streamed) _mm_sfence();
+}
+
+void mask_decay_x86_avx2(const MaskDecayRequest &request) { decay_of_any<Avx2Floats>(request); }
+
+void sparse_measure_x86_avx2(const SparseMeasureRequest &request) { measure_of_any<Avx2Rows>(request); }
 
 }  // namespace lpt

@@ -34,7 +34,9 @@ Status check_output(const Tensor *tensor, const char *name, bool needs_data, con
   return check_in_place(out_view, name, source, "source");
 }
 
-Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run) {
+Status apply_mask(Context &context, const MaskApplyRequest &given, bool is_run) {
+  MaskApplyRequest whole = given;
+  whole.is_streamed = view_bytes(whole.target) >= kStreamedBytes;
   const Row<MaskApplyRequest> *row = nullptr;
   LPT_TRY(choose(context, "mask_apply", mask_apply_kernels(), whole, {whole.source.format.id, whole.target.format.id},
                  &row));
@@ -42,7 +44,7 @@ Status apply_mask(Context &context, const MaskApplyRequest &whole, bool is_run) 
   const Measure measure(context, "mask_apply", row->name, view_bytes(whole.source) + view_bytes(whole.target));
   parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
     row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count),
-              cut_rows(whole.target, begin, count)});
+              cut_rows(whole.target, begin, count), whole.is_streamed});
   });
   return {};
 }
