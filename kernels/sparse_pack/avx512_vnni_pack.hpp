@@ -1,46 +1,11 @@
-// 2:4 matrices of codes of 1, 2 and 4 bytes, 512 columns at a time. Included by an ISA file only.
+// 2:4 matrices of codes of 4, 8, 16 and 32 bits, 512 columns at a time. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/ahead.hpp"
 #include "kernels/common/avx512_places.hpp"
-#include "kernels/sparse_pack/sparse_pack.hpp"
+#include "kernels/sparse_pack/walk.hpp"
 
 namespace lpt {
 namespace {
-
-template <typename Mask>
-inline Mask bits_at(const uint8_t *bits, int64_t column) {
-  Mask mask;
-  memcpy(&mask, bits + column / 8, sizeof mask);
-  return mask;
-}
-
-struct Bytes1 {
-  using Code = uint8_t;
-  using Mask = uint64_t;
-  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi8(mask, from); }
-  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi8(mask, codes); }
-  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi8(mask, codes); }
-};
-
-struct Bytes2 {
-  using Code = uint16_t;
-  using Mask = uint32_t;
-  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi16(mask, from); }
-  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi16(mask, codes); }
-  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi16(mask, codes); }
-};
-
-struct Bytes4 {
-  using Code = uint32_t;
-  using Mask = uint16_t;
-  static __m512i load(Mask mask, const Code *from) { return _mm512_maskz_loadu_epi32(mask, from); }
-  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi32(mask, codes); }
-  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi32(mask, codes); }
-};
-
-template <typename Kind>
-constexpr int64_t kCodes = 64 / static_cast<int64_t>(sizeof(typename Kind::Code));  // of a register
 
 // A whole line of memory, past the caches where it is one.
 template <bool kIsStreamed>
@@ -52,129 +17,137 @@ inline void write_line(void *to, __m512i codes) {
   }
 }
 
-// 512 columns.
-template <typename Kind, bool kIsStreamed = false>
-inline void compress_step(const typename Kind::Code *source, const uint8_t *mask, typename Kind::Code *stored,
-                          uint8_t *indices) {
-  using Mask = typename Kind::Mask;
+inline __m256i load_half_line(const uint8_t *from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
+}
+
+// Bits of columns, and the places of those that are stored.
+struct Columns {
   alignas(64) uint8_t kept[64];
-  alignas(64) uint8_t two[64];
-  for (int64_t c = 0; c < kSparseStep; c += 64) {
-    const __m512i bytes = _mm512_loadu_si512(mask + c);
-    const uint64_t bits = _mm512_test_epi8_mask(bytes, bytes);
-    memcpy(kept + c / 8, &bits, sizeof bits);
-  }
-  gather_places(kept, two, indices);
-  const auto half = [&](int64_t c) {
-    return Kind::gather(bits_at<Mask>(two, c), Kind::load(bits_at<Mask>(kept, c), source + c));
-  };
-  for (int64_t c = 0; c < kSparseStep; c += 2 * kCodes<Kind>) {
-    const __m512i low = half(c);
-    const __m256i high = _mm512_castsi512_si256(half(c + kCodes<Kind>));
-    write_line<kIsStreamed>(stored + c / 2, _mm512_inserti64x4(low, high, 1));
-  }
-}
+  alignas(64) uint8_t two[64];  // of each group: what is kept, and the lowest others
 
-template <typename Kind, bool kIsStreamed = false>
-inline void decompress_step(const typename Kind::Code *stored, const uint8_t *indices, typename Kind::Code *target) {
-  alignas(64) uint8_t bits[64];
-  spread_places(indices, bits);
-  for (int64_t c = 0; c < kSparseStep; c += kCodes<Kind>) {
-    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored + c / 2));
-    const __m512i codes = Kind::spread(bits_at<typename Kind::Mask>(bits, c), _mm512_castsi256_si512(half));
-    write_line<kIsStreamed>(target + c, codes);
-  }
-}
-
-// What is left of a row, in a step of its own that is filled up with zeros.
-template <typename Kind>
-struct LastStep {
-  using Code = typename Kind::Code;
-  Code dense[kSparseStep] = {};
-  Code stored[kSparseStep / 2] = {};
-  uint8_t mask[kSparseStep] = {};
-  uint8_t indices[64];
-
-  void compress(const Code *source, const uint8_t *source_mask, int64_t columns, Code *to, uint8_t *to_indices) {
-    memcpy(dense, source, static_cast<size_t>(columns) * sizeof(Code));
-    memcpy(mask, source_mask, static_cast<size_t>(columns));
-    compress_step<Kind>(dense, mask, stored, indices);
-    memcpy(to, stored, static_cast<size_t>((columns + 3) / 4 * 2) * sizeof(Code));
-    memcpy(to_indices, indices, static_cast<size_t>((columns + 7) / 8));
-  }
-  void decompress(const Code *from, const uint8_t *from_indices, int64_t columns, Code *target) {
-    memset(indices, 0x44, sizeof indices);
-    memcpy(indices, from_indices, static_cast<size_t>((columns + 7) / 8));
-    memcpy(stored, from, static_cast<size_t>((columns + 3) / 4 * 2) * sizeof(Code));
-    decompress_step<Kind>(stored, indices, dense);
-    memcpy(target, dense, static_cast<size_t>(columns) * sizeof(Code));
+  Columns(const uint8_t *mask, uint8_t *indices) {
+    const auto bits = [&](int i) {
+      const __m512i bytes = _mm512_loadu_si512(mask + 64 * i);
+      return static_cast<int64_t>(_mm512_test_epi8_mask(bytes, bytes));
+    };
+    // By registers: a load of what several stores have just written would wait for all of them.
+    const __m512i all = _mm512_setr_epi64(bits(0), bits(1), bits(2), bits(3), bits(4), bits(5), bits(6), bits(7));
+    _mm512_storeu_si512(kept, all);
+    gather_places(all, two, indices);
   }
 };
 
-// Whether each row begins with a line.
-template <typename Kind>
-bool has_lines(const MatrixView &matrix) {
-  const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
-  return begin % 64 == 0 && static_cast<uintptr_t>(matrix.row_stride) * sizeof(typename Kind::Code) % 64 == 0;
-}
+// Codes of so many bits.
+template <int kBits>
+struct Lanes;
 
-template <typename Kind>
-void compress_rows(const CompressRequest &request) {
-  using Code = typename Kind::Code;
-  const int64_t columns = request.source.columns;
-  const bool is_past_caches = request.is_streamed && has_lines<Kind>(request.stored);
-  const int64_t rows = request.source.rows;
-  const Ahead source_ahead =
-      ahead_over(request.source.data, rows * request.source.row_stride * static_cast<int64_t>(sizeof(Code)));
-  const Ahead mask_ahead = ahead_over(request.mask.data, rows * request.mask.row_stride);
-  for (int64_t row = 0; row < request.source.rows; ++row) {
-    const Code *source = static_cast<const Code *>(request.source.data) + row * request.source.row_stride;
-    const uint8_t *mask = static_cast<const uint8_t *>(request.mask.data) + row * request.mask.row_stride;
-    Code *stored = static_cast<Code *>(request.stored.data) + row * request.stored.row_stride;
-    uint8_t *indices = request.indices + row * request.index_stride;
-    int64_t c = 0;
-    for (; c + kSparseStep <= columns; c += kSparseStep) {
-      mask_ahead.ask<8>(mask + c);
-      for (int64_t line = 0; line < kSparseStep; line += 8 * kCodes<Kind>) source_ahead.ask<8>(source + c + line);
-      if (is_past_caches) {
-        compress_step<Kind, true>(source + c, mask + c, stored + c / 2, indices + c / 8);
-      } else {
-        compress_step<Kind>(source + c, mask + c, stored + c / 2, indices + c / 8);
-      }
-    }
-    if (c == columns) continue;
-    LastStep<Kind> last;
-    last.compress(source + c, mask + c, columns - c, stored + c / 2, indices + c / 8);
-  }
-  if (is_past_caches) _mm_sfence();
-}
+template <>
+struct Lanes<8> {
+  using Mask = uint64_t;
+  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi8(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi8(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi8(mask, codes); }
+};
 
-template <typename Kind>
-void decompress_rows(const DecompressRequest &request) {
-  using Code = typename Kind::Code;
-  const int64_t columns = request.target.columns;
-  const bool is_past_caches = request.is_streamed && has_lines<Kind>(request.target);
-  const int64_t stored_bytes = request.target.rows * request.stored.row_stride * static_cast<int64_t>(sizeof(Code));
-  const Ahead ahead = ahead_over(request.stored.data, stored_bytes);
-  for (int64_t row = 0; row < request.target.rows; ++row) {
-    const Code *stored = static_cast<const Code *>(request.stored.data) + row * request.stored.row_stride;
-    const uint8_t *indices = request.indices + row * request.index_stride;
-    Code *target = static_cast<Code *>(request.target.data) + row * request.target.row_stride;
-    int64_t c = 0;
-    for (; c + kSparseStep <= columns; c += kSparseStep) {
-      for (int64_t line = 0; line < kSparseStep / 2; line += 4 * kCodes<Kind>) ahead.ask<4>(stored + c / 2 + line);
-      if (is_past_caches) {
-        decompress_step<Kind, true>(stored + c / 2, indices + c / 8, target + c);
-      } else {
-        decompress_step<Kind>(stored + c / 2, indices + c / 8, target + c);
-      }
+template <>
+struct Lanes<16> {
+  using Mask = uint32_t;
+  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi16(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi16(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi16(mask, codes); }
+};
+
+template <>
+struct Lanes<32> {
+  using Mask = uint16_t;
+  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi32(mask, from); }
+  static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi32(mask, codes); }
+  static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi32(mask, codes); }
+};
+
+template <int kCodeBits>
+struct PackStep {
+  static constexpr int64_t kBits = kCodeBits;
+  static constexpr int64_t kColumns = kSparseStep;
+  static constexpr int64_t kBytes = kBits / 8;
+  static constexpr int64_t kCodes = 64 / kBytes;  // of a register
+  using Kind = Lanes<kCodeBits>;
+  using Mask = typename Kind::Mask;
+
+  template <bool kIsStreamed>
+  static void compress(const uint8_t *source, const uint8_t *mask, uint8_t *stored, uint8_t *indices) {
+    const Columns columns(mask, indices);
+    const auto half = [&](int64_t c) {
+      const __m512i codes = Kind::load(mask_at<Mask>(columns.kept + c / 8), source + c * kBytes);
+      return Kind::gather(mask_at<Mask>(columns.two + c / 8), codes);
+    };
+    for (int64_t c = 0; c < kColumns; c += 2 * kCodes) {
+      const __m512i low = half(c);
+      const __m256i high = _mm512_castsi512_si256(half(c + kCodes));
+      write_line<kIsStreamed>(stored + c / 2 * kBytes, _mm512_inserti64x4(low, high, 1));
     }
-    if (c == columns) continue;
-    LastStep<Kind> last;
-    last.decompress(stored + c / 2, indices + c / 8, columns - c, target + c);
   }
-  if (is_past_caches) _mm_sfence();
-}
+
+  template <bool kIsStreamed>
+  static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
+    alignas(64) uint8_t bits[64];
+    spread_places(indices, bits);
+    for (int64_t c = 0; c < kColumns; c += kCodes) {
+      const __m512i half = _mm512_castsi256_si512(load_half_line(stored + c / 2 * kBytes));
+      write_line<kIsStreamed>(target + c * kBytes, Kind::spread(mask_at<Mask>(bits + c / 8), half));
+    }
+  }
+};
+
+// Two codes to a byte, the first one low. To compress, they are taken apart.
+template <>
+struct PackStep<4> {
+  static constexpr int64_t kBits = 4;
+  static constexpr int64_t kColumns = kSparseStep;
+
+  // 64 codes of one byte each, and back.
+  static __m512i apart(__m256i pairs) {
+    const __m512i words = _mm512_cvtepu8_epi16(pairs);
+    return _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), _mm512_set1_epi8(0x0F));
+  }
+  static __m256i together(__m512i codes) {
+    return _mm512_cvtepi16_epi8(_mm512_maddubs_epi16(codes, _mm512_set1_epi16(0x1001)));
+  }
+
+  template <bool kIsStreamed>
+  static void compress(const uint8_t *source, const uint8_t *mask, uint8_t *stored, uint8_t *indices) {
+    const Columns columns(mask, indices);
+    const auto half = [&](int64_t c) {
+      const __m512i codes = apart(load_half_line(source + c / 2));
+      const __m512i kept = _mm512_maskz_mov_epi8(mask_at<uint64_t>(columns.kept + c / 8), codes);
+      return _mm512_maskz_compress_epi8(mask_at<uint64_t>(columns.two + c / 8), kept);
+    };
+    const auto quarter = [&](int64_t c) {
+      const __m512i low = half(c);
+      return together(_mm512_inserti64x4(low, _mm512_castsi512_si256(half(c + 64)), 1));
+    };
+    for (int64_t c = 0; c < kColumns; c += 256) {
+      const __m512i low = _mm512_castsi256_si512(quarter(c));
+      write_line<kIsStreamed>(stored + c / 4, _mm512_inserti64x4(low, quarter(c + 128), 1));
+    }
+  }
+
+  // A group is a byte that becomes a word: its codes are shifted to their places.
+  template <bool kIsStreamed>
+  static void decompress(const uint8_t *stored, const uint8_t *indices, uint8_t *target) {
+    for (int64_t c = 0; c < kColumns; c += 128) {
+      const __m512i pairs = _mm512_cvtepu8_epi16(load_half_line(stored + c / 4));
+      const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(indices + c / 8)));
+      const __m512i places = _mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12));  // lowest in each word
+      const __m512i first_place = _mm512_and_si512(_mm512_slli_epi16(places, 2), _mm512_set1_epi16(12));
+      const __m512i second_place = _mm512_and_si512(places, _mm512_set1_epi16(12));
+      const __m512i first = _mm512_sllv_epi16(_mm512_and_si512(pairs, _mm512_set1_epi16(15)), first_place);
+      const __m512i second = _mm512_sllv_epi16(_mm512_srli_epi16(pairs, 4), second_place);
+      write_line<kIsStreamed>(target + c / 2, _mm512_or_si512(first, second));
+    }
+  }
+};
 
 }  // namespace
 }  // namespace lpt

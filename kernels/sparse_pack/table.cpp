@@ -4,34 +4,43 @@
 namespace lpt {
 namespace {
 
-#if defined(LPT_HAVE_X86_AVX512_VNNI)
+#if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512_VNNI)
 
-const char *refuses_elements(const MatrixView &view) {
-  const Packing packing = packing_of(view.format.element);
-  const bool is_taken = packing.elements == 1 && packing.bytes <= 4;
-  return is_taken ? nullptr : "elements are not of 1, 2 or 4 bytes";
+const char *refuses_codes(const MatrixView &view) {
+  const int32_t bits = element_bits(view.format.element);
+  const bool is_taken = bits == 4 || bits == 8 || bits == 16 || bits == 32;
+  return is_taken ? nullptr : "codes are not of 4, 8, 16 or 32 bits";
+}
+
+const char *refuses_mask(const MatrixView &mask) {
+  return mask.column_stride == 1 ? nullptr : "columns of mask are not adjacent";
 }
 
 const char *refuses_compress(const CompressRequest &request) {
-  if (const char *reason = refuses_elements(request.source)) return reason;
-  return request.mask.column_stride == 1 ? nullptr : "columns of mask are not adjacent";
+  if (const char *reason = refuses_codes(request.source)) return reason;
+  return refuses_mask(request.mask);
 }
 
-const char *refuses_decompress(const DecompressRequest &request) { return refuses_elements(request.target); }
+const char *refuses_decompress(const DecompressRequest &request) { return refuses_codes(request.target); }
 
 #endif
 
 constexpr Row<CompressRequest> kCompressRows[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {"compress_bytes_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_compress, compress_bytes_x86_avx512_vnni},
+    {"compress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_compress, compress_x86_avx512_vnni},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"compress_x86_avx2", kCpuAvx2, refuses_compress, compress_x86_avx2},
 #endif
     {"compress_any_ref", 0, nullptr, compress_any_ref},
 };
 
 constexpr Row<DecompressRequest> kDecompressRows[] = {
 #if defined(LPT_HAVE_X86_AVX512_VNNI)
-    {"decompress_bytes_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_decompress,
-     decompress_bytes_x86_avx512_vnni},
+    {"decompress_x86_avx512_vnni", kCpuAvx512 | kCpuAvx512Vnni, refuses_decompress, decompress_x86_avx512_vnni},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"decompress_x86_avx2", kCpuAvx2, refuses_decompress, decompress_x86_avx2},
 #endif
     {"decompress_any_ref", 0, nullptr, decompress_any_ref},
 };

@@ -94,6 +94,20 @@ TEST_P(FastRows, Multiply) {
   }
 }
 
+TEST_P(FastRows, CompressAndWriteOut) {
+  if (context_ == nullptr) return;
+  for (const std::string format : {"f32", "bf16", "f16", "e4m3fn_row", "e5m2", "e4m3fnuz", "int8_row", "mxfp8_e4m3",
+                                   "mxfp4", "nvfp4", "int4_1x128"}) {
+    const Tensor dense = matrix(format), compressed = matrix(format + "/2:4");
+    const Tensor mask = make_tensor(context_.get(), LPT_FORMAT_UINT8, {64, 256});
+    ASSERT_TRUE(
+        ok(context_.get(), lpt_sparse_compress(context_.get(), dense.get(), mask.get(), compressed.get(), nullptr)));
+    expect_fast(context_.get(), "compress " + format);
+    ASSERT_TRUE(ok(context_.get(), lpt_sparse_decompress(context_.get(), compressed.get(), dense.get())));
+    expect_fast(context_.get(), "decompress " + format);
+  }
+}
+
 std::string name_of_isa(const testing::TestParamInfo<lpt_isa> &info) {
   static const char *const names[] = {"Auto", "Reference", "Avx2", "Avx512", "Avx512Bf16", "Amx"};
   return names[info.param];

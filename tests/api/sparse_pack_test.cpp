@@ -51,7 +51,7 @@ TEST(SparsePack, HasTheBytesThatAreDocumented) {
 TEST(SparsePack, GoesThereAndBackInEveryFormat) {
   const Context context = make_context(2);
   for (const char *name : kFormats) {
-    for (const int64_t columns : {0, 1, 4, 7, 8, 64, 131}) {
+    for (const int64_t columns : {0, 1, 4, 7, 8, 64, 131, 530}) {
       const int64_t rows = 19;
       const lpt_format format = format_named(name);
       const Dense dense = make_dense(context.get(), format, rows, columns);

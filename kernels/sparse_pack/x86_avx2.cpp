@@ -1,0 +1,10 @@
+// 2:4 matrices with AVX2.
+#include "kernels/sparse_pack/avx2_pack.hpp"
+
+namespace lpt {
+
+void compress_x86_avx2(const CompressRequest &request) { compress_codes<PackStep>(request); }
+
+void decompress_x86_avx2(const DecompressRequest &request) { decompress_codes<PackStep>(request); }
+
+}  // namespace lpt
