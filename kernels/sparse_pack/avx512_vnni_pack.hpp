@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/common/avx512_places.hpp"
+#include "kernels/sparse_pack/avx512_lines.hpp"
 #include "kernels/sparse_pack/walk.hpp"
 
 namespace lpt {
@@ -17,10 +18,6 @@ inline void write_line(void *to, __m512i codes) {
   }
 }
 
-inline __m256i load_half_line(const uint8_t *from) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
-}
-
 // Bits of columns, and the places of those that are stored.
 struct Columns {
   alignas(64) uint8_t kept[64];
@@ -28,7 +25,7 @@ struct Columns {
 
   Columns(const uint8_t *mask, uint8_t *indices) {
     const auto bits = [&](int i) {
-      const __m512i bytes = _mm512_loadu_si512(mask + 64 * i);
+      const __m512i bytes = load_line(mask + 64 * i);
       return static_cast<int64_t>(_mm512_test_epi8_mask(bytes, bytes));
     };
     // By registers: a load of what several stores have just written would wait for all of them.
@@ -45,7 +42,7 @@ struct Lanes;
 template <>
 struct Lanes<8> {
   using Mask = uint64_t;
-  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi8(mask, from); }
+  static __m512i only(Mask mask, __m512i codes) { return _mm512_maskz_mov_epi8(mask, codes); }
   static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi8(mask, codes); }
   static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi8(mask, codes); }
 };
@@ -53,7 +50,7 @@ struct Lanes<8> {
 template <>
 struct Lanes<16> {
   using Mask = uint32_t;
-  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi16(mask, from); }
+  static __m512i only(Mask mask, __m512i codes) { return _mm512_maskz_mov_epi16(mask, codes); }
   static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi16(mask, codes); }
   static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi16(mask, codes); }
 };
@@ -61,7 +58,7 @@ struct Lanes<16> {
 template <>
 struct Lanes<32> {
   using Mask = uint16_t;
-  static __m512i load(Mask mask, const uint8_t *from) { return _mm512_maskz_loadu_epi32(mask, from); }
+  static __m512i only(Mask mask, __m512i codes) { return _mm512_maskz_mov_epi32(mask, codes); }
   static __m512i gather(Mask mask, __m512i codes) { return _mm512_maskz_compress_epi32(mask, codes); }
   static __m512i spread(Mask mask, __m512i codes) { return _mm512_maskz_expand_epi32(mask, codes); }
 };
@@ -79,7 +76,7 @@ struct PackStep {
   static void compress(const uint8_t *source, const uint8_t *mask, uint8_t *stored, uint8_t *indices) {
     const Columns columns(mask, indices);
     const auto half = [&](int64_t c) {
-      const __m512i codes = Kind::load(mask_at<Mask>(columns.kept + c / 8), source + c * kBytes);
+      const __m512i codes = Kind::only(mask_at<Mask>(columns.kept + c / 8), load_line(source + c * kBytes));
       return Kind::gather(mask_at<Mask>(columns.two + c / 8), codes);
     };
     for (int64_t c = 0; c < kColumns; c += 2 * kCodes) {
