@@ -4,6 +4,8 @@
 //   kBits, kColumns                                   of a code; of a step, whose parts are whole lines of memory
 //   compress<kIsStreamed>(source, mask, stored, indices)
 //   decompress<kIsStreamed>(stored, indices, target)  all of them bytes; streamed: what is written begins with a line
+//   nonzero(source, significant, mask)                where codes have one of the significant bits
+// or those of them that it is for.
 #pragma once
 
 #include <cstdint>
@@ -130,6 +132,29 @@ void decompress_rows(const DecompressRequest &request) {
   if (is_past_caches) _mm_sfence();
 }
 
+template <typename Step>
+void nonzero_rows(const NonzeroRequest &request) {
+  const int64_t columns = request.source.columns;
+  const uint32_t significant = significant_bits(request.source.format.element);
+  const Ahead ahead = ahead_of<Step>(request.source);
+  for (int64_t row = 0; row < request.source.rows; ++row) {
+    const uint8_t *source = row_at<Step>(request.source, row);
+    uint8_t *mask = static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride;
+    int64_t c = 0;
+    for (; c + Step::kColumns <= columns; c += Step::kColumns) {
+      // One stream is followed without that where it need not be spread.
+      if (ahead.is_spread()) ask<code_bytes<Step>(Step::kColumns)>(ahead, source + code_bytes<Step>(c));
+      Step::nonzero(source + code_bytes<Step>(c), significant, mask + c);
+    }
+    if (c == columns) continue;
+    uint8_t last[code_bytes<Step>(Step::kColumns)] = {};
+    uint8_t last_mask[Step::kColumns];
+    memcpy(last, source + code_bytes<Step>(c), static_cast<size_t>(code_bytes<Step>(columns - c)));
+    Step::nonzero(last, significant, last_mask);
+    memcpy(mask + c, last_mask, static_cast<size_t>(columns - c));
+  }
+}
+
 // ---- a Step by the bits of a code
 
 template <template <int> typename Step>
@@ -157,6 +182,20 @@ void decompress_codes(const DecompressRequest &request) {
       return decompress_rows<Step<16>>(request);
     default:
       return decompress_rows<Step<32>>(request);
+  }
+}
+
+template <template <int> typename Step>
+void nonzero_codes(const NonzeroRequest &request) {
+  switch (element_bits(request.source.format.element)) {
+    case 4:
+      return nonzero_rows<Step<4>>(request);
+    case 8:
+      return nonzero_rows<Step<8>>(request);
+    case 16:
+      return nonzero_rows<Step<16>>(request);
+    default:
+      return nonzero_rows<Step<32>>(request);
   }
 }
 

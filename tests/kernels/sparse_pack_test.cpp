@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -199,6 +200,104 @@ TEST(SparsePackRows, WriteOutPastTheCaches) {
   }
 }
 
+// An element and its codes that are zero, by the definition of its format.
+struct Zeros {
+  const char *format;
+  std::vector<uint32_t> codes;
+};
+
+const Zeros kZeros[] = {{"f32", {0, 0x80000000}},
+                        {"bf16", {0, 0x8000}},
+                        {"f16", {0, 0x8000}},
+                        {"int16", {0}},
+                        {"int8", {0}},
+                        {"uint8", {0}},
+                        {"q1_6", {0}},
+                        {"e4m3fn", {0, 0x80}},
+                        {"e4m3", {0, 0x80}},
+                        {"e5m2", {0, 0x80}},
+                        {"e3m4", {0, 0x80}},
+                        {"e4m3fnuz", {0}},
+                        {"e5m2fnuz", {0}},
+                        {"e4m3b11fnuz", {0}},
+                        {"e8m0fnu", {}},
+                        {"e2m1fn", {0, 8}},
+                        {"e3m0", {0, 8}},
+                        {"int4", {0}},
+                        {"uint4", {0}},
+                        {"nf4", {7}},
+                        {"bnb_fp4", {0, 8}},
+                        {"e3m2fn", {0, 0x20}},
+                        {"e2m3fn", {0, 0x20}},
+                        {"int2", {0}},
+                        {"ternary", {0}},
+                        {"ue4m4b7-finite", {0}},
+                        {"e2m1b1-fnuz", {0}},
+                        {"e4m3b9-fnuz", {0}},
+                        {"e1m2b1-finite", {0, 8}},
+                        {"e4m2b9-finite", {0, 0x40}}};
+
+void expect_nonzero(const Row<NonzeroRequest> &row, const Zeros &zeros, Matrix &source, const Matrix &mask) {
+  for (int64_t r = 0; r < source.rows(); ++r) {
+    for (int64_t c = 0; c < source.columns(); ++c) {
+      const uint32_t code = source.code(r, c);
+      const bool is_zero = std::find(zeros.codes.begin(), zeros.codes.end(), code) != zeros.codes.end();
+      ASSERT_EQ(is_zero ? 0u : 1u, mask.code(r, c)) << row.name << " " << zeros.format << " code " << code;
+    }
+  }
+  EXPECT_TRUE(mask.is_intact()) << row.name << " " << zeros.format << " " << source.columns();
+}
+
+// All codes up to 16 bits; in 32 bits, single ones and their neighbours.
+TEST(SparsePackRows, TellEveryCodeThatIsZero) {
+  for (const Row<NonzeroRequest> &row : nonzero_kernels()) {
+    if (!can_run(row)) continue;
+    for (const Zeros &zeros : kZeros) {
+      lpt_format element = LPT_FORMAT_NONE;
+      ASSERT_TRUE(format_from_name(zeros.format, element).is_ok()) << zeros.format;
+      const int32_t bits = std::min(element_bits(element), 16);
+      Matrix source(element, 1, int64_t{1} << bits);
+      Matrix mask(LPT_FORMAT_UINT8, 1, source.columns());
+      if (!takes(row, NonzeroRequest{source.view(), mask.view()})) continue;
+      for (int64_t c = 0; c < source.columns(); ++c) {
+        const auto code = static_cast<uint32_t>(c);
+        source.set_code(0, c,
+                        element == LPT_FORMAT_F32       ? code << (c % 17)
+                        : element == LPT_FORMAT_TERNARY ? code % 3
+                                                        : code);
+      }
+      row.run({source.view(), mask.view()});
+      expect_nonzero(row, zeros, source, mask);
+    }
+  }
+}
+
+TEST(SparsePackRows, TellZerosInRowsOfAnyWidth) {
+  for (const Row<NonzeroRequest> &row : nonzero_kernels()) {
+    if (!can_run(row)) continue;
+    for (const Zeros &zeros : kZeros) {
+      lpt_format element = LPT_FORMAT_NONE;
+      ASSERT_TRUE(format_from_name(zeros.format, element).is_ok()) << zeros.format;
+      for (const int64_t columns : widths()) {
+        Random random(617);
+        Matrix source(element, kRows, columns, 3, 4);
+        Matrix mask(LPT_FORMAT_UINT8, kRows, columns, 5);
+        if (!takes(row, NonzeroRequest{source.view(), mask.view()})) continue;
+        for (int64_t r = 0; r < kRows; ++r) {
+          for (int64_t c = 0; c < columns; ++c) {
+            const auto count = static_cast<int64_t>(zeros.codes.size());
+            const int64_t place = random.below(2 * count + 1);
+            const bool is_zero = place < count;
+            source.set_code(r, c, is_zero ? zeros.codes[static_cast<size_t>(place)] : draw_code(element, random));
+          }
+        }
+        row.run({source.view(), mask.view()});
+        expect_nonzero(row, zeros, source, mask);
+      }
+    }
+  }
+}
+
 template <typename Request>
 void expect_refusal(const char *reason, const Row<Request> *row, const Request &request) {
   if (row == nullptr) return;  // not compiled
@@ -211,8 +310,14 @@ TEST(SparsePackRows, SayWhyTheyRefuse) {
   Packed bytes(LPT_FORMAT_INT8, 8, random);
   CompressRequest turned = bytes.compress();
   turned.mask.column_stride = 8;
+  Matrix scales(LPT_FORMAT_E8M0FNU, 1, 8);
+  Matrix listed(LPT_FORMAT_NF4, 1, 8);
+  Matrix mask(LPT_FORMAT_UINT8, 1, 8);
+  NonzeroRequest columns = {bytes.source.view(), mask.view()};
+  columns.mask.column_stride = 8;
   constexpr const char *kWidth = "codes are not of 4, 8, 16 or 32 bits";
   constexpr const char *kMask = "columns of mask are not adjacent";
+  constexpr const char *kZero = "no bits of a code tell whether it is zero";
   for (const char *name : {"compress_x86_avx512_vnni", "compress_x86_avx2"}) {
     expect_refusal(kWidth, find_row(compress_kernels(), name), small.compress());
     expect_refusal(kMask, find_row(compress_kernels(), name), turned);
@@ -220,6 +325,12 @@ TEST(SparsePackRows, SayWhyTheyRefuse) {
   }
   for (const char *name : {"decompress_x86_avx512_vnni", "decompress_x86_avx2"}) {
     expect_refusal(kWidth, find_row(decompress_kernels(), name), small.decompress());
+  }
+  for (const char *name : {"nonzero_x86_avx512", "nonzero_x86_avx2"}) {
+    expect_refusal(kWidth, find_row(nonzero_kernels(), name), {small.source.view(), mask.view()});
+    expect_refusal(kZero, find_row(nonzero_kernels(), name), {scales.view(), mask.view()});
+    expect_refusal(kZero, find_row(nonzero_kernels(), name), {listed.view(), mask.view()});
+    expect_refusal(kMask, find_row(nonzero_kernels(), name), columns);
   }
 }
 
