@@ -17,15 +17,15 @@ struct Packing24 {
   static constexpr size_t kLine = 64;  // matrices begin on lines, as the library's own do
 
   Packing24(lpt_format element, int64_t wanted_bytes)
-      : bytes(element_bits(element) / 8),
-        rows(std::max<int64_t>(wanted_bytes / bytes / kColumns, 1)),
-        dense_bytes(static_cast<size_t>(rows * kColumns * bytes)),
+      : rows(std::max<int64_t>(wanted_bytes / row_bytes(element, kColumns), 1)),
+        dense_bytes(static_cast<size_t>(rows * row_bytes(element, kColumns))),
         half_bytes(dense_bytes / 2 + static_cast<size_t>(rows * kColumns / 8)),
         dense(dense_bytes + kLine, 0x3A),
         copy(dense_bytes + kLine, 1),
         mask(static_cast<size_t>(rows * kColumns)),
         stored(dense_bytes / 2 + kLine, 1),
-        indices(static_cast<size_t>(rows * kColumns / 8), 1) {
+        indices(static_cast<size_t>(rows * kColumns / 8), 1),
+        found(mask.size(), 1) {
     uint32_t state = 1;
     for (size_t i = 0; i < mask.size(); i += 4) {
       state = state * 1664525 + 1013904223;
@@ -42,22 +42,26 @@ struct Packing24 {
     result.columns = result.row_stride = columns;
     return result;
   }
+  MatrixView bytes_view(std::vector<uint8_t> &memory) const {
+    MatrixView result = view(memory, kColumns);
+    result.data = memory.data();
+    find_format(LPT_FORMAT_UINT8, result.format);
+    return result;
+  }
   CompressRequest compress() {
-    MatrixView bytes_view = view(mask, kColumns);
-    bytes_view.data = mask.data();
-    find_format(LPT_FORMAT_UINT8, bytes_view.format);
-    return {view(dense, kColumns), bytes_view,   view(stored, kColumns / 2),
-            indices.data(),        kColumns / 8, dense_bytes >= (size_t{16} << 20)};
+    return {view(dense, kColumns), bytes_view(mask), view(stored, kColumns / 2),
+            indices.data(),        kColumns / 8,     dense_bytes >= (size_t{16} << 20)};
   }
   DecompressRequest decompress() {
     return {view(stored, kColumns / 2), indices.data(), kColumns / 8, view(copy, kColumns),
             dense_bytes >= (size_t{16} << 20)};
   }
+  NonzeroRequest nonzero() { return {view(dense, kColumns), bytes_view(found)}; }
 
-  int64_t bytes, rows;
+  int64_t rows;
   size_t dense_bytes, half_bytes;
   Format format;
-  std::vector<uint8_t> dense, copy, mask, stored, indices;
+  std::vector<uint8_t> dense, copy, mask, stored, indices, found;
 };
 
 // `moved` are bytes that a row reads and writes.
@@ -88,12 +92,14 @@ void add(Packing24 &packing, const char *name, std::span<const Row<Request>> row
 std::vector<SparseRate> pack_rates(int64_t dense_bytes) {
   std::vector<SparseRate> rates;
   const bool is_large = dense_bytes > (int64_t{8} << 20);
-  for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8}) {
+  for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_INT8, LPT_FORMAT_E2M1FN}) {
     Packing24 packing(element, dense_bytes);
     const size_t half = packing.half_bytes;
     add(packing, "compress", compress_kernels(), packing.compress(), packing.dense_bytes + packing.mask.size() + half,
         is_large && element == LPT_FORMAT_F32 ? kBarOfCompress : 0.0, rates);
     add(packing, "decompress", decompress_kernels(), packing.decompress(), half + packing.dense_bytes, 0.0, rates);
+    add(packing, "nonzero", nonzero_kernels(), packing.nonzero(), packing.dense_bytes + packing.found.size(), 0.0,
+        rates);
   }
   return rates;
 }
