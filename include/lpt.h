@@ -1449,7 +1449,8 @@ LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struc
  * zero points.
  *
  * @param context whose threads and allocator are used.
- * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64.
+ * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64; a 2:4 one is
+ *        written out first: LOOSE takes the bytes of its 2:4 format.
  * @param options NULL for the defaults.
  * @param out_packed returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.

@@ -1,6 +1,7 @@
 #include "src/ops/weights.hpp"
 
 #include "src/ops/operation.hpp"
+#include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights_panels.hpp"
 #include "src/ops/weights_thin.hpp"
 
@@ -118,6 +119,19 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
     return unsupported("weights is %s: blocks of scales span experts", tensor_text(*weights).c_str());
   }
   return {};
+}
+
+// What is packed: a 2:4 matrix is written out for it.
+Status take_weights(Context &context, const Tensor *weights, bool needs_data, MatrixView &out_view) {
+  const bool is_sparse = weights != nullptr && weights->kind == HandleKind::kTensor && weights->format.is_sparse;
+  if (!is_sparse) return check_weights(weights, needs_data, out_view);
+  MatrixView sparse;
+  LPT_TRY(check_sparse_matrix(weights, "weights", needs_data, sparse));
+  if (!is_packable(dense_shape(sparse).format)) {
+    return unsupported("weights is %s: products with packed weights do not take it", tensor_text(*weights).c_str());
+  }
+  if (needs_data) LPT_TRY(check_places(sparse, "weights"));
+  return take_dense(context, sparse, !needs_data, out_view);
 }
 
 }  // namespace
@@ -271,20 +285,20 @@ Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_o
   LPT_TRY(check_flags("flags", options.flags));
   const bool needs_data = !is_check_only(options.flags);
   MatrixView all;
-  LPT_TRY(check_weights(weights, needs_data, all));
+  LPT_TRY(take_weights(context, weights, needs_data, all));
   const int64_t n = n_of(*weights);
   LPT_TRY(check_order("output_order", options.output_order, n));
   LPT_TRY(check_order("input_order", options.input_order, all.columns));
   PanelOrder order{options.output_order, options.input_order, {}};
-  LPT_TRY(find_k_blocks(weights->format, all.columns, order));
+  LPT_TRY(find_k_blocks(all.format, all.columns, order));
   Thinness thinness{};
-  LPT_TRY(check_thinness(weights->format, options, thinness));
+  LPT_TRY(check_thinness(all.format, options, thinness));
   if (!needs_data) {
     *out_packed = nullptr;
     return {};
   }
   std::unique_ptr<Tensor> packed;
-  LPT_TRY(create_packed(context, weights->format, weights->rank, weights->extents, packed));
+  LPT_TRY(create_packed(context, all.format, weights->rank, weights->extents, packed));
   for (int64_t e = 0; e < filled_experts(*packed); ++e) {
     pack_rows(context, expert_of(all, n, e), order, panels_of(*packed, e));
   }

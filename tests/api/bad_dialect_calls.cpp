@@ -151,7 +151,7 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) { return size_of(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_DIALECT_GGML); }},
     {"dialect_export: mma.sp without data",
      LPT_INVALID_ARGUMENT,
-     {"tensor has no data"},
+     {"without data"},
      [](World &w) {
        const Tensor payload = wrap(w.owner.get(), LPT_FORMAT_BF16, nullptr, 4, 16);
        const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, nullptr, 4, 4);

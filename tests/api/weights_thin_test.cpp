@@ -216,6 +216,34 @@ TEST(ThinWeights, TakeTheBytesOfWhatIsNotZero) {
             size_of(c, pack(c, lone.get(), &squares).get()));  // a word of bits a line
 }
 
+// A 2:4 weight that many rows meet.
+TEST(LooseWeights, AreMadeOfSparseOnes) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t m = 9, n = 96, k = 160;
+  for (const char *name : {"bf16", "int8_row", "nvfp4"}) {
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, n, k, draw_normal(833, n * k));
+    ASSERT_TRUE(ok(c, lpt_sparse_mask_select(c, source.get(), nullptr, nullptr, source.get(), nullptr)));
+    const Tensor dense = tensor_of(c, format_named(name), n, k, numbers_of(c, source.get()));
+    const Tensor sparse = make_tensor(c, format_named((std::string(name) + "/2:4").c_str()), n, k);
+    ASSERT_TRUE(ok(c, lpt_sparse_compress(c, dense.get(), nullptr, sparse.get(), nullptr)));
+    const lpt_weights_options options = loose();
+    const Tensor packed = pack(c, dense.get()), thin = pack(c, sparse.get(), &options);
+    const Tensor a = tensor_of(c, LPT_FORMAT_BF16, m, k, draw_normal(834, m * k));
+    EXPECT_EQ(full_product(c, a.get(), packed.get(), m, n), full_product(c, a.get(), thin.get(), m, n)) << name;
+    if (std::string(name) == "bf16") {
+      EXPECT_EQ(size_of(c, sparse.get()), size_of(c, thin.get()));
+    }
+    const Tensor back = make_tensor(c, format_named(name), n, k);
+    ASSERT_TRUE(ok(c, lpt_weights_unpack(c, thin.get(), back.get())));
+    EXPECT_EQ(numbers_of(c, dense.get()), numbers_of(c, back.get())) << name;
+  }
+  Tensor none;
+  EXPECT_EQ(LPT_UNSUPPORTED,
+            lpt_weights_pack(c, make_tensor(c, format_named("f64/2:4"), 4, 8).get(), nullptr, out(none)));
+  expect_words({"4×8 f64/2:4"}, lpt_context_error(c));
+}
+
 // Experts, cut along both axes, saved, and loaded without what is around them.
 TEST(ThinWeights, OfExpertsAreCutAndSaved) {
   const Context context = make_context(2);
