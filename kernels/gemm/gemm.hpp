@@ -46,6 +46,6 @@ std::span<const GemmRow> gemm_kernels();
 // Rows for few rows of a by a 2:4 matrix, which is stored transposed: what they do stands in sparse.hpp. gemm_kernels()
 // take no sparse operand.
 std::span<const GemmRow> sparse_gemm_kernels();
-constexpr int64_t kMostSparseRows = 16;
+constexpr int64_t kMostSparseRows = 8;
 
 }  // namespace lpt

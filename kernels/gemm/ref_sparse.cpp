@@ -11,46 +11,46 @@ bool is_integer(const MatrixView &view) {
   return has_element(view.format.element) && element_of(view.format.element).is_integer;
 }
 
-// A row of b written out.
-void write_out(const MatrixView &b, int64_t row, float *numbers) {
+// Adds the product of each stored number of a row of b by that of a at its place.
+template <typename Add>
+void for_stored(const MatrixView &b, int64_t row, const Add &add) {
   const uint8_t *indices = b.indices + row * b.index_stride;
-  for (int64_t p = 0; p < b.columns; ++p) numbers[p] = 0.0f;
   for (int64_t group = 0; 4 * group < b.columns; ++group) {
-    const int half = indices[group / 2] >> (group % 2 == 0 ? 0 : 4) & 15;
-    const int64_t places[2] = {4 * group + (half & 3), 4 * group + (half >> 2)};
+    const int places = places_of(indices, group);
+    const int64_t columns[2] = {4 * group + (places & 3), 4 * group + (places >> 2)};
     for (int i = 0; i < 2; ++i) {
-      if (places[i] < b.columns) numbers[places[i]] = load_float(b, row * b.row_stride + 2 * group + i);
+      if (columns[i] < b.columns) add(2 * group + i, columns[i], load_float(b, row * b.row_stride + 2 * group + i));
     }
   }
 }
 
-float sum_of(const MatrixView &a, int64_t row, const float *numbers, int64_t k) {
+float sum_of(const float *a, const MatrixView &b, int64_t row) {
   float lanes[kSparseLanes] = {};
-  for (int64_t p = 0; p < k; ++p) {
-    float &lane = lanes[p % kSparseLanes];
-    lane = std::fmaf(load_float(a, row * a.row_stride + p), numbers[p], lane);
-  }
+  for_stored(b, row, [&](int64_t place, int64_t column, float number) {
+    float &lane = lanes[place % kSparseLanes];
+    lane = std::fmaf(a[column], number, lane);
+  });
+  if (is_spoiled(a, b.indices + row * b.index_stride, b.columns)) return NAN;
   return add_up_lanes(lanes);
 }
 
-float integer_sum_of(const MatrixView &a, int64_t row, const float *numbers, int64_t k) {
+float integer_sum_of(const float *a, const MatrixView &b, int64_t row) {
   int64_t sum = 0;
-  for (int64_t p = 0; p < k; ++p) {
-    sum += static_cast<int64_t>(load_float(a, row * a.row_stride + p)) * static_cast<int64_t>(numbers[p]);
-  }
+  for_stored(b, row, [&](int64_t, int64_t column, float number) {
+    sum += static_cast<int64_t>(a[column]) * static_cast<int64_t>(number);
+  });
   return static_cast<float>(sum);
 }
 
 }  // namespace
 
 void gemm_sparse_any_ref(const GemmRequest &request) {
-  auto *numbers = reinterpret_cast<float *>(request.scratch);
+  auto *a = reinterpret_cast<float *>(request.scratch);
   const bool is_exact = is_integer(request.a) && is_integer(request.b);
-  for (int64_t column = request.first_column; column < request.first_column + request.n; ++column) {
-    write_out(request.b, column, numbers);
-    for (int64_t row = request.first_row; row < request.first_row + request.m; ++row) {
-      const float sum =
-          is_exact ? integer_sum_of(request.a, row, numbers, request.k) : sum_of(request.a, row, numbers, request.k);
+  for (int64_t row = request.first_row; row < request.first_row + request.m; ++row) {
+    for (int64_t p = 0; p < request.k; ++p) a[p] = load_float(request.a, row * request.a.row_stride + p);
+    for (int64_t column = request.first_column; column < request.first_column + request.n; ++column) {
+      const float sum = is_exact ? integer_sum_of(a, request.b, column) : sum_of(a, request.b, column);
       store_sum(request, row, column, sum);
     }
   }

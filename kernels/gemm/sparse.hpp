@@ -2,8 +2,10 @@
 // internal linkage.
 //
 // c(i, j) = (sum over p of a(i, p) · b(j, p)) · row factor · column factor + beta · c + bias, as if b were written out: what
-// is not stored is zero. Integers are summed exactly. Floats are summed in 64 lanes, number p in lane p mod 64, by fused
-// multiply-adds of f32 in the order of p; then lane l + 32 is added to lane l, l + 16, … l + 1.
+// is not stored is zero. Integers are summed exactly. Floats are summed in 32 lanes: number s of those that the row of b
+// stores, two for each group, meets the number of a at its place in lane s mod 32, by fused multiply-adds of f32 in the order
+// of s; then lane l + 16 is added to lane l, l + 8, … l + 1. A number of a that is not finite and meets one that is not stored
+// makes the sum NaN, as a product by zero does.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kSparseLanes = 64;
+constexpr int64_t kSparseLanes = 32;
 
 inline float load_float(const MatrixView &view, int64_t index) {
   float value;
@@ -34,6 +36,25 @@ inline void store_float(const MatrixView &view, int64_t index, float value) {
   }
   const Element element = element_of(view.format.element);
   store_code(element, view.data, index, encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
+}
+
+inline int places_of(const uint8_t *indices, int64_t group) {
+  return indices[group / 2] >> (group % 2 == 0 ? 0 : 4) & 15;
+}
+
+inline bool is_finite(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (bits >> 23 & 0xFF) != 0xFF;
+}
+
+// Whether a number of a row of a that is not finite meets one that b does not store.
+inline bool is_spoiled(const float *a, const uint8_t *indices, int64_t k) {
+  for (int64_t p = 0; p < k; ++p) {
+    const int places = places_of(indices, p / 4);
+    if (!is_finite(a[p]) && (places & 3) != p % 4 && places >> 2 != p % 4) return true;
+  }
+  return false;
 }
 
 // A finished sum on its way into c.

@@ -5,23 +5,14 @@
 namespace lpt {
 namespace {
 
-// Expanding costs what multiplying does: it is repaid by reading less, as long as few rows share it. Floats are four times
-// the work of bytes.
-constexpr int64_t kMostRowsOfFloats = kMostSparseRows / 2;
-
-bool are_bytes(const GemmRequest &request) {
-  return request.a.format.element == LPT_FORMAT_INT8 && request.b.format.element == LPT_FORMAT_INT8;
-}
-
 const char *refuses_any(const GemmRequest &request) {
   if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is computed by rows of dense matrices";
   if (request.is_portable) return "lanes do not add up in the portable order";
   if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";
   if (request.k == 0) return "without k there is nothing to multiply";
-  if (request.m > (are_bytes(request) ? kMostSparseRows : kMostRowsOfFloats)) {
-    return "so many rows repay writing b out";
-  }
+  // Finding places costs what multiplying does: it is repaid by reading less, as long as few rows share it.
+  if (request.m > kMostSparseRows) return "so many rows repay writing b out";
   if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";
   if (request.a.format.has_zero_point()) return "a has zero points";
@@ -54,11 +45,25 @@ std::span<const GemmRow> sparse_gemm_kernels() {
       .refuses = refuses_int8,
       .run = gemm_sparse_int8_x86_avx512_vnni},
      gemm_scratch_sparse_int8_x86_avx512_vnni},
-    {{.name = "gemm_sparse_floats_x86_avx512_vnni",
-      .needs = kCpuAvx512 | kCpuAvx512Vnni,
+#endif
+#if defined(LPT_HAVE_X86_AVX512)
+    {{.name = "gemm_sparse_floats_x86_avx512",
+      .needs = kCpuAvx512,
       .refuses = refuses_floats,
-      .run = gemm_sparse_floats_x86_avx512_vnni},
-     gemm_scratch_sparse_floats_x86_avx512_vnni},
+      .run = gemm_sparse_floats_x86_avx512},
+     gemm_scratch_sparse_floats_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {{.name = "gemm_sparse_int8_x86_avx2",
+      .needs = kCpuAvx2,
+      .refuses = refuses_int8,
+      .run = gemm_sparse_int8_x86_avx2},
+     gemm_scratch_sparse_int8_x86_avx2},
+    {{.name = "gemm_sparse_floats_x86_avx2",
+      .needs = kCpuAvx2,
+      .refuses = refuses_floats,
+      .run = gemm_sparse_floats_x86_avx2},
+     gemm_scratch_sparse_floats_x86_avx2},
 #endif
     {{.name = "gemm_sparse_any_ref", .needs = 0, .refuses = refuses_any, .run = gemm_sparse_any_ref},
      gemm_scratch_sparse_ref},

@@ -1,6 +1,7 @@
-// Matrix product in f32 for processors without AVX-512.
+// Matrix product in f32 for processors without AVX-512. Few rows by 2:4 matrices.
 #include "kernels/common/x86_avx2.hpp"
 
+#include "kernels/gemm/avx2_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
 
@@ -178,5 +179,18 @@ struct Avx2 {
 void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
 
 size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
+
+void gemm_sparse_floats_x86_avx2(const GemmRequest &request) {
+  if (request.b.format.element == LPT_FORMAT_F32) return multiply_sparse<SparseFloats<StoredF32>>(request);
+  multiply_sparse<SparseFloats<StoredBf16>>(request);
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx2(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
+
+void gemm_sparse_int8_x86_avx2(const GemmRequest &request) { multiply_sparse<SparseInt8>(request); }
+
+size_t gemm_scratch_sparse_int8_x86_avx2(const GemmRequest &request) { return sparse_scratch<SparseInt8>(request); }
 
 }  // namespace lpt

@@ -1,6 +1,7 @@
-// Matrix product in f32: operands are decoded to f32, sums are fused multiply-adds.
+// Matrix product in f32: operands are decoded to f32, sums are fused multiply-adds. Few rows by 2:4 matrices.
 #include "kernels/gemm/avx512.hpp"
 #include "kernels/gemm/avx512_f32_panels.hpp"
+#include "kernels/gemm/avx512_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
 
@@ -55,5 +56,14 @@ struct F32 : Avx512 {
 void gemm_any_x86_avx512(const GemmRequest &request) { multiply<F32>(request); }
 
 size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<F32>(request).total_bytes; }
+
+void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
+  if (request.b.format.element == LPT_FORMAT_F32) return multiply_sparse<SparseFloats<StoredF32>>(request);
+  multiply_sparse<SparseFloats<StoredBf16>>(request);
+}
+
+size_t gemm_scratch_sparse_floats_x86_avx512(const GemmRequest &request) {
+  return sparse_scratch<SparseFloats<StoredBf16>>(request);
+}
 
 }  // namespace lpt

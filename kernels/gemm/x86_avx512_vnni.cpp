@@ -24,13 +24,4 @@ size_t gemm_scratch_sparse_int8_x86_avx512_vnni(const GemmRequest &request) {
   return sparse_scratch<SparseInt8>(request);
 }
 
-void gemm_sparse_floats_x86_avx512_vnni(const GemmRequest &request) {
-  if (request.b.format.element == LPT_FORMAT_F32) return multiply_sparse<SparseF32>(request);
-  multiply_sparse<SparseBf16>(request);
-}
-
-size_t gemm_scratch_sparse_floats_x86_avx512_vnni(const GemmRequest &request) {
-  return sparse_scratch<SparseBf16>(request);
-}
-
 }  // namespace lpt

@@ -114,7 +114,7 @@ struct Problem {
 constexpr SparseCase kCases[] = {
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 1, 7, 1024},
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 5, 9, 517, 3, 0.5, 2.0, true},
-    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_BF16, 16, 3, 63, 1, 1.0, 0.0, true},
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_BF16, 8, 3, 63, 1, 1.0, 0.0, true},
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 4, 2, 1},
     {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 1, 11, 1536},
     {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_BF16, 7, 5, 771, 5, 3.0, 0.25, true},
@@ -122,6 +122,10 @@ constexpr SparseCase kCases[] = {
     {LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_F16, 8, 4, 30, 2},
     {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 2, 3, 4},
     {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 3, 2, 6},
+    // More of a than the first cache holds, and more rows of b than are met at a time.
+    {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 7, 21, 9500, 1},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 6, 19, 4700},
+    {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 1, 11, 17000, 2},
 };
 
 Matrix &copy(const Matrix &from, Matrix &to) {
@@ -159,7 +163,7 @@ TEST(SparseGemmRows, EqualTheReferenceBitForBit) {
   }
 }
 
-// |error| of a sum of k products in 64 lanes: (k / 64 + 7) roundings of partial sums, each below the sum of magnitudes.
+// |error| of a sum of k / 2 products in 32 lanes: (k / 64 + 6) roundings of partial sums, each below the sum of magnitudes.
 TEST(SparseGemmRows, MatchSumsInDouble) {
   Random random(602);
   for (const SparseCase &s : kCases) {
@@ -183,6 +187,46 @@ TEST(SparseGemmRows, MatchSumsInDouble) {
             s.alpha * magnitude + std::fabs(value) + std::fabs(s.beta * static_cast<double>(problem.before.get(i, j)));
         ASSERT_NEAR(value, static_cast<double>(found.get(i, j)), roundings * 0x1p-24 * terms + unit * std::fabs(value))
             << text_of(s) << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+// As if b were written out: what is not finite in a spoils every sum that it belongs to, stored or not.
+TEST(SparseGemmRows, PropagateNanAndInfinity) {
+  Random random(604);
+  const SparseCase s = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 5, 9, 700};
+  for (int trial = 0; trial < 20; ++trial) {
+    Problem problem(s, random);
+    const float others[] = {INFINITY, -INFINITY, NAN};
+    for (int64_t i = 1; i < s.m; ++i) {  // the first row stays finite
+      for (int64_t count = random.below(3); count >= 0; --count) {
+        problem.a.set(i, random.below(s.k), others[random.below(3)]);
+      }
+    }
+    Matrix expected(s.c, s.m, s.n), found(s.c, s.m, s.n);
+    run(sparse_gemm_kernels().back(), problem, s, expected);
+    for (int64_t i = 0; i < s.m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        double sum = 0.0;
+        for (int64_t p = 0; p < s.k; ++p) sum += static_cast<double>(problem.a.get(i, p)) * problem.b.number(j, p);
+        const double given = static_cast<double>(expected.get(i, j));
+        EXPECT_EQ(std::isnan(sum), std::isnan(given)) << i << ", " << j;
+        EXPECT_EQ(std::isinf(sum), std::isinf(given)) << i << ", " << j;
+        if (std::isinf(sum)) {
+          EXPECT_EQ(sum, given) << i << ", " << j;
+        }
+      }
+    }
+    for (const GemmRow &row : sparse_gemm_kernels()) {
+      std::vector<std::byte> none;
+      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
+      run(row, problem, s, found);
+      for (int64_t i = 0; i < s.m; ++i) {
+        for (int64_t j = 0; j < s.n; ++j) {
+          const float one = expected.get(i, j), other = found.get(i, j);
+          EXPECT_TRUE(one == other || (std::isnan(one) && std::isnan(other))) << row.name << " at " << i << ", " << j;
+        }
       }
     }
   }

@@ -1,0 +1,76 @@
+// Few rows of floats by a 2:4 matrix: a's numbers are picked at the places that b stores. Included by an ISA file only.
+//
+// Four bytes of places are 16 fields of two bits, one in each lane; with the first column of the lane's group they are what two
+// registers of a are looked up by. Expanding b instead takes a third more time on one row and more on AMD's processors, where
+// an expansion is worth five cycles.
+#pragma once
+
+#include "kernels/common/intrinsics.hpp"
+#include "kernels/gemm/sparse_walk.hpp"
+
+namespace lpt {
+namespace {
+
+inline float add_up(const __m512 (&lanes)[2]) {
+  const __m512 half = _mm512_add_ps(lanes[0], lanes[1]);
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(half), _mm512_extractf32x8_ps(half, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+struct StoredF32 {
+  static constexpr int64_t kBytes = 4;
+  static __m512 load(const uint8_t *stored) { return _mm512_loadu_ps(stored); }
+};
+
+struct StoredBf16 {
+  static constexpr int64_t kBytes = 2;
+  static __m512 load(const uint8_t *stored) {
+    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(stored));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+  }
+};
+
+template <typename Stored>
+struct SparseFloats : SparseFloatRows {
+  static constexpr int64_t kBytes = Stored::kBytes;
+  static constexpr int kSharedRows = 8;  // times two accumulators
+  struct Lanes {
+    __m512 v[2];
+    void clear() { v[0] = v[1] = _mm512_setzero_ps(); }
+    float sum(int32_t) const { return add_up(v); }
+  };
+
+  // Of 32 columns the ones that are stored, as places in two registers.
+  [[gnu::always_inline]] static __m512i places(const uint8_t *indices) {
+    const __m512i shifts = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i groups = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
+    int32_t fields;
+    memcpy(&fields, indices, sizeof fields);
+    const __m512i places = _mm512_srlv_epi32(_mm512_set1_epi32(fields), shifts);
+    return _mm512_ternarylogic_epi32(places, _mm512_set1_epi32(3), groups, 0xEA);  // (places & 3) | groups
+  }
+
+  template <int kRows>
+  [[gnu::always_inline]] static void add_step(const uint8_t *stored, const uint8_t *indices, const float *a,
+                                              int64_t a_stride, Lanes (&sums)[kRows]) {
+    for (int64_t p = 0; p < kSparseColumns; p += 64) {
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; ++v) {
+        const int64_t at = p + 32 * v;
+        const __m512i from = places(indices + at / 8);
+        const __m512 numbers = Stored::load(stored + at / 2 * kBytes);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) {
+          const float *const row = a + r * a_stride + at;
+          const __m512 picked = _mm512_permutex2var_ps(_mm512_loadu_ps(row), from, _mm512_loadu_ps(row + 16));
+          sums[r].v[v] = _mm512_fmadd_ps(picked, numbers, sums[r].v[v]);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace lpt
