@@ -73,28 +73,73 @@ double multiply(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, 
   return now() - begin;
 }
 
-SparseRate beside_dense(lpt_context *context, const std::string &name, const Weights &weights, int64_t m, int64_t n,
-                        int64_t k, double bar) {
+// A product by a weight with zeros left out, raced against the packed dense one.
+SparseRate beside_dense(lpt_context *context, const std::string &name, const std::string &kind,
+                        const lpt_tensor *packed, const lpt_tensor *sparse, int64_t m, int64_t n, int64_t k,
+                        double bar) {
   const Tensor numbers = random_numbers(context, m, k);
   const Tensor a = cast(context, numbers.get(), name, m, k);
   const Tensor c = make(context, "f32", m, n);
   double dense = 1e9;
-  SparseRate rate = {name + " product of " + std::to_string(m) + " rows", "", "times the dense product's speed"};
+  SparseRate rate = {name + kind + ", product of " + std::to_string(m) + " rows", "",
+                     "times the dense product's speed"};
   rate.seconds = 1e9;
   for (int round = 0; round < 9; ++round) {
-    dense = std::min(dense, multiply(context, a.get(), weights.packed.get(), c.get()));
-    rate.seconds = std::min(rate.seconds, multiply(context, a.get(), weights.sparse.get(), c.get()));
+    dense = std::min(dense, multiply(context, a.get(), packed, c.get()));
+    rate.seconds = std::min(rate.seconds, multiply(context, a.get(), sparse, c.get()));
   }
   const std::string told = lpt_context_explanation(context);
   const size_t at = told.rfind("gemm: ");
   rate.row = told.substr(at + 6, told.find('\n', at) - at - 6);
   size_t bytes = 0;
-  check(context, lpt_tensor_size(context, weights.sparse.get(), &bytes));
+  check(context, lpt_tensor_size(context, sparse, &bytes));
   rate.gigaelements = static_cast<double>(n * k) / rate.seconds * 1e-9;
   rate.gigabytes = static_cast<double>(bytes) / rate.seconds * 1e-9;
   rate.ratio = dense / rate.seconds;
   rate.bar = bar;
   return rate;
+}
+
+// Zeros four times of five: one by one, or in tiles of 64 × 64.
+Tensor with_zeros(lpt_context *context, const std::string &name, int64_t n, int64_t k, int64_t side) {
+  const Tensor numbers = random_numbers(context, n, k);
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  check(context, lpt_tensor_describe(context, numbers.get(), &description));
+  auto *const at = static_cast<float *>(description.data);
+  std::vector<bool> is_zero(static_cast<size_t>((n / side) * (k / side)));
+  uint32_t state = 11;
+  for (size_t i = 0; i < is_zero.size(); ++i) {
+    state = state * 1664525 + 1013904223;
+    is_zero[i] = (state >> 8) % 5 != 0;
+  }
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t p = 0; p < k; ++p) {
+      if (is_zero[static_cast<size_t>(r / side * (k / side) + p / side)]) at[r * k + p] = 0.0f;
+    }
+  }
+  return cast(context, numbers.get(), name, n, k);
+}
+
+Tensor pack(lpt_context *context, const lpt_tensor *weights, lpt_weights_storage storage) {
+  lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+  options.storage = storage;
+  lpt_tensor *packed = nullptr;
+  check(context, lpt_weights_pack(context, weights, &options, &packed));
+  return Tensor(packed);
+}
+
+void add_thin_rates(lpt_context *context, const std::string &name, std::vector<SparseRate> &rates) {
+  constexpr int64_t kSide = 8192;
+  for (const lpt_weights_storage storage : {LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+    const bool has_tiles = storage == LPT_WEIGHTS_STORAGE_TILES;
+    const Tensor weights = with_zeros(context, name, kSide, kSide, has_tiles ? 64 : 1);
+    const Tensor packed = pack(context, weights.get(), LPT_WEIGHTS_STORAGE_ALL);
+    const Tensor thin = pack(context, weights.get(), storage);
+    for (const int64_t m : {1, 16, 512}) {
+      rates.push_back(beside_dense(context, name, has_tiles ? " in tiles, 80 % zeros" : " loose, 80 % zeros",
+                                   packed.get(), thin.get(), m, kSide, kSide, 0.0));
+    }
+  }
 }
 
 }  // namespace
@@ -114,9 +159,11 @@ std::vector<SparseRate> product_rates() {
   for (const auto &given : kWeights) {
     const Weights weights(context.get(), given.name, given.n, given.k);
     for (const int64_t m : {1, 4, 16, 512}) {
-      rates.push_back(beside_dense(context.get(), given.name, weights, m, given.n, given.k, m == 1 ? given.bar : 0.0));
+      rates.push_back(beside_dense(context.get(), given.name, " 2:4", weights.packed.get(), weights.sparse.get(), m,
+                                   given.n, given.k, m == 1 ? given.bar : 0.0));
     }
   }
+  for (const char *name : {"int8_row", "bf16"}) add_thin_rates(context.get(), name, rates);
   return rates;
 }
 
