@@ -1,6 +1,7 @@
 // 2:4 matrices: compressed with a mask, and written out again.
 #include "kernels/sparse_pack/sparse_pack.hpp"
 
+#include <atomic>
 #include <cstring>
 
 #include "kernels/quantize/quantize.hpp"
@@ -36,17 +37,36 @@ MatrixView plain_view(const MatrixView &view) {
   return plain;
 }
 
-// Names the first group that keeps too many.
-Status check_groups(const MatrixView &mask, const char *line_name) {
-  for (int64_t row = 0; row < mask.rows; ++row) {
-    for (int64_t begin = 0; begin < mask.columns; begin += kOf) {
-      const int32_t stay = count_kept(mask, row, begin, kOf);
-      if (stay <= kKept) continue;
-      return invalid("mask keeps %d of the 4 numbers from %lld of %s %lld: expected at most %d", stay, number(begin),
-                     line_name, number(row), kKept);
-    }
+// Whether some group of a row keeps too many: eight columns at a time. A byte that is not 0 becomes 1, four of them their sum.
+bool has_full_group(const uint8_t *bytes, int64_t columns) {
+  constexpr uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
+  uint64_t found = 0;
+  for (int64_t begin = 0; begin < columns; begin += 8) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, bytes + begin, static_cast<size_t>(std::min<int64_t>(8, columns - begin)));
+    uint64_t sums = ((((eight & kLow) + kLow) | eight) & ~kLow) >> 7;
+    sums += sums >> 8;
+    sums += sums >> 16;
+    found |= (sums & 0x0000000700000007) + 0x0000000500000005;  // from 3 on the fourth bit is set
   }
-  return {};
+  return (found & 0x0000000800000008) != 0;
+}
+
+// Names the first group that keeps too many.
+Status check_groups(Context &context, const MatrixView &mask, const char *line_name) {
+  std::atomic<int64_t> first{mask.rows};
+  parallel_parts(context, mask.rows, mask.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t row = begin; row < std::min(begin + count, first.load()); ++row) {
+      if (!has_full_group(static_cast<const uint8_t *>(mask.data) + row * mask.row_stride, mask.columns)) continue;
+      for (int64_t before = first; row < before && !first.compare_exchange_weak(before, row);) {
+      }
+    }
+  });
+  if (first == mask.rows) return {};
+  int64_t group = 0;
+  while (count_kept(mask, first, group, kOf) <= kKept) group += kOf;
+  return invalid("mask keeps %d of the 4 numbers from %lld of %s %lld: expected at most %d",
+                 count_kept(mask, first, group, kOf), number(group), line_name, number(first), kKept);
 }
 
 bool is_legal_half(int half) { return (half & 3) < half >> 2; }
@@ -91,13 +111,26 @@ Status compress(Context &context, const MatrixView &source, const MatrixView &ma
   return {};
 }
 
-// Columns as rows, scales too.
+// Columns as rows, scales too: in squares, whose lines stay in the caches while they are turned. A side is a multiple of every
+// square of scales and of two codes to a byte; ternary digits, five to a byte, are turned in one piece.
+constexpr int64_t kTurnedSide = 256;
+
 Status turn(Context &context, const MatrixView &source, MatrixView &out_turned) {
   LPT_TRY(take_matrix(context, source.format, source.columns, source.rows, out_turned));
   if (source.tensor_scale != nullptr) *out_turned.tensor_scale = *source.tensor_scale;
   const Row<TurnRequest> *row = nullptr;
   LPT_TRY(choose(context, "turn", turn_kernels(), TurnRequest{source, out_turned}, {source.format.id}, &row));
-  row->run({source, out_turned});
+  const bool is_cut = packing_of(source.format.element).elements <= 2;
+  const int64_t side = is_cut ? kTurnedSide : std::max<int64_t>(std::max(source.rows, source.columns), 1);
+  const int64_t down = (source.rows + side - 1) / side, across = (source.columns + side - 1) / side;
+  parallel_parts(context, down * across, side * side, [&](int64_t begin, int64_t count) {
+    for (int64_t square = begin; square < begin + count; ++square) {
+      const int64_t r = square / across * side, c = square % across * side;
+      const int64_t rows = std::min(side, source.rows - r), columns = std::min(side, source.columns - c);
+      row->run(
+          {cut_columns(cut_rows(source, r, rows), c, columns), cut_columns(cut_rows(out_turned, c, columns), r, rows)});
+    }
+  });
   return {};
 }
 
@@ -183,13 +216,16 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
     if (compressed != nullptr) LPT_TRY(check_apart(columns, "transposed", rows, "compressed"));
   }
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
-  if (compressed != nullptr) LPT_TRY(check_groups(kept, "row"));
-  if (transposed != nullptr) LPT_TRY(check_groups(turned(kept), "column"));
-  if (compressed != nullptr) LPT_TRY(compress(context, dense, kept, rows));
-  if (transposed == nullptr) return {};
+  if (compressed != nullptr) LPT_TRY(check_groups(context, kept, "row"));
   MatrixView other;
-  LPT_TRY(turn(context, dense, other));
-  return compress(context, other, turned(kept), columns);
+  MatrixView other_kept;
+  if (transposed != nullptr) {
+    LPT_TRY(turn(context, kept, other_kept));
+    LPT_TRY(check_groups(context, other_kept, "column"));
+    LPT_TRY(turn(context, dense, other));
+  }
+  if (compressed != nullptr) LPT_TRY(compress(context, dense, kept, rows));
+  return transposed == nullptr ? Status() : compress(context, other, other_kept, columns);
 }
 
 Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *output) {

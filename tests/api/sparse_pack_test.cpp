@@ -1,7 +1,9 @@
 // 2:4 matrices through the interface: their bytes by hand, there and back in every format, and where they are refused.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/api/sparse.hpp"
+#include "tests/support/random.hpp"
 
 namespace lpt::test {
 namespace {
@@ -73,9 +75,22 @@ TEST(SparsePack, GoesThereAndBackInEveryFormat) {
 
 TEST(SparsePack, TransposedIsTheTransposeCompressed) {
   const Context context = make_context(2);
-  for (const char *name : {"f32", "bf16", "e4m3fn", "e2m1fn", "int8_tensor", "nvfp4_16x16"}) {
-    const int64_t rows = 36;
-    const int64_t columns = 52;
+  const struct {
+    const char *name;
+    int64_t rows, columns;
+  } cases[] = {{"f32", 36, 52},
+               {"bf16", 36, 52},
+               {"e4m3fn", 36, 52},
+               {"e2m1fn", 36, 52},
+               {"int8_tensor", 36, 52},
+               {"nvfp4_16x16", 36, 52},
+               {"f64", 12, 20},
+               {"ternary", 300, 28},
+               {"int4", 300, 530},  // of more than one square
+               {"nvfp4_16x16", 528, 272},
+               {"e4m3fn_128x128", 384, 520},
+               {"int8/512x512/f32", 600, 1040}};
+  for (const auto &[name, rows, columns] : cases) {
     const lpt_format format = format_named(name);
     const Dense dense = make_dense(context.get(), format, rows, columns, LPT_SPARSE_DIRECTION_BOTH);
     const Tensor compressed = make_tensor(context.get(), sparse_named(name), rows, columns);
@@ -89,6 +104,44 @@ TEST(SparsePack, TransposedIsTheTransposeCompressed) {
     const std::vector<double> numbers = numbers_of(context.get(), dense.tensor.get());
     EXPECT_EQ(numbers, numbers_of(context.get(), back.get())) << name;
     EXPECT_EQ(transposed(numbers, rows, columns), numbers_of(context.get(), turned_back.get())) << name;
+  }
+}
+
+// The first full group is named, wherever it is and whatever the bytes that keep it.
+TEST(SparsePack, NamesTheFirstGroupThatKeepsTooMany) {
+  const Context context = make_context(2);
+  Random random(525);
+  for (const int64_t columns : {3, 4, 5, 8, 23, 64, 131}) {
+    const int64_t rows = 40;
+    const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, rows, columns, draw_normal(526, rows * columns));
+    const Tensor compressed = make_tensor(context.get(), sparse_named("f32"), rows, columns);
+    for (int trial = 0; trial < 30; ++trial) {
+      std::vector<uint8_t> mask(static_cast<size_t>(rows * columns));
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < columns; c += 4) {
+          for (int i = 0; i < 2 && c + i < columns; ++i) {
+            mask[static_cast<size_t>(r * columns + c + i)] = static_cast<uint8_t>(random.below(256));
+          }
+        }
+      }
+      int64_t first = rows * columns;
+      for (int64_t count = random.below(3); count > 0; --count) {
+        const int64_t group = random.below(columns / 4 + 1) * 4, row = random.below(rows);
+        if (group + 3 > columns) continue;
+        for (int i = 0; i < 3; ++i) {
+          mask[static_cast<size_t>(row * columns + group + i)] = static_cast<uint8_t>(1 + random.below(255));
+        }
+        first = std::min(first, row * columns + group);
+      }
+      const Tensor given = mask_of(context.get(), rows, columns, mask);
+      const lpt_status status =
+          lpt_sparse_compress(context.get(), source.get(), given.get(), compressed.get(), nullptr);
+      ASSERT_EQ(first == rows * columns ? LPT_OK : LPT_INVALID_ARGUMENT, status) << columns << " trial " << trial << ": " << lpt_context_error(context.get());
+      if (status == LPT_OK) continue;
+      const std::string words =
+          "from " + std::to_string(first % columns) + " of row " + std::to_string(first / columns);
+      expect_words({words.c_str()}, lpt_context_error(context.get()));
+    }
   }
 }
 
