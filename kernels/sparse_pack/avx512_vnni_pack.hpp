@@ -1,8 +1,8 @@
 // 2:4 matrices of codes of 4, 8, 16 and 32 bits, 512 columns at a time. Included by an ISA file only.
 #pragma once
 
-#include "kernels/common/avx512_places.hpp"
 #include "kernels/sparse_pack/avx512_lines.hpp"
+#include "kernels/sparse_pack/avx512_places.hpp"
 #include "kernels/sparse_pack/walk.hpp"
 
 namespace lpt {
