@@ -27,6 +27,29 @@ struct StoredBf16 {
   }
 };
 
+// The upper half of f16.
+struct StoredE5m2 {
+  static constexpr int64_t kBytes = 1;
+  static __m256 load(const uint8_t *stored) {
+    const __m128i codes = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(stored)));
+    return _mm256_cvtph_ps(_mm_slli_epi16(codes, 8));
+  }
+};
+
+// As f16 whose exponent is 8 too small, subnormals too; the largest code is NaN.
+struct StoredE4m3fn {
+  static constexpr int64_t kBytes = 1;
+  static __m256 load(const uint8_t *stored) {
+    const __m128i codes = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(stored)));
+    const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7F));
+    const __m128i sign = _mm_and_si128(codes, _mm_set1_epi16(INT16_MIN));
+    const __m256 numbers = _mm256_cvtph_ps(_mm_or_si128(_mm_slli_epi16(magnitude, 7), sign));
+    const __m256i is_nan = _mm256_cvtepi16_epi32(_mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x7F)));
+    return _mm256_blendv_ps(_mm256_mul_ps(numbers, _mm256_set1_ps(256)), _mm256_set1_ps(__builtin_nanf("")),
+                            _mm256_castsi256_ps(is_nan));
+  }
+};
+
 // Two bytes of places are eight fields of two bits. The first four pick from eight columns, the others from the next eight.
 template <typename Stored>
 struct SparseFloats : SparseFloatRows {

@@ -32,6 +32,28 @@ struct StoredBf16 {
   }
 };
 
+// The upper half of f16.
+struct StoredE5m2 {
+  static constexpr int64_t kBytes = 1;
+  static __m512 load(const uint8_t *stored) {
+    const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i *>(stored)));
+    return _mm512_cvtph_ps(_mm256_slli_epi16(codes, 8));
+  }
+};
+
+// As f16 whose exponent is 8 too small, subnormals too; the largest code is NaN.
+struct StoredE4m3fn {
+  static constexpr int64_t kBytes = 1;
+  static __m512 load(const uint8_t *stored) {
+    const __m256i codes = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i *>(stored)));
+    const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi16(0x7F));
+    const __m256i sign = _mm256_and_si256(codes, _mm256_set1_epi16(INT16_MIN));
+    const __m512 numbers = _mm512_cvtph_ps(_mm256_or_si256(_mm256_slli_epi16(magnitude, 7), sign));
+    const __mmask16 is_nan = _mm256_cmpeq_epi16_mask(magnitude, _mm256_set1_epi16(0x7F));
+    return _mm512_mask_mov_ps(_mm512_mul_ps(numbers, _mm512_set1_ps(256)), is_nan, _mm512_set1_ps(__builtin_nanf("")));
+  }
+};
+
 template <typename Stored>
 struct SparseFloats : SparseFloatRows {
   static constexpr int64_t kBytes = Stored::kBytes;

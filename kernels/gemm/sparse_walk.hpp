@@ -20,12 +20,19 @@ inline int64_t whole_steps(int64_t k) { return (k + kSparseColumns - 1) / kSpars
 struct SparseFloatRows {
   using Number = float;
 
-  // f32 or bf16. Tells whether some are not finite.
+  // Tells whether some are not finite.
   static int32_t read_row(const MatrixView &a, int64_t row, int64_t k, float *to) {
+    read_numbers(a, row, k, to);
+    uint32_t has_others = 0;
+    for (int64_t p = 0; p < k; ++p) has_others |= static_cast<uint32_t>(!is_finite(to[p]));
+    memset(to + k, 0, static_cast<size_t>(4 * (whole_steps(k) - k)));
+    return static_cast<int32_t>(has_others);
+  }
+  static void read_numbers(const MatrixView &a, int64_t row, int64_t k, float *to) {
     const auto *from = static_cast<const uint8_t *>(a.data);
     if (a.format.element == LPT_FORMAT_F32) {
       memcpy(to, from + 4 * row * a.row_stride, static_cast<size_t>(4 * k));
-    } else {
+    } else if (a.format.element == LPT_FORMAT_BF16) {
       from += 2 * row * a.row_stride;
       for (int64_t p = 0; p < k; ++p) {
         uint16_t half;
@@ -33,11 +40,13 @@ struct SparseFloatRows {
         const uint32_t bits = static_cast<uint32_t>(half) << 16;
         memcpy(to + p, &bits, sizeof bits);
       }
+    } else {
+      float values[256];
+      const Element element = element_of(a.format.element);
+      for (uint32_t code = 0; code < 256; ++code) values[code] = decode(element, code);
+      from += row * a.row_stride;
+      for (int64_t p = 0; p < k; ++p) to[p] = values[from[p]];
     }
-    uint32_t has_others = 0;
-    for (int64_t p = 0; p < k; ++p) has_others |= static_cast<uint32_t>(!is_finite(to[p]));
-    memset(to + k, 0, static_cast<size_t>(4 * (whole_steps(k) - k)));
-    return static_cast<int32_t>(has_others);
   }
   static float finished(float sum, int32_t has_others, const float *a, const uint8_t *indices, int64_t k) {
     return has_others != 0 && is_spoiled(a, indices, k) ? __builtin_nanf("") : sum;

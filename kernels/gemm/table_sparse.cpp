@@ -27,12 +27,15 @@ const char *refuses_any(const GemmRequest &request) {
   return request.k < (1 << 16) ? nullptr : "sums of so many products may not fit int32";
 }
 
-bool is_float(lpt_format element) { return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16; }
+[[maybe_unused]] bool is_float(lpt_format element) {
+  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_E4M3FN ||
+         element == LPT_FORMAT_E5M2;
+}
 
 [[maybe_unused]] const char *refuses_floats(const GemmRequest &request) {
   if (const char *reason = refuses_any(request)) return reason;
-  if (!is_float(request.a.format.element)) return "a is neither f32 nor bf16";
-  return is_float(request.b.format.element) ? nullptr : "b is neither f32 nor bf16";
+  if (!is_float(request.a.format.element)) return "a is not f32, bf16, e4m3fn or e5m2";
+  return is_float(request.b.format.element) ? nullptr : "b is not f32, bf16, e4m3fn or e5m2";
 }
 
 }  // namespace

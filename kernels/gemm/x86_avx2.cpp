@@ -181,8 +181,16 @@ void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
 size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return blocking_of<Avx2>(request).total_bytes; }
 
 void gemm_sparse_floats_x86_avx2(const GemmRequest &request) {
-  if (request.b.format.element == LPT_FORMAT_F32) return multiply_sparse<SparseFloats<StoredF32>>(request);
-  multiply_sparse<SparseFloats<StoredBf16>>(request);
+  switch (request.b.format.element) {
+    case LPT_FORMAT_F32:
+      return multiply_sparse<SparseFloats<StoredF32>>(request);
+    case LPT_FORMAT_E4M3FN:
+      return multiply_sparse<SparseFloats<StoredE4m3fn>>(request);
+    case LPT_FORMAT_E5M2:
+      return multiply_sparse<SparseFloats<StoredE5m2>>(request);
+    default:
+      return multiply_sparse<SparseFloats<StoredBf16>>(request);
+  }
 }
 
 size_t gemm_scratch_sparse_floats_x86_avx2(const GemmRequest &request) {

@@ -122,6 +122,9 @@ constexpr SparseCase kCases[] = {
     {LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_F16, 8, 4, 30, 2},
     {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 2, 3, 4},
     {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 3, 2, 6},
+    {LPT_FORMAT_F32, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 3, 9, 1030, 1},
+    {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_BF16, 8, 5, 517, 3, 0.5, 1.0, true},
+    {LPT_FORMAT_E5M2, LPT_FORMAT_E4M3FN, LPT_FORMAT_F32, 1, 6, 77},
     // More of a than the first cache holds, and more rows of b than are met at a time.
     {LPT_FORMAT_INT8, LPT_FORMAT_INT8, LPT_FORMAT_F32, 7, 21, 9500, 1},
     {LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 6, 19, 4700},
@@ -227,6 +230,31 @@ TEST(SparseGemmRows, PropagateNanAndInfinity) {
           const float one = expected.get(i, j), other = found.get(i, j);
           EXPECT_TRUE(one == other || (std::isnan(one) && std::isnan(other))) << row.name << " at " << i << ", " << j;
         }
+      }
+    }
+  }
+}
+
+// Each code of 8 bits is stored in a row of its own, and met by 1.
+TEST(SparseGemmRows, DecodeEveryCode) {
+  for (const lpt_format element : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
+    Random random(605);
+    const SparseCase s = {LPT_FORMAT_F32, element, LPT_FORMAT_F32, 1, 256, 64};
+    Problem problem(s, random);
+    for (int64_t p = 0; p < s.k; ++p) problem.a.set(0, p, 1.0f);
+    for (int64_t code = 0; code < 256; ++code) {
+      for (int64_t i = 0; i < s.k / 2; ++i) problem.b.stored.set_code(code, i, 0);
+      problem.b.stored.set_code(code, code % 32, static_cast<uint32_t>(code));
+    }
+    for (const GemmRow &row : sparse_gemm_kernels()) {
+      Matrix found(s.c, s.m, s.n);
+      std::vector<std::byte> none;
+      if (!can_run(row) || row.refuses(problem.request(s, found, none)) != nullptr) continue;
+      run(row, problem, s, found);
+      for (int64_t code = 0; code < 256; ++code) {
+        const float expected = problem.b.stored.get(code, code % 32), given = found.get(0, code);
+        EXPECT_TRUE(expected == given || (std::isnan(expected) && std::isnan(given)))
+            << row.name << " " << format_name(element) << " code " << code << ": " << given;
       }
     }
   }
