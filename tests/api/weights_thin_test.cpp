@@ -402,7 +402,7 @@ TEST(TileWeights, StayInOrderWhereTheOrderIsNoGain) {
 TEST(ThinWeights, WithoutRowsOrColumns) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
-  for (const auto &[n, k] : {std::array<int64_t, 2>{0, 5}, {5, 0}, {0, 0}}) {
+  for (const auto &[n, k] : {std::array<int64_t, 2>{0, 5}, {5, 0}, {4096, 0}, {0, 0}}) {
     for (const lpt_weights_options &options : {loose(), tiles()}) {
       const Tensor thin = pack(c, make_tensor(c, LPT_FORMAT_NVFP4, n, k).get(), &options);
       const Tensor a = make_tensor(c, LPT_FORMAT_F32, 3, k);
