@@ -160,10 +160,13 @@ size_t panels_bytes(const Tensor &packed) {
 
 bool count_panels_bytes(const Format &format, int32_t rank, const int64_t *extents, int64_t &out_bytes) {
   constexpr int64_t kMost = int64_t{1} << 60;
-  const int64_t panels = panels_for(extents[rank - 2]), bytes = panel_size(format, extents[rank - 1]).sum();
-  if (!multiply(rank == 3 ? extents[0] : 1, panels, out_bytes) || !multiply(out_bytes, bytes, out_bytes)) return false;
+  const int64_t experts = rank == 3 ? extents[0] : 1, panels = panels_for(extents[rank - 2]);
+  // One expert, and panels of nothing, can be counted even where there is none of them: strides and lines are.
+  int64_t one = 0, count = 0;
+  if (!multiply(panels, panel_size(format, extents[rank - 1]).sum(), one) || one >= kMost) return false;
+  if (!multiply(experts, panels, count) || !multiply(experts, one, out_bytes) || out_bytes >= kMost) return false;
   if (format.has_tensor_scale()) out_bytes += int64_t{sizeof(float)};
-  return out_bytes < kMost;
+  return true;
 }
 
 Status create_packed(Context &context, const Format &format, int32_t rank, const int64_t *extents,

@@ -170,9 +170,8 @@ Status load_thin(Context &context, const Header &header, BlobReader &reader, std
   const int64_t rest = (is_filled ? panels * (size.scales + size.zero_points) : 0) +
                        (header.format.has_tensor_scale() ? int64_t{sizeof(float)} : 0);
   int64_t bytes = 0;
-  if (!multiply(stored, line.unit_bytes, bytes) || bytes + rest != static_cast<int64_t>(reader.left_bytes())) {
-    return refused();
-  }
+  const int64_t left = static_cast<int64_t>(reader.left_bytes()) - rest;  // of which rest may be more
+  if (!multiply(stored, line.unit_bytes, bytes) || bytes != left) return refused();
   LPT_TRY(create_thin(context, header.format, header.rank, header.extents, thinness, stored, out_packed));
   if (!bits.empty()) std::memcpy(out_packed->sparse_indices, bits.data(), bits.size());
   count_starts(*out_packed, 0, lines);

@@ -195,7 +195,7 @@ TEST(Weights, RefuseDamagedStates) {
 
 // A saved state whose header, with a checksum that fits, announces these extents of a format, and `payload` bytes of zeros.
 std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
-                               size_t payload) {
+                               size_t payload, lpt_weights_storage storage = LPT_WEIGHTS_STORAGE_ALL) {
   const Tensor small = pack(context, make_tensor(context, LPT_FORMAT_BF16, 1, 1).get());
   std::vector<uint8_t> state = saved(context, small.get());
   state.resize(32);
@@ -203,7 +203,7 @@ std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const st
     for (int i = 0; i < bytes; ++i) state.push_back(static_cast<uint8_t>(number >> (8 * i)));
   };
   put(static_cast<uint64_t>(format), 8);
-  put(extents.size(), 4);
+  put(extents.size() | static_cast<uint64_t>(storage) << 8, 4);
   for (const int64_t extent : extents) put(static_cast<uint64_t>(extent), 8);
   state.resize(state.size() + payload);
   uint32_t crc = 0xFFFFFFFFu;
@@ -236,6 +236,7 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
     const char *format;
     std::vector<int64_t> extents;
     size_t payload = 1 << 22;
+    lpt_weights_storage storage = LPT_WEIGHTS_STORAGE_ALL;
   };
   const int64_t huge = int64_t{1} << 40;
   const Announced table[] = {
@@ -248,6 +249,8 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
       {"bf16", {huge, huge, huge}},
       {"bf16", {huge, 0, huge}},
       {"bf16", {huge, huge, 0}},
+      {"bf16", {0, huge, huge}, 0},  // no expert, but none could be counted
+      {"bf16", {0, huge, huge}, 0, LPT_WEIGHTS_STORAGE_LOOSE},
       {"bf16", {-1, 5}},
       {"f64", {32, 32}, 8192},  // never packed
       {"bf16", {32}},
@@ -263,7 +266,7 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
     options.allocator_user = &largest;
     Context context;
     ASSERT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
-    const std::vector<uint8_t> state = announced(maker.get(), format_named(one.format), one.extents, one.payload);
+    const std::vector<uint8_t> state = announced(maker.get(), format_named(one.format), one.extents, one.payload, one.storage);
     largest.bytes = 0;
     Tensor loaded;
     EXPECT_EQ(LPT_INVALID_STATE, lpt_weights_state_load(context.get(), state.data(), state.size(), out(loaded)))
