@@ -6,6 +6,7 @@
 
 #include "tests/api/gemm.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -118,6 +119,7 @@ TEST(ThinWeights, AreTakenByEveryRow) {
 TEST(TileWeights, HaveTheProductsOfTheirRows) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
+  int turn = 0;
   for (const lpt_format format : kFormats) {
     if (!takes_tiles(format)) continue;
     const bool is_wide = format == LPT_FORMAT_E4M3FN_128X128;
@@ -134,6 +136,8 @@ TEST(TileWeights, HaveTheProductsOfTheirRows) {
         for (const lpt_format a_format :
              {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_MXFP4, LPT_FORMAT_INT8_ROW,
               LPT_FORMAT_NVFP4, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_UINT4_1X64}) {
+          // Of the larger shapes, which take nearly all of the time, a sanitizer sees each format of a now and then.
+          if (kIsSanitized && m > 3 && turn++ % 7 != 0) continue;
           const Tensor a = tensor_of(c, a_format, m, k, draw_normal(822, m * k));
           expect_product(multiply(numbers_of(c, a.get()), right, m, n, k), product_of(c, a.get(), thin.get(), m, n), k);
         }

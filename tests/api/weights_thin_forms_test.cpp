@@ -1,0 +1,184 @@
+// Every form of a product takes thin weights as it takes the same ones with their zeros. Sums of whole numbers are exact,
+// so that no order of them changes a bit.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+
+#include "tests/api/gemm.hpp"
+#include "tests/support/random.hpp"
+
+namespace lpt::test {
+namespace {
+
+lpt_weights_options storage(lpt_weights_storage kind, int32_t tile_rows = 0, int32_t tile_columns = 0) {
+  lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+  options.storage = kind;
+  options.tile_rows = tile_rows;
+  options.tile_columns = tile_columns;
+  return options;
+}
+
+std::vector<double> draw_whole(uint64_t place, int64_t count) {
+  Random random(place);
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (double &number : numbers) number = static_cast<double>(random.below(9) - 4);
+  return numbers;
+}
+
+// Of which some rectangles are zeros, and half of what is left.
+std::vector<double> draw_thin(uint64_t place, int64_t rows, int64_t columns) {
+  std::vector<double> numbers = draw_whole(place, rows * columns);
+  Random random(place + 1);
+  const int64_t high = 1 + random.below(64), wide = 1 + random.below(64), across = columns / wide + 1;
+  std::vector<bool> is_left((static_cast<size_t>(rows / high + 1) * static_cast<size_t>(across)));
+  for (size_t i = 0; i < is_left.size(); ++i) is_left[i] = random.chance(0.4);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const bool stays = is_left[static_cast<size_t>(r / high * across + c / wide)] && random.chance(0.5);
+      if (!stays) numbers[static_cast<size_t>(r * columns + c)] = random.chance(0.5) ? 0.0 : -0.0;
+    }
+  }
+  return numbers;
+}
+
+// One product of random shape and form.
+struct Form {
+  int64_t m, n, k;
+  const char *a, *b, *c;
+  lpt_gemm_options options;
+  bool has_bias, has_residual, has_gap;
+};
+
+std::string text_of(const Form &form) {
+  return std::to_string(form.m) + "×" + std::to_string(form.n) + "×" + std::to_string(form.k) + " " + form.a + " by " +
+         form.b + " to " + form.c + ", activation " + std::to_string(form.options.activation) + ", flags " +
+         std::to_string(form.options.flags) + ", arithmetic " + std::to_string(form.options.arithmetic) +
+         ", outliers " + std::to_string(form.options.outlier_threshold) + ", beta " +
+         std::to_string(form.options.beta) + (form.has_bias ? ", bias" : "") + (form.has_residual ? ", residual" : "") +
+         (form.has_gap ? ", a with gaps" : "");
+}
+
+Form draw_form(Random &random) {
+  constexpr int64_t kRows[] = {1, 2, 3, 5, 17, 33, 70}, kColumns[] = {1, 2, 31, 33, 64, 100, 200};
+  constexpr int64_t kInner[] = {1, 3, 31, 33, 64, 129, 200, 333};
+  constexpr const char *kLeft[] = {"f32",
+                                   "bf16",
+                                   "int8",
+                                   "e4m3fn",
+                                   "mxfp4",
+                                   "mxfp6_e2m3",
+                                   "int4",
+                                   "ternary",
+                                   "e2m1fn/1x16/e8m0fnu",
+                                   "e4m3fn/1x128/e8m0fnu"};
+  constexpr const char *kRight[] = {"f32", "bf16", "f16", "int8", "e4m3fn", "mxfp4", "mxfp8_e4m3", "int4", "f64"};
+  constexpr const char *kResults[] = {"f32", "f32", "bf16", "f16", "e4m3fn_row", "int8_row"};
+  Form form{random.of(kRows),  random.of(kColumns), random.of(kInner),
+            random.of(kLeft),  random.of(kRight),   random.of(kResults),
+            transposed_b(),    random.chance(0.5),  false,
+            random.chance(0.3)};
+  if (std::string(form.b) == "f64") form.b = "bf16", form.c = "f64";
+  const bool is_f64 = std::string(form.c) == "f64", is_wide = std::string(form.c).find("_row") == std::string::npos;
+  form.options.alpha = random.chance(0.5) ? 1.0 : 0.25;
+  if (random.chance(0.2)) form.options.flags = LPT_PORTABLE_ORDER;
+  if (random.chance(0.15)) form.options.arithmetic = LPT_ARITHMETIC_PIECEWISE_AFFINE;
+  if (is_f64) return form;
+  constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU,
+                                             LPT_ACTIVATION_SWIGLU};
+  form.options.activation = random.of(kActivations);
+  if (form.options.activation == LPT_ACTIVATION_SWIGLU) form.n += form.n % 2;
+  form.has_residual = random.chance(0.3);
+  if (is_wide && form.options.activation != LPT_ACTIVATION_SWIGLU && random.chance(0.5)) form.options.beta = -0.5;
+  if (random.chance(0.15)) form.options.outlier_threshold = 3.5;
+  return form;
+}
+
+// a; with gaps between its rows, where what is read is seen.
+struct Left {
+  std::vector<float> memory;
+  Tensor tensor;
+};
+
+Left make_left(lpt_context *c, const Form &form) {
+  const std::vector<double> numbers = draw_whole(872, form.m * form.k);
+  Left left;
+  if (!form.has_gap || std::string(form.a) != "f32") {
+    left.tensor = tensor_of(c, format_named(form.a), form.m, form.k, numbers);
+    return left;
+  }
+  const int64_t stride = form.k + 5;
+  left.memory.assign(static_cast<size_t>(form.m * stride), std::numeric_limits<float>::quiet_NaN());
+  for (int64_t i = 0; i < form.m * form.k; ++i) {
+    left.memory[static_cast<size_t>(i / form.k * stride + i % form.k)] =
+        static_cast<float>(numbers[static_cast<size_t>(i)]);
+  }
+  left.tensor = wrap_strided(c, left.memory.data(), {form.m, form.k}, {stride, 1});
+  return left;
+}
+
+struct Outcome {
+  lpt_status status;
+  std::vector<double> numbers;
+};
+
+Outcome run(lpt_context *c, const Form &form, const lpt_tensor *a, const lpt_tensor *b) {
+  const int64_t n = form.options.activation == LPT_ACTIVATION_SWIGLU ? form.n / 2 : form.n;
+  const bool is_f64 = std::string(form.c) == "f64";
+  const Tensor result = tensor_of(c, format_named(form.c), form.m, n, draw_whole(873, form.m * n));
+  const Tensor bias = tensor_of(c, is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32, 1, form.n, draw_whole(874, form.n));
+  const Tensor residual = tensor_of(c, LPT_FORMAT_BF16, form.m, n, draw_whole(875, form.m * n));
+  lpt_gemm_options options = form.options;
+  if (form.has_bias) options.bias = bias.get();
+  if (form.has_residual) options.residual = residual.get();
+  options.flags |= LPT_CHECK_ONLY;
+  const lpt_status checked = lpt_gemm(c, a, b, &options, result.get());
+  options.flags = form.options.flags;
+  const lpt_status status = lpt_gemm(c, a, b, &options, result.get());
+  EXPECT_EQ(checked, status) << lpt_context_error(c);
+  return {status, numbers_of(c, result.get())};
+}
+
+TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
+  const Context contexts[] = {make_context(1), make_context(3), make_context(1, LPT_ISA_REFERENCE)};
+  Random random(871);
+  const char *trials_text = std::getenv("LPT_TRIALS");
+  const int trials = trials_text != nullptr ? std::atoi(trials_text) : 120;
+  int ran = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    const Form form = draw_form(random);
+    lpt_context *const c = contexts[random.below(3)].get();
+    SCOPED_TRACE(text_of(form));
+    constexpr int32_t kTileRows[] = {0, 32, 96, 4096}, kTileColumns[] = {0, 4, 20, 32, 96, 160, 4096};
+    const int32_t tile_rows = random.of(kTileRows);
+    int32_t tile_columns = random.of(kTileColumns);
+    if (describe(format_named(form.b)).block_columns == 32 && tile_columns % 32 != 0) tile_columns = 32;
+    // Views of what is packed, too.
+    const int64_t begin = random.chance(0.3) ? (tile_rows == 0 ? 64 : tile_rows) : 0;
+    if (begin > 128) continue;
+    const int64_t rows = begin + form.n + random.below(2) * random.below(70);
+    const Tensor weights =
+        tensor_of(c, format_named(form.b), rows, form.k, draw_thin(876 + static_cast<uint64_t>(trial), rows, form.k));
+    const Left a = make_left(c, form);
+    const auto product = [&](const lpt_weights_options &options) {
+      const Tensor packed = pack(c, weights.get(), &options);
+      const Tensor part = view(c, packed.get(), {begin, 0}, {form.n, form.k});
+      return run(c, form, a.tensor.get(), part.get());
+    };
+    const Outcome dense = product(storage(LPT_WEIGHTS_STORAGE_ALL));
+    ran += dense.status == LPT_OK;
+    for (const lpt_weights_options &options :
+         {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES, tile_rows, tile_columns)}) {
+      SCOPED_TRACE("storage " + std::to_string(options.storage) + ", tiles " + std::to_string(tile_rows) + "×" +
+                   std::to_string(tile_columns));
+      const Outcome thin = product(options);
+      ASSERT_EQ(dense.status, thin.status) << lpt_context_error(c);
+      ASSERT_EQ(dense.numbers, thin.numbers);
+    }
+  }
+  EXPECT_GT(ran, trials / 2);
+}
+
+}  // namespace
+}  // namespace lpt::test
