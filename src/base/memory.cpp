@@ -57,13 +57,22 @@ Status Arena::take(size_t bytes, std::byte **out) {
   return {};
 }
 
-void Arena::reset() {
-  if (blocks_.size() > 1) {
-    wish_bytes_ = 0;
-    for (const Block &block : blocks_) wish_bytes_ += block.bytes;
-    blocks_.clear();
+void Arena::join(size_t first) {
+  if (blocks_.size() > first + 1) {
+    size_t bytes = 0;
+    for (size_t i = first; i < blocks_.size(); ++i) bytes += blocks_[i].bytes;
+    wish_bytes_ = bytes;
+    blocks_.resize(first);
+  } else if (blocks_.size() == first + 1) {
+    blocks_[first].used = 0;
   }
-  for (Block &block : blocks_) block.used = 0;
 }
+
+void Arena::give_back(const Mark &mark) {
+  if (mark.blocks > 0) blocks_[mark.blocks - 1].used = mark.used;
+  join(mark.blocks);
+}
+
+void Arena::reset() { join(0); }
 
 }  // namespace lpt

@@ -36,10 +36,18 @@ class Arena {
  public:
   explicit Arena(std::shared_ptr<const Allocator> allocator) : allocator_(std::move(allocator)) {}
 
-  // Aligned to kAlignment; lives until reset().
+  // Aligned to kAlignment; lives until reset(), or until what was taken since a mark is given back.
   Status take(size_t bytes, std::byte **out);
 
-  // Gives everything back; what took several blocks gets one block of that size next time.
+  struct Mark {
+    size_t blocks, used;  // used: of the last block
+  };
+  Mark mark() const { return {blocks_.size(), blocks_.empty() ? 0 : blocks_.back().used}; }
+
+  // What was taken since the mark may be taken again. What took several blocks gets one block of that size next time.
+  void give_back(const Mark &mark);
+
+  // Gives everything back, likewise.
   void reset();
 
  private:
@@ -48,6 +56,10 @@ class Arena {
     size_t bytes = 0;
     size_t used = 0;
   };
+
+  // Makes the blocks from the first one empty: one stays as it is, of several their size.
+  void join(size_t first);
+
   std::shared_ptr<const Allocator> allocator_;
   std::vector<Block> blocks_;
   size_t wish_bytes_ = 0;

@@ -281,6 +281,42 @@ void run_pieces(Context &context, const std::vector<Piece> &pieces, size_t begin
   parallel_for(context, threads, std::cref(work));
 }
 
+// While it lives, products report to one whole, some hundred times at most.
+class OneWhole {
+ public:
+  OneWhole(Context &context, int64_t whole)
+      : context_(context), progress_(context.progress), user_(context.progress_user), whole_(whole) {
+    if (progress_ == nullptr) return;
+    context.progress = tell;
+    context.progress_user = this;
+  }
+  ~OneWhole() {
+    context_.progress = progress_;
+    context_.progress_user = user_;
+  }
+  OneWhole(const OneWhole &) = delete;
+  OneWhole &operator=(const OneWhole &) = delete;
+
+  // The product that reports next begins behind what is done.
+  void begin() { before_ = done_; }
+  Status cancelled() const { return lpt::cancelled(done_, whole_); }
+
+ private:
+  static int32_t tell(void *user, int64_t done, int64_t) {
+    auto &self = *static_cast<OneWhole *>(user);
+    self.done_ = self.before_ + done;
+    if (self.done_ < self.whole_ && self.done_ - self.told_ < self.whole_ / 100) return 0;
+    self.told_ = self.done_;
+    return self.progress_(self.user_, self.done_, self.whole_);
+  }
+
+  Context &context_;
+  const lpt_progress_function progress_;
+  void *const user_;
+  const int64_t whole_;
+  int64_t before_ = 0, done_ = 0, told_ = 0;
+};
+
 }  // namespace
 
 bool is_f64_product(const Product &product) {
@@ -334,14 +370,31 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   return {};
 }
 
+namespace {
+
+// Thin weights are shared among the threads already: one product after the other, each with the scratch of the last one, so
+// that those of experts are not written out all at once.
+Status multiply_in_turn(Context &context, const std::vector<Product> &products, bool is_check_only) {
+  int64_t elements = 0;
+  for (const Product &product : products) elements += product.c.rows * product.c.columns;
+  OneWhole whole(context, elements);
+  const Arena::Mark mark = context.arena->mark();
+  for (const Product &product : products) {
+    whole.begin();
+    const Status status = multiply_matrices(context, product, is_check_only);
+    if (status.code() == LPT_CANCELLED) return whole.cancelled();
+    LPT_TRY(status);
+    context.arena->give_back(mark);
+  }
+  return {};
+}
+
+}  // namespace
+
 Status multiply_many(Context &context, const std::vector<Product> &products, bool is_check_only) {
-  // Thin weights are shared among the threads already, and those of experts need not be written out all at once.
   const bool has_thin =
       std::any_of(products.begin(), products.end(), [](const Product &product) { return is_thin(product.b.layout); });
-  if (has_thin) {
-    for (const Product &product : products) LPT_TRY(multiply_matrices(context, product, is_check_only));
-    return {};
-  }
+  if (has_thin) return multiply_in_turn(context, products, is_check_only);
   std::vector<Piece> wholes;
   WrittenOut written;
   written.is_shared = true;

@@ -180,5 +180,115 @@ TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
   EXPECT_GT(ran, trials / 2);
 }
 
+struct Counter {
+  size_t live = 0, most = 0;
+
+  static void *take(void *user, size_t bytes, size_t alignment) {
+    auto &self = *static_cast<Counter *>(user);
+    void *memory = nullptr;
+    if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+    self.live += bytes;
+    self.most = std::max(self.most, self.live);
+    return memory;
+  }
+  static void give(void *user, void *memory, size_t bytes) {
+    static_cast<Counter *>(user)->live -= bytes;
+    std::free(memory);
+  }
+};
+
+Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.isa = isa;
+  options.thread_count = threads;
+  options.allocate = Counter::take;
+  options.release = Counter::give;
+  options.allocator_user = &counter;
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  return context;
+}
+
+// ---- experts
+
+// Experts of 128 × 256 with two rows each.
+struct Experts {
+  Experts(lpt_context *context, int64_t count, const lpt_weights_options &options, lpt_format format)
+      : c(context), ends(static_cast<size_t>(count)) {
+    const int64_t n = 128, k = 256;
+    packed = pack(c, tensor_of(c, LPT_FORMAT_BF16, {count, n, k}, draw_whole(881, count * n * k)).get(), &options);
+    a = tensor_of(c, format, 2 * count, k, draw_whole(882, 2 * count * k));
+    result = make_tensor(c, format, 2 * count, n);
+    for (int64_t i = 0; i < count; ++i) ends[static_cast<size_t>(i)] = 2 * i + 2;
+  }
+  lpt_status multiply() const {
+    const lpt_gemm_options product = transposed_b();
+    return lpt_gemm_grouped(c, a.get(), packed.get(), ends.data(), static_cast<int64_t>(ends.size()), &product,
+                            result.get());
+  }
+
+  lpt_context *c;
+  std::vector<int64_t> ends;
+  Tensor packed, a, result;
+};
+
+size_t scratch_of(int64_t count, const lpt_weights_options &options, lpt_format format) {
+  Counter counter;
+  const Context context = make_counted(counter, LPT_ISA_AUTO, 1);
+  const Experts experts(context.get(), count, options, format);
+  const size_t before = counter.most = counter.live;
+  EXPECT_TRUE(ok(context.get(), experts.multiply()));
+  return counter.most - before;
+}
+
+// What is written out of one has the place of the last one's.
+TEST(ThinWeightsForms, ManyExpertsTakeTheScratchOfOne) {
+  for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_F64}) {
+      EXPECT_LE(scratch_of(24, options, format), scratch_of(1, options, format))
+          << "storage " << options.storage << ' ' << name_of(format);
+    }
+  }
+}
+
+struct Reports {
+  std::vector<int64_t> done, whole;
+  size_t stop_at = SIZE_MAX;
+
+  static int32_t note(void *user, int64_t done, int64_t whole) {
+    auto &self = *static_cast<Reports *>(user);
+    self.done.push_back(done);
+    self.whole.push_back(whole);
+    return self.done.size() > self.stop_at ? 1 : 0;
+  }
+};
+
+TEST(ThinWeightsForms, ExpertsReportToOneWhole) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const int64_t count = 130, all = count * 2 * 128;
+  for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+    const Experts experts(c, count, options, LPT_FORMAT_F32);
+    Reports reports;
+    ASSERT_TRUE(ok(c, lpt_context_set_progress(c, Reports::note, &reports)));
+    ASSERT_TRUE(ok(c, experts.multiply()));
+    ASSERT_GE(reports.done.size(), 2u);
+    EXPECT_LE(reports.done.size(), 110u);
+    for (size_t i = 0; i < reports.done.size(); ++i) {
+      EXPECT_EQ(reports.whole[i], all);
+      EXPECT_GT(reports.done[i], i == 0 ? 0 : reports.done[i - 1]);
+    }
+    EXPECT_EQ(reports.done.back(), all);
+    Reports stopped;
+    stopped.stop_at = 2;
+    ASSERT_TRUE(ok(c, lpt_context_set_progress(c, Reports::note, &stopped)));
+    EXPECT_EQ(LPT_CANCELLED, experts.multiply());
+    EXPECT_EQ(stopped.done.size(), 3u);
+    expect_words({"cancelled after", std::to_string(stopped.done.back()).c_str(), std::to_string(all).c_str()},
+                 lpt_context_error(c));
+    ASSERT_TRUE(ok(c, lpt_context_set_progress(c, nullptr, nullptr)));
+  }
+}
+
 }  // namespace
 }  // namespace lpt::test

@@ -119,6 +119,25 @@ TEST(Arena, TakesOneBlockForWhatTookManyBefore) {
   }
 }
 
+TEST(Arena, TakesAgainWhatWasGivenBackToAMark) {
+  Ledger ledger;
+  Arena arena(allocator_with(ledger));
+  const Arena::Mark nothing = arena.mark();
+  take(arena, 1000);
+  arena.give_back(nothing);
+  std::byte *const first = take(arena, 100);
+  std::memset(first, 42, 100);
+  const Arena::Mark mark = arena.mark();
+  for (int round = 0; round < 10; ++round) {
+    const int64_t before = ledger.taken;
+    for (const size_t bytes : {300u, 5000u, 20000u, 10u}) std::memset(take(arena, bytes), round, bytes);
+    EXPECT_LE(ledger.taken - before, round < 4 ? 3 : 0) << "round " << round;
+    arena.give_back(mark);
+    EXPECT_LE(ledger.live.size(), 2u);
+  }
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(std::byte{42}, first[i]);
+}
+
 TEST(Arena, GivesAllBackAtItsEnd) {
   Ledger ledger;
   {
