@@ -8,10 +8,26 @@ namespace lpt {
 namespace {
 
 OperandShape shape_of_operand(const Tensor &tensor) {
-  OperandShape shape{tensor.format.id, {1, 1}, 1, tensor.layout};
+  OperandShape shape{tensor.format.id, {1, 1}, 1, tensor.layout, tensor.tile_rows, tensor.tile_columns};
   for (int32_t i = 0; i < tensor.rank; ++i) shape.extents[2 - tensor.rank + i] = tensor.extents[i];
   if (tensor.rank > 0) shape.column_stride = tensor.strides[tensor.rank - 1];
   return shape;
+}
+
+// How an operand is stored, behind its extents and format.
+std::string storage_text(const OperandShape &shape) {
+  switch (shape.layout) {
+    case Layout::kRows:
+    case Layout::kSparse:
+      break;
+    case Layout::kPanels:
+      return " packed";
+    case Layout::kLoose:
+      return " packed LOOSE";
+    case Layout::kTiles:
+      return text(" packed in TILES of %d×%d", shape.tile_rows, shape.tile_columns);
+  }
+  return "";
 }
 
 Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned) {
@@ -20,12 +36,13 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
   const OperandShape shape = shape_of_operand(*tensor);
   const bool is_alike = shape.format == planned.format && shape.extents[0] == planned.extents[0] &&
                         shape.extents[1] == planned.extents[1] && shape.layout == planned.layout &&
+                        shape.tile_rows == planned.tile_rows && shape.tile_columns == planned.tile_columns &&
                         (shape.column_stride == 1) == (planned.column_stride == 1);
   if (is_alike) return {};
   return invalid("%s is %s%s, columns %lld apart: expected %lld×%lld %s%s, columns %lld apart, as planned", name,
-                 tensor_text(*tensor).c_str(), is_packed(shape.layout) ? " packed" : "", number(shape.column_stride),
+                 tensor_text(*tensor).c_str(), storage_text(shape).c_str(), number(shape.column_stride),
                  number(planned.extents[0]), number(planned.extents[1]), format_name(planned.format).c_str(),
-                 is_packed(planned.layout) ? " packed" : "", number(planned.column_stride));
+                 storage_text(planned).c_str(), number(planned.column_stride));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ struct OperandShape {
   int64_t extents[2];
   int64_t column_stride;
   Layout layout;
+  int32_t tile_rows, tile_columns;  // of weights in tiles
 };
 
 }  // namespace lpt

@@ -180,6 +180,8 @@ TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
   EXPECT_GT(ran, trials / 2);
 }
 
+// ---- plans
+
 struct Counter {
   size_t live = 0, most = 0;
 
@@ -207,6 +209,34 @@ Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
   Context context;
   EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
   return context;
+}
+
+TEST(ThinWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
+  const Context context = make_context(1);
+  lpt_context *const c = context.get();
+  const int64_t m = 4, n = 64, k = 128;
+  const Tensor weights = tensor_of(c, LPT_FORMAT_BF16, n, k, draw_whole(884, n * k));
+  // With tiles of 16 columns blocks of a's scales are cut: the product is another one.
+  const Tensor a = tensor_of(c, LPT_FORMAT_MXFP8_E4M3, m, k, draw_whole(885, m * k));
+  const Tensor result = make_tensor(c, LPT_FORMAT_F32, m, n);
+  const lpt_weights_options options[] = {storage(LPT_WEIGHTS_STORAGE_TILES), storage(LPT_WEIGHTS_STORAGE_TILES, 64, 16),
+                                         storage(LPT_WEIGHTS_STORAGE_TILES, 32, 64), storage(LPT_WEIGHTS_STORAGE_LOOSE),
+                                         storage(LPT_WEIGHTS_STORAGE_ALL)};
+  const char *const words[] = {"TILES of 64×64", "TILES of 64×16", "TILES of 32×64", "packed LOOSE", "bf16 packed,"};
+  const lpt_gemm_options product = transposed_b();
+  for (size_t i = 0; i < std::size(options); ++i) {
+    lpt_gemm_plan *plan = nullptr;
+    const Tensor planned = pack(c, weights.get(), &options[i]);
+    ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), planned.get(), &product, result.get(), &plan)));
+    for (size_t j = 0; j < std::size(options); ++j) {
+      const Tensor given = pack(c, weights.get(), &options[j]);
+      lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+      const lpt_status status = lpt_gemm_plan_run(c, plan, a.get(), given.get(), &operands, result.get());
+      EXPECT_EQ(i == j ? LPT_OK : LPT_INVALID_ARGUMENT, status) << words[i] << " and " << words[j];
+      if (i != j) expect_words({words[i], words[j], "as planned"}, lpt_context_error(c));
+    }
+    lpt_gemm_plan_destroy(plan);
+  }
 }
 
 // ---- experts
