@@ -363,9 +363,8 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
     MatrixView dense;
     out_decision.workspace_bytes += lay_out_matrix(operand.format, operand.rows, operand.columns, nullptr, dense);
   }
-  MatrixView rows;
   if (was_packed && whole.b.layout == Layout::kRows) {
-    out_decision.workspace_bytes += lay_out_unpacked(product.b, nullptr, rows);
+    out_decision.workspace_bytes += unpacking_bytes(context, product.b);
   }
   return {};
 }

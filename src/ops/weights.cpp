@@ -68,14 +68,23 @@ void unpack_panels(Context &context, const MatrixView &panels, const MatrixView 
   });
 }
 
+// Scratch for unpacking thin weights: a panel for each part.
+size_t panel_room(const MatrixView &thin) {
+  return aligned(static_cast<size_t>(panel_size(thin.format, thin.columns).payload));
+}
+
+Parts unpacked_parts(const Context &context, const MatrixView &thin) {
+  return split(context, panels_for(thin.rows), kPanelLanes * thin.columns);
+}
+
 // Thin ones: each thread's next panel is written out with its zeros first.
 Status unpack_thin(Context &context, const MatrixView &thin, const MatrixView &rows) {
   if (rows.columns == 0) return {};  // no line is counted where nothing is stored
   const Row<FillRequest> *fill = nullptr;
   LPT_TRY(choose(context, "fill", fill_kernels(), FillRequest{}, {}, &fill));
   const int64_t count = panels_for(rows.rows);
-  const Parts parts = split(context, count, kPanelLanes * rows.columns);
-  const size_t bytes = aligned(static_cast<size_t>(panel_size(thin.format, thin.columns).payload));
+  const Parts parts = unpacked_parts(context, thin);
+  const size_t bytes = panel_room(thin);
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(static_cast<size_t>(parts.count) * bytes, &memory));
   parallel_for(context, parts.count, [&](int64_t part) {
@@ -95,6 +104,15 @@ Status unpack(Context &context, const MatrixView &packed, const MatrixView &rows
   if (is_thin(packed.layout)) return unpack_thin(context, packed, rows);
   unpack_panels(context, packed, rows);
   return {};
+}
+
+// With memory NULL it only tells the size.
+size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows) {
+  Format format = panels.format;
+  if (format.has_block_scale()) format.block_rows = 1;
+  const size_t bytes = lay_out_matrix(format, panels.rows, panels.columns, memory, out_rows);
+  out_rows.format = format;
+  return bytes;
 }
 
 void copy_tensor_scale(const MatrixView &from, const MatrixView &to) {
@@ -266,12 +284,11 @@ Status check_packed(const Tensor *packed, const char *name) {
   return {};
 }
 
-size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows) {
-  Format format = panels.format;
-  if (format.has_block_scale()) format.block_rows = 1;
-  const size_t bytes = lay_out_matrix(format, panels.rows, panels.columns, memory, out_rows);
-  out_rows.format = format;
-  return bytes;
+size_t unpacking_bytes(const Context &context, const MatrixView &packed) {
+  MatrixView rows;
+  const size_t bytes = lay_out_unpacked(packed, nullptr, rows);
+  if (!is_thin(packed.layout) || packed.columns == 0) return bytes;
+  return bytes + static_cast<size_t>(unpacked_parts(context, packed).count) * panel_room(packed);
 }
 
 Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows) {

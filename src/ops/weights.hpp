@@ -17,11 +17,11 @@ Status check_packed(const Tensor *packed, const char *name);
 // One matrix of packed weights; `expert` is 0 where there is no such axis.
 MatrixView panels_of(const Tensor &packed, int64_t expert);
 
-// What unpacking makes of a view in panels: rows of the same codes, blocks of scales one row high. With memory NULL it
-// only tells the size.
-size_t lay_out_unpacked(const MatrixView &panels, std::byte *memory, MatrixView &out_rows);
+// Scratch that take_unpacked() takes.
+size_t unpacking_bytes(const Context &context, const MatrixView &packed);
 
-// That in the context's scratch; with `is_check_only` without data.
+// What unpacking makes of packed weights, in the context's scratch: rows of the same codes, blocks of scales one row high; with
+// `is_check_only` without data.
 Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows);
 
 // Moves a view of packed weights to its first panel; its extents are set.

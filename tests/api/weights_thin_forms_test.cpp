@@ -211,6 +211,32 @@ Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
   return context;
 }
 
+TEST(ThinWeightsForms, APlanTellsAllThatACallTakes) {
+  for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
+    for (const lpt_weights_options &options :
+         {storage(LPT_WEIGHTS_STORAGE_ALL), storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+      Counter counter;
+      const Context context = make_counted(counter, isa, 2);
+      lpt_context *const c = context.get();
+      const int64_t m = 20, n = 512, k = 640;
+      const Tensor b = pack(c, tensor_of(c, LPT_FORMAT_BF16, n, k, draw_whole(883, n * k)).get(), &options);
+      const Tensor a = make_tensor(c, LPT_FORMAT_BF16, m, k), result = make_tensor(c, LPT_FORMAT_F32, m, n);
+      const lpt_gemm_options product = transposed_b();
+      lpt_gemm_plan *plan = nullptr;
+      ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &product, result.get(), &plan)));
+      lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+      EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan, &values)));
+      Counter fresh;  // of a context that has no scratch yet
+      const Context other = make_counted(fresh, isa, 2);
+      const size_t before = fresh.live;
+      lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+      EXPECT_TRUE(ok(other.get(), lpt_gemm_plan_run(other.get(), plan, a.get(), b.get(), &operands, result.get())));
+      EXPECT_EQ(values.workspace_bytes, fresh.live - before) << "isa " << isa << ", storage " << options.storage;
+      lpt_gemm_plan_destroy(plan);
+    }
+  }
+}
+
 TEST(ThinWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
