@@ -1370,7 +1370,7 @@ LPT_API lpt_status lpt_gemm_plan_create(lpt_context *context, const lpt_tensor *
  * @param context any context with the features of the kernel.
  * @param plan the plan; contexts on other threads may use it at the same time.
  * @param a format and extents as planned.
- * @param b format and extents as planned.
+ * @param b format and extents as planned, and the storage of packed weights.
  * @param operands NULL: none.
  * @param c format and extents as planned; written.
  * @return as lpt_gemm(); LPT_INVALID_ARGUMENT for operands that are not those of the plan.
@@ -1444,9 +1444,9 @@ LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struc
  * packed; a bit is kept for each element of 8 bits or more, and for each byte of smaller ones. Unpacking gives back every
  * number, and products have the bits of ALL: they write out some rows at a time, where the caches hold them (load sparse,
  * compute dense, arXiv 2309.10285). TILES: tiles of tile_rows × tile_columns that are all zeros. Products leave them out, which
- * takes less time as well (arXiv 2408.11551): c differs from that of ALL by the order of its sums, and a NaN of a or of a
- * scale that meets only such tiles leaves no trace. See lpt_weights_order(). TILES takes formats whose code 0 is zero, without
- * zero points.
+ * takes less time as well (arXiv 2408.11551): c differs from that of ALL by the order of its sums, and an infinity or a NaN
+ * of a, or a NaN of a scale, that meets only such tiles may leave no trace. With LPT_PORTABLE_ORDER it does, and nothing is
+ * left out. See lpt_weights_order(). TILES takes formats whose code 0 is zero, without zero points.
  *
  * @param context whose threads and allocator are used.
  * @param weights n × k (output columns of the layer by input columns), or experts × n × k; of any format but f64; a 2:4 one is

@@ -221,8 +221,9 @@ bool has_block_edges(const Format &format, int64_t tile_columns) {
 }  // namespace
 
 bool takes_tiles(const GemmRequest &request) {
-  return !request.is_a_transposed && request.a.layout == Layout::kRows && request.a.column_stride == 1 &&
-         !request.a.format.has_zero_point() && has_block_edges(request.a.format, request.b.tile_columns);
+  return !request.is_portable && !request.is_a_transposed && request.a.layout == Layout::kRows &&
+         request.a.column_stride == 1 && !request.a.format.has_zero_point() &&
+         has_block_edges(request.a.format, request.b.tile_columns);
 }
 
 Status measure_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole, Decision &out_decision) {

@@ -180,6 +180,27 @@ TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
   EXPECT_GT(ran, trials / 2);
 }
 
+// What is left out of tiles is a product by 0 in the portable order, whatever a has there and on every processor.
+TEST(ThinWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
+  for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
+    const Context context = make_context(1, isa);
+    lpt_context *const c = context.get();
+    const int64_t m = 2, n = 64, k = 128;
+    std::vector<double> numbers(static_cast<size_t>(n * k)), left(static_cast<size_t>(m * k), 1.0);
+    for (int64_t r = 0; r < n; ++r) numbers[static_cast<size_t>(r * k)] = 1.0;
+    left[100] = std::numeric_limits<double>::infinity();
+    const lpt_weights_options options = storage(LPT_WEIGHTS_STORAGE_TILES);
+    const Tensor packed = pack(c, tensor_of(c, LPT_FORMAT_F32, n, k, numbers).get(), &options);
+    const Tensor a = tensor_of(c, LPT_FORMAT_F32, m, k, left), result = make_tensor(c, LPT_FORMAT_F32, m, n);
+    lpt_gemm_options product = transposed_b();
+    product.flags = LPT_PORTABLE_ORDER;
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), packed.get(), &product, result.get())));
+    const std::vector<double> found = numbers_of(c, result.get());
+    EXPECT_TRUE(std::isnan(found[0])) << isa;
+    EXPECT_EQ(1.0, found[static_cast<size_t>(n)]) << isa;
+  }
+}
+
 // ---- plans
 
 struct Counter {
