@@ -17,6 +17,9 @@ constexpr int64_t loose_bits_bytes(int64_t lines, int32_t unit_bytes) {
   return lines * loose_line_bits(unit_bytes) / 8;
 }
 
+static inline bool has_bit(const uint8_t *bits, int64_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; }
+static inline void set_bit(uint8_t *bits, int64_t i) { bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | 1 << (i % 8)); }
+
 // Finds the units of lines that are kept.
 struct MarkRequest {
   const uint8_t *lines;

@@ -13,8 +13,6 @@ bool is_zero(const uint8_t *unit, int32_t bytes) {
   return true;
 }
 
-bool is_kept(const uint8_t *bits, int64_t unit) { return (bits[unit / 8] >> (unit % 8) & 1) != 0; }
-
 }  // namespace
 
 void mark_units_ref(const MarkRequest &request) {
@@ -23,7 +21,7 @@ void mark_units_ref(const MarkRequest &request) {
   *request.out_kept = 0;
   for (int64_t i = 0; i < units; ++i) {
     if (is_zero(request.lines + i * request.unit_bytes, request.unit_bytes)) continue;
-    request.bits[i / 8] = static_cast<uint8_t>(request.bits[i / 8] | 1 << (i % 8));
+    set_bit(request.bits, i);
     ++*request.out_kept;
   }
 }
@@ -32,7 +30,7 @@ void loosen_units_ref(const LoosenRequest &request) {
   const int64_t units = request.count * loose_line_bits(request.unit_bytes);
   uint8_t *to = request.units;
   for (int64_t i = 0; i < units; ++i) {
-    if (!is_kept(request.bits, i)) continue;
+    if (!has_bit(request.bits, i)) continue;
     std::memcpy(to, request.lines + i * request.unit_bytes, static_cast<size_t>(request.unit_bytes));
     to += request.unit_bytes;
   }
@@ -43,7 +41,7 @@ void fill_units_ref(const FillRequest &request) {
   const uint8_t *from = request.units;
   std::memset(request.lines, 0, static_cast<size_t>(request.count * kLooseLine));
   for (int64_t i = 0; i < units; ++i) {
-    if (!is_kept(request.bits, i)) continue;
+    if (!has_bit(request.bits, i)) continue;
     std::memcpy(request.lines + i * request.unit_bytes, from, static_cast<size_t>(request.unit_bytes));
     from += request.unit_bytes;
   }

@@ -371,8 +371,8 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
 
 namespace {
 
-// Thin weights are shared among the threads already: one product after the other, each with the scratch of the last one, so
-// that those of experts are not written out all at once.
+// Thin weights are shared among the threads already: one product after the other, each with the scratch of the last one,
+// so that those of experts are not written out all at once.
 Status multiply_in_turn(Context &context, const std::vector<Product> &products, bool is_check_only) {
   int64_t elements = 0;
   for (const Product &product : products) elements += product.c.rows * product.c.columns;

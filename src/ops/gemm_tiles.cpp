@@ -34,13 +34,11 @@ struct Work {
   int64_t count() const { return static_cast<int64_t>(lines.size()) * chunks; }
 };
 
-bool has_groups(const Format &format) { return format.has_block_scale() && format.block_columns != LPT_WHOLE; }
-
 std::vector<Run> runs_of(const MatrixView &tiles, int64_t line) {
   const uint8_t *const bits = tiles.indices + line * tiles.index_stride;
   std::vector<Run> runs;
   for (int64_t tile = 0; tile * tiles.tile_columns < tiles.columns; ++tile) {
-    if ((bits[tile / 8] >> (tile % 8) & 1) == 0) continue;
+    if (!has_bit(bits, tile)) continue;
     const bool is_next = !runs.empty() && runs.back().first + runs.back().count == tile;
     if (is_next) {
       ++runs.back().count;
@@ -59,7 +57,7 @@ MatrixView gathered_a(const MatrixView &a, int64_t rows, int64_t columns, std::b
   gathered.row_stride = dense_row_stride(a.format.element, columns);
   gathered.data = memory;
   out_bytes = aligned(static_cast<size_t>(rows * row_bytes(a.format.element, gathered.row_stride)));
-  if (!has_groups(a.format)) return gathered;
+  if (!has_blocks_along_k(a.format)) return gathered;
   const int64_t scale_bytes = element_bits(a.format.block_scale) / 8;
   gathered.block_scale_stride = (columns + a.format.block_columns - 1) / a.format.block_columns;
   gathered.block_scales = memory == nullptr ? nullptr : memory + out_bytes;
@@ -69,7 +67,7 @@ MatrixView gathered_a(const MatrixView &a, int64_t rows, int64_t columns, std::b
 }
 
 size_t gathered_scale_bytes(const MatrixView &tiles, int64_t count) {
-  if (!has_groups(tiles.format)) return 0;
+  if (!has_blocks_along_k(tiles.format)) return 0;
   const int64_t panels = tiles.tile_rows / kPanelLanes;
   return aligned(static_cast<size_t>(panels * panel_size(tiles.format, count * tiles.tile_columns).scales));
 }
@@ -94,7 +92,7 @@ void gather_a(const MatrixView &a, const Line &line, int64_t tile_columns, const
     gather_row(line.runs, static_cast<const std::byte *>(a.data) + r * from, whole, unit,
                static_cast<std::byte *>(gathered.data) + r * to);
   }
-  if (!has_groups(a.format)) return;
+  if (!has_blocks_along_k(a.format)) return;
   const int64_t bytes = element_bits(a.format.block_scale) / 8;
   const int64_t blocks = (a.columns + a.format.block_columns - 1) / a.format.block_columns;
   const int64_t block_rows = (gathered.rows + a.format.block_rows - 1) / a.format.block_rows;
@@ -118,7 +116,7 @@ MatrixView line_panels(const MatrixView &tiles, int64_t line, int64_t kept, std:
   panels.columns = kept * tiles.tile_columns;
   panels.row_stride = panels.columns;
   panels.data = static_cast<std::byte *>(tiles.data) + tiles.starts[line] * shape.unit_bytes;
-  if (!has_groups(tiles.format)) return panels;
+  if (!has_blocks_along_k(tiles.format)) return panels;
   panels.block_scale_stride = panel_blocks(tiles.format, panels.columns);
   panels.block_scales = memory;
   return panels;
@@ -126,7 +124,7 @@ MatrixView line_panels(const MatrixView &tiles, int64_t line, int64_t kept, std:
 
 // Scales of a panel lie block after block, a lane's beside the next one's. Blocks that a cut tile lacks have scale 0.
 void gather_scales(const MatrixView &tiles, int64_t index, const Line &line, const MatrixView &panels) {
-  if (!has_groups(tiles.format)) return;
+  if (!has_blocks_along_k(tiles.format)) return;
   const int64_t bytes = kPanelLanes * (element_bits(tiles.format.block_scale) / 8);
   const int64_t blocks = panel_blocks(tiles.format, tiles.columns);
   const int64_t unit = tiles.tile_columns / tiles.format.block_columns * bytes;
@@ -213,7 +211,7 @@ void run_item(const GemmRequest &whole, const Work &work, int64_t item, std::byt
 
 bool has_block_edges(const Format &format, int64_t tile_columns) {
   if (tile_columns % packing_of(format.element).elements != 0) return false;
-  if (!has_groups(format)) return true;
+  if (!has_blocks_along_k(format)) return true;
   return format.block_rows != LPT_WHOLE && tile_columns % format.block_columns == 0 &&
          kGemmRowUnit % format.block_rows == 0;
 }

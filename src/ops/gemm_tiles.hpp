@@ -6,8 +6,8 @@
 
 namespace lpt {
 
-// Whether a's columns can be gathered for such weights. Not in the portable order: where not a number or infinity meets what is
-// left out, bits would be those of the row that runs.
+// Whether a's columns can be gathered for such weights. Not in the portable order: where an infinity or a NaN meets what
+// is left out, bits would be those of the row that runs.
 bool takes_tiles(const GemmRequest &request);
 
 // Room for all threads. `whole` has thin weights as its b; `planned` may be NULL.

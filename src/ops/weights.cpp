@@ -16,14 +16,14 @@ int64_t panels_per_expert(const Tensor &packed) {
   return panels_for(packed.rank == 2 ? n_of(packed) : packed.strides[0] / std::max<int64_t>(k_of(packed), 1));
 }
 
-// The same of lines of thin weights.
+// Rows at whose multiples packed weights may be cut: those of a line of thin ones.
+int64_t cut_unit(const Tensor &packed) { return packed.layout == Layout::kTiles ? packed.tile_rows : kPanelLanes; }
+
+// Lines of thin weights from one expert to the next.
 int64_t lines_per_expert(const Tensor &thin) {
-  const int64_t lanes = thin.layout == Layout::kTiles ? thin.tile_rows : kPanelLanes;
+  const int64_t lanes = cut_unit(thin);
   return (panels_per_expert(thin) * kPanelLanes + lanes - 1) / lanes;
 }
-
-// Rows at whose multiples packed weights may be cut.
-int64_t cut_unit(const Tensor &packed) { return packed.layout == Layout::kTiles ? packed.tile_rows : kPanelLanes; }
 
 Status check_order(const char *name, const int32_t *order, int64_t count) {
   if (order == nullptr) return {};

@@ -20,8 +20,8 @@ MatrixView panels_of(const Tensor &packed, int64_t expert);
 // Scratch that take_unpacked() takes.
 size_t unpacking_bytes(const Context &context, const MatrixView &packed);
 
-// What unpacking makes of packed weights, in the context's scratch: rows of the same codes, blocks of scales one row high; with
-// `is_check_only` without data.
+// What unpacking makes of packed weights, in the context's scratch: rows of the same codes, blocks of scales one row
+// high; with `is_check_only` without data.
 Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_only, MatrixView &out_rows);
 
 // Moves a view of packed weights to its first panel; its extents are set.

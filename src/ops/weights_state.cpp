@@ -70,15 +70,12 @@ Status read_header(BlobReader &reader, Header &header) {
   return read_thinness(reader, static_cast<lpt_weights_storage>(word >> 8), header);
 }
 
-// Lines of one matrix that holds numbers.
-int64_t lines_of(const MatrixView &thin) { return (thin.rows + thin_line(thin).lanes - 1) / thin_line(thin).lanes; }
-
 // Bits come first: they tell how much is stored.
 void write_bits(const Tensor &packed, BlobWriter &writer) {
   if (!is_thin(packed.layout)) return;
   for (int64_t e = 0; e < filled_experts(packed); ++e) {
     const MatrixView view = panels_of(packed, e);
-    writer.bytes(view.indices, static_cast<size_t>(lines_of(view) * view.index_stride));
+    writer.bytes(view.indices, static_cast<size_t>(thin_lines(view) * view.index_stride));
   }
 }
 
@@ -134,7 +131,7 @@ Status load_dense(Context &context, const Header &header, BlobReader &reader, st
 bool has_stray_bits(const uint8_t *bits, int64_t lines, int64_t stride, int64_t count) {
   for (int64_t line = 0; line < lines; ++line) {
     for (int64_t i = count; i < 8 * stride; ++i) {
-      if ((bits[line * stride + i / 8] >> (i % 8) & 1) != 0) return true;
+      if (has_bit(bits + line * stride, i)) return true;
     }
   }
   return false;
@@ -150,13 +147,7 @@ Status load_thin(Context &context, const Header &header, BlobReader &reader, std
   const int64_t k = header.extents[header.rank - 1];
   const Thinness &thinness = header.thinness;
   const ThinLine line = thin_line(header.format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns);
-  Tensor shape;
-  shape.format = header.format;
-  shape.layout = thinness.layout;
-  shape.rank = header.rank;
-  shape.tile_rows = thinness.tile_rows;
-  shape.tile_columns = thinness.tile_columns;
-  std::copy(header.extents, header.extents + header.rank, shape.extents);
+  const Tensor shape = thin_shape(header.format, header.rank, header.extents, thinness);
   const bool is_filled = filled_experts(shape) > 0;
   const int64_t lines = is_filled ? all_thin_lines(shape) : 0, stride = thin_stride(line);
   int64_t bit_bytes = 0;

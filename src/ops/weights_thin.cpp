@@ -86,8 +86,6 @@ void drop_signs(Context &context, const MatrixView &panels, int64_t count) {
   });
 }
 
-bool is_kept(const uint8_t *bits, int64_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; }
-
 bool has_only_zeros(const std::byte *memory, int64_t bytes) {
   return *memory == std::byte{0} && std::memcmp(memory, memory + 1, static_cast<size_t>(bytes - 1)) == 0;
 }
@@ -124,7 +122,7 @@ void mark_tiles(const Making &making, int64_t line, uint8_t *bits) {
     const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
     for (int64_t p = 0; p < count; ++p) {
       if (has_only_zeros(making.panel(first + p) + span.begin, span.bytes)) continue;
-      bits[tile / 8] = static_cast<uint8_t>(bits[tile / 8] | 1 << (tile % 8));
+      set_bit(bits, tile);
       break;
     }
   }
@@ -139,7 +137,7 @@ void store_tiles(const Making &making, int64_t line, int64_t unit_bytes) {
   std::byte *const to = making.line(line, unit_bytes);
   int64_t place = 0;
   for (int64_t tile = 0; tile * thin.tile_columns < thin.columns; ++tile) {
-    if (!is_kept(bits, tile)) continue;
+    if (!has_bit(bits, tile)) continue;
     const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
     for (int64_t p = 0; p < count; ++p) {
       std::memcpy(to + (p * kept + place) * span.whole, making.panel(first + p) + span.begin,
@@ -235,8 +233,7 @@ Status check_thinness(const Format &format, const lpt_weights_options &options, 
                                                                        : Layout::kPanels;
   if (!has_tiles) return {};
   LPT_TRY(check_zeros(format));
-  const bool has_groups = format.has_block_scale() && format.block_columns != LPT_WHOLE;
-  const int64_t multiple = std::max<int64_t>(kPanelSteps, has_groups ? format.block_columns : 1);
+  const int64_t multiple = std::max<int64_t>(kPanelSteps, has_blocks_along_k(format) ? format.block_columns : 1);
   LPT_TRY(check_tile_side("tile_rows", options.tile_rows, kPanelLanes, out_thinness.tile_rows));
   return check_tile_side("tile_columns", options.tile_columns, multiple, out_thinness.tile_columns);
 }
@@ -249,6 +246,11 @@ int64_t count_bits(const uint8_t *bits, int64_t bytes) {
   return count;
 }
 
+int64_t thin_lines(const MatrixView &thin) {
+  const int64_t lanes = thin_line(thin).lanes;
+  return (thin.rows + lanes - 1) / lanes;
+}
+
 int64_t thin_lines(const Tensor &thin) {
   const ThinLine line =
       thin_line(thin.format, thin.layout, thin.extents[thin.rank - 1], thin.tile_rows, thin.tile_columns);
@@ -257,21 +259,28 @@ int64_t thin_lines(const Tensor &thin) {
 
 int64_t all_thin_lines(const Tensor &thin) { return (thin.rank == 3 ? thin.extents[0] : 1) * thin_lines(thin); }
 
+Tensor thin_shape(const Format &format, int32_t rank, const int64_t *extents, const Thinness &thinness) {
+  Tensor thin;
+  thin.format = format;
+  thin.layout = thinness.layout;
+  thin.rank = rank;
+  thin.tile_rows = thinness.tile_rows;
+  thin.tile_columns = thinness.tile_columns;
+  std::copy(extents, extents + rank, thin.extents);
+  const int64_t n = extents[rank - 2], k = extents[rank - 1];
+  thin.strides[rank - 1] = 1;
+  thin.strides[rank - 2] = k;
+  if (rank == 3) thin.strides[0] = panels_for(n) * kPanelLanes * k;
+  thin.sparse_index_stride =
+      thin_stride(thin_line(format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns));
+  return thin;
+}
+
 Status create_thin(Context &context, const Format &format, int32_t rank, const int64_t *extents,
                    const Thinness &thinness, int64_t stored, std::unique_ptr<Tensor> &out_thin) {
-  auto thin = std::make_unique<Tensor>();
-  thin->format = format;
-  thin->layout = thinness.layout;
-  thin->rank = rank;
-  thin->tile_rows = thinness.tile_rows;
-  thin->tile_columns = thinness.tile_columns;
-  for (int32_t i = 0; i < rank; ++i) thin->extents[i] = extents[i];
+  auto thin = std::make_unique<Tensor>(thin_shape(format, rank, extents, thinness));
   const int64_t n = extents[rank - 2], k = extents[rank - 1];
-  thin->strides[rank - 1] = 1;
-  thin->strides[rank - 2] = k;
-  if (rank == 3) thin->strides[0] = panels_for(n) * kPanelLanes * k;
   const ThinLine line = thin_line(format, thinness.layout, k, thinness.tile_rows, thinness.tile_columns);
-  thin->sparse_index_stride = thin_stride(line);
   const bool is_filled = filled_experts(*thin) > 0;
   const int64_t lines = is_filled ? all_thin_lines(*thin) : 0;
   const int64_t panels = is_filled ? (rank == 3 ? extents[0] : 1) * panels_for(n) : 0;
@@ -336,9 +345,7 @@ Status make_thin(Context &context, const Tensor &panels, const Thinness &thinnes
 }
 
 size_t stored_bytes(const MatrixView &thin) {
-  const ThinLine line = thin_line(thin);
-  const int64_t lines = (thin.rows + line.lanes - 1) / line.lanes;
-  return static_cast<size_t>((thin.starts[lines] - thin.starts[0]) * line.unit_bytes);
+  return static_cast<size_t>((thin.starts[thin_lines(thin)] - thin.starts[0]) * thin_line(thin).unit_bytes);
 }
 
 void write_panel(const Row<FillRequest> &fill, const MatrixView &thin, int64_t panel, std::byte *memory) {
@@ -356,7 +363,7 @@ void write_panel(const Row<FillRequest> &fill, const MatrixView &thin, int64_t p
   std::memset(memory, 0, static_cast<size_t>(panel_bytes(panel_kind(thin.format.element), thin.columns)));
   int64_t place = 0;
   for (int64_t tile = 0; tile < line.bits; ++tile) {
-    if (!is_kept(bits, tile)) continue;
+    if (!has_bit(bits, tile)) continue;
     const TileSpan span = span_of(thin.format, thin.columns, thin.tile_columns, tile);
     std::memcpy(memory + span.begin, stored + (first + place) * span.whole, static_cast<size_t>(span.bytes));
     ++place;

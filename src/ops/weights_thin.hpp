@@ -22,6 +22,10 @@ inline ThinLine thin_line(const MatrixView &view) {
   return thin_line(view.format, view.layout, view.columns, view.tile_rows, view.tile_columns);
 }
 
+inline bool has_blocks_along_k(const Format &format) {
+  return format.has_block_scale() && format.block_columns != LPT_WHOLE;
+}
+
 // Bytes from a line's bits to the next one's: whole words, so that starts never take more than bits do.
 int64_t thin_stride(const ThinLine &line);
 
@@ -35,11 +39,15 @@ Status check_thinness(const Format &format, const lpt_weights_options &options, 
 // Leaves out what is zero.
 Status make_thin(Context &context, const Tensor &panels, const Thinness &thinness, std::unique_ptr<Tensor> &out_thin);
 
-// A tensor of thin weights with room for `stored` units; its starts are all 0.
+// A tensor of thin weights without memory.
+Tensor thin_shape(const Format &format, int32_t rank, const int64_t *extents, const Thinness &thinness);
+
+// The same with room for `stored` units; its starts are all 0.
 Status create_thin(Context &context, const Format &format, int32_t rank, const int64_t *extents,
                    const Thinness &thinness, int64_t stored, std::unique_ptr<Tensor> &out_thin);
 
 // Lines of one matrix, and of all experts.
+int64_t thin_lines(const MatrixView &thin);
 int64_t thin_lines(const Tensor &thin);
 int64_t all_thin_lines(const Tensor &thin);
 
