@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <limits>
 
@@ -41,6 +42,37 @@ std::vector<double> draw_thin(uint64_t place, int64_t rows, int64_t columns) {
     }
   }
   return numbers;
+}
+
+// What a context takes from its allocator: memory that is not clean, so that what is read unwritten is seen.
+struct Counter {
+  size_t live = 0, most = 0;
+
+  static void *take(void *user, size_t bytes, size_t alignment) {
+    auto &self = *static_cast<Counter *>(user);
+    void *memory = nullptr;
+    if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+    std::memset(memory, 0xFF, bytes);
+    self.live += bytes;
+    self.most = std::max(self.most, self.live);
+    return memory;
+  }
+  static void give(void *user, void *memory, size_t bytes) {
+    static_cast<Counter *>(user)->live -= bytes;
+    std::free(memory);
+  }
+};
+
+Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.isa = isa;
+  options.thread_count = threads;
+  options.allocate = Counter::take;
+  options.release = Counter::give;
+  options.allocator_user = &counter;
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  return context;
 }
 
 // One product of random shape and form.
@@ -141,7 +173,9 @@ Outcome run(lpt_context *c, const Form &form, const lpt_tensor *a, const lpt_ten
 }
 
 TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
-  const Context contexts[] = {make_context(1), make_context(3), make_context(1, LPT_ISA_REFERENCE)};
+  Counter counters[3];
+  const Context contexts[] = {make_counted(counters[0], LPT_ISA_AUTO, 1), make_counted(counters[1], LPT_ISA_AUTO, 3),
+                              make_counted(counters[2], LPT_ISA_REFERENCE, 1)};
   Random random(871);
   const char *trials_text = std::getenv("LPT_TRIALS");
   const int trials = trials_text != nullptr ? std::atoi(trials_text) : 120;
@@ -202,35 +236,6 @@ TEST(ThinWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
 }
 
 // ---- plans
-
-struct Counter {
-  size_t live = 0, most = 0;
-
-  static void *take(void *user, size_t bytes, size_t alignment) {
-    auto &self = *static_cast<Counter *>(user);
-    void *memory = nullptr;
-    if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
-    self.live += bytes;
-    self.most = std::max(self.most, self.live);
-    return memory;
-  }
-  static void give(void *user, void *memory, size_t bytes) {
-    static_cast<Counter *>(user)->live -= bytes;
-    std::free(memory);
-  }
-};
-
-Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
-  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
-  options.isa = isa;
-  options.thread_count = threads;
-  options.allocate = Counter::take;
-  options.release = Counter::give;
-  options.allocator_user = &counter;
-  Context context;
-  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
-  return context;
-}
 
 TEST(ThinWeightsForms, APlanTellsAllThatACallTakes) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
