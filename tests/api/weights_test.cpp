@@ -266,7 +266,8 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
     options.allocator_user = &largest;
     Context context;
     ASSERT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
-    const std::vector<uint8_t> state = announced(maker.get(), format_named(one.format), one.extents, one.payload, one.storage);
+    const std::vector<uint8_t> state =
+        announced(maker.get(), format_named(one.format), one.extents, one.payload, one.storage);
     largest.bytes = 0;
     Tensor loaded;
     EXPECT_EQ(LPT_INVALID_STATE, lpt_weights_state_load(context.get(), state.data(), state.size(), out(loaded)))
