@@ -94,5 +94,65 @@ struct SparseFloats : SparseFloatRows {
   }
 };
 
+// bf16 by bf16. Eight bytes of places are 32 fields, a word each; the words that are picked, and those that b stores, are two
+// floats in each dword: the lower one shifted up, the upper one where it is. So lane l of sums[i] is number 2 · l + i of 32.
+struct SparseHalves : SparseHalfRows {
+  static constexpr int64_t kBytes = 2;
+  static constexpr int kSharedRows = 8;
+  struct Lanes {
+    __m512 v[2];
+    void clear() { v[0] = v[1] = _mm512_setzero_ps(); }
+    float sum(int32_t) const { return half_sum(v[0]) + half_sum(v[1]); }
+    static float half_sum(__m512 lanes) {
+      const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), _mm512_extractf32x8_ps(lanes, 1));
+      const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+      const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+      return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+    }
+  };
+
+  // What places are made with.
+  struct Fields {
+    __m512i chunks;  // two bytes of places for each lane of 128 bits
+    __m512i shifts, groups;
+  };
+  [[gnu::always_inline]] static Fields fields() {
+    alignas(64) uint16_t chunks[32], shifts[32], groups[32];
+    for (int i = 0; i < 32; ++i) {
+      chunks[i] = static_cast<uint16_t>(0x0100 + 0x0202 * (i / 8));
+      shifts[i] = static_cast<uint16_t>(i % 8 * 2);
+      groups[i] = static_cast<uint16_t>(i / 2 * 4);
+    }
+    return {_mm512_load_si512(chunks), _mm512_load_si512(shifts), _mm512_load_si512(groups)};
+  }
+  [[gnu::always_inline]] static __m512i places(const uint8_t *indices, const Fields &fields) {
+    int64_t eight;
+    memcpy(&eight, indices, sizeof eight);
+    const __m512i chunks = _mm512_shuffle_epi8(_mm512_set1_epi64(eight), fields.chunks);
+    return _mm512_ternarylogic_epi32(_mm512_srlv_epi16(chunks, fields.shifts), _mm512_set1_epi16(3), fields.groups,
+                                     0xEA);  // (places & 3) | groups
+  }
+
+  template <int kRows>
+  [[gnu::always_inline]] static void add_step(const uint8_t *stored, const uint8_t *indices, const uint16_t *a,
+                                              int64_t a_stride, Lanes (&sums)[kRows]) {
+    const Fields made = fields();
+    const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000));
+    for (int64_t p = 0; p < kSparseColumns; p += 64) {
+      const __m512i from = places(indices + p / 8, made);
+      const __m512i numbers = _mm512_loadu_si512(stored + p);
+      const __m512 low = _mm512_castsi512_ps(_mm512_slli_epi32(numbers, 16));
+      const __m512 high = _mm512_castsi512_ps(_mm512_and_si512(numbers, upper));
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const uint16_t *const row = a + r * a_stride + p;
+        const __m512i picked = _mm512_permutex2var_epi16(_mm512_loadu_si512(row), from, _mm512_loadu_si512(row + 32));
+        sums[r].v[0] = _mm512_fmadd_ps(_mm512_castsi512_ps(_mm512_slli_epi32(picked, 16)), low, sums[r].v[0]);
+        sums[r].v[1] = _mm512_fmadd_ps(_mm512_castsi512_ps(_mm512_and_si512(picked, upper)), high, sums[r].v[1]);
+      }
+    }
+  }
+};
+
 }  // namespace
 }  // namespace lpt

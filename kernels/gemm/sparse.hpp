@@ -42,14 +42,24 @@ inline int places_of(const uint8_t *indices, int64_t group) {
   return indices[group / 2] >> (group % 2 == 0 ? 0 : 4) & 15;
 }
 
+inline float bf16_of(uint16_t code) {
+  const uint32_t bits = static_cast<uint32_t>(code) << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 inline bool is_finite(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return (bits >> 23 & 0xFF) != 0xFF;
 }
 
+inline bool is_finite(uint16_t bf16) { return is_finite(bf16_of(bf16)); }
+
 // Whether a number of a row of a that is not finite meets one that b does not store.
-inline bool is_spoiled(const float *a, const uint8_t *indices, int64_t k) {
+template <typename Number>
+inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
   for (int64_t p = 0; p < k; ++p) {
     const int places = places_of(indices, p / 4);
     if (!is_finite(a[p]) && (places & 3) != p % 4 && places >> 2 != p % 4) return true;

@@ -37,8 +37,7 @@ struct SparseFloatRows {
       for (int64_t p = 0; p < k; ++p) {
         uint16_t half;
         memcpy(&half, from + 2 * p, sizeof half);
-        const uint32_t bits = static_cast<uint32_t>(half) << 16;
-        memcpy(to + p, &bits, sizeof bits);
+        to[p] = bf16_of(half);
       }
     } else {
       float values[256];
@@ -49,6 +48,22 @@ struct SparseFloatRows {
     }
   }
   static float finished(float sum, int32_t has_others, const float *a, const uint8_t *indices, int64_t k) {
+    return has_others != 0 && is_spoiled(a, indices, k) ? __builtin_nanf("") : sum;
+  }
+};
+
+// bf16 as it is.
+struct SparseHalfRows {
+  using Number = uint16_t;
+
+  static int32_t read_row(const MatrixView &a, int64_t row, int64_t k, uint16_t *to) {
+    memcpy(to, static_cast<const uint8_t *>(a.data) + 2 * row * a.row_stride, static_cast<size_t>(2 * k));
+    uint32_t has_others = 0;
+    for (int64_t p = 0; p < k; ++p) has_others |= static_cast<uint32_t>(!is_finite(to[p]));
+    memset(to + k, 0, static_cast<size_t>(2 * (whole_steps(k) - k)));
+    return static_cast<int32_t>(has_others);
+  }
+  static float finished(float sum, int32_t has_others, const uint16_t *a, const uint8_t *indices, int64_t k) {
     return has_others != 0 && is_spoiled(a, indices, k) ? __builtin_nanf("") : sum;
   }
 };
@@ -78,6 +93,12 @@ struct SparseTail {
 struct SparseReads {
   Ahead stored, indices;
 };
+
+// As ahead_over(), somewhat further: a step asks for many lines at once.
+inline Ahead reads_over(const void *begin, int64_t bytes) {
+  constexpr int64_t kLarge = int64_t{8} << 20;
+  return ahead_from(bytes >= kLarge ? begin : nullptr, 6144);
+}
 
 // Rows of a as they are read, and what reading noted of each.
 template <typename Kind>
@@ -177,8 +198,8 @@ void multiply_sparse(const GemmRequest &request) {
   }
   const int64_t row_bytes = b.row_stride * Kind::kBytes;
   const SparseReads reads = {
-      ahead_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes),
-      ahead_over(b.indices + request.first_column * b.index_stride, request.n * b.index_stride)};
+      reads_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes),
+      reads_over(b.indices + request.first_column * b.index_stride, request.n * b.index_stride)};
   // Rows of a that the first cache holds are met one row of b after the other, which is read in one stream.
   const int64_t a_bytes = request.m * a_stride * static_cast<int64_t>(sizeof(typename Kind::Number));
   const bool is_whole = a_bytes <= kWholeRowsBytes;

@@ -58,6 +58,8 @@ void gemm_any_x86_avx512(const GemmRequest &request) { multiply<F32>(request); }
 size_t gemm_scratch_x86_avx512(const GemmRequest &request) { return blocking_of<F32>(request).total_bytes; }
 
 void gemm_sparse_floats_x86_avx512(const GemmRequest &request) {
+  const bool are_halves = request.a.format.element == LPT_FORMAT_BF16 && request.b.format.element == LPT_FORMAT_BF16;
+  if (are_halves) return multiply_sparse<SparseHalves>(request);
   switch (request.b.format.element) {
     case LPT_FORMAT_F32:
       return multiply_sparse<SparseFloats<StoredF32>>(request);

@@ -198,8 +198,9 @@ TEST(SparseGemmRows, MatchSumsInDouble) {
 // As if b were written out: what is not finite in a spoils every sum that it belongs to, stored or not.
 TEST(SparseGemmRows, PropagateNanAndInfinity) {
   Random random(604);
-  const SparseCase s = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F32, 5, 9, 700};
   for (int trial = 0; trial < 20; ++trial) {
+    const SparseCase s = {
+        trial % 2 == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 5, 9, 700};
     Problem problem(s, random);
     const float others[] = {INFINITY, -INFINITY, NAN};
     for (int64_t i = 1; i < s.m; ++i) {  // the first row stays finite
