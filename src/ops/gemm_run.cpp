@@ -70,8 +70,8 @@ GemmRequest cut(const GemmRequest &whole, const Area &area) {
 constexpr double kLeastWork = 1 << 18;  // multiply-adds that are worth a thread's waking
 
 int64_t threads_for(const Context &context, const Area &area, int64_t k) {
-  const double work = static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k);
-  return static_cast<int64_t>(std::clamp(work / kLeastWork, 1.0, static_cast<double>(width_of(context))));
+  return threads_worth(context,
+                       static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k));
 }
 
 // In how many steps a product runs: one, if nobody wants to know how far it has come. A step packs its share of a and b
@@ -319,6 +319,10 @@ class OneWhole {
 
 }  // namespace
 
+int64_t threads_worth(const Context &context, double multiply_adds) {
+  return static_cast<int64_t>(std::clamp(multiply_adds / kLeastWork, 1.0, static_cast<double>(width_of(context))));
+}
+
 bool is_f64_product(const Product &product) {
   return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
          product.c.format.id == LPT_FORMAT_F64;
@@ -350,7 +354,7 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   const bool has_strips = is_written_in_strips(product, whole);
   if (has_strips) {
     const Strips strips = cut_in_strips(context, *out_decision.row, whole);
-    out_decision.part_count = strips.count;
+    out_decision.part_count = strips.items();
     out_decision.workspace_bytes = strips.bytes();
   } else {
     const Cutting cutting = cut_product(context, *out_decision.row, whole);

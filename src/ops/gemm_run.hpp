@@ -34,6 +34,9 @@ struct Decision {
   int64_t part_count;
 };
 
+// Threads that a product of so many multiply-adds is worth waking.
+int64_t threads_worth(const Context &context, double multiply_adds);
+
 bool is_f64_product(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
 

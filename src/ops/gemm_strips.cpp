@@ -80,18 +80,24 @@ bool is_in_strips(const GemmRequest &request) {
 }
 
 Strips cut_in_strips(const Context &context, const GemmRow &row, const GemmRequest &whole) {
-  const int64_t width = width_of(context);
+  const double work = static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.k);
+  const int64_t width = threads_worth(context, work);
   const int64_t unit = unit_of(whole.b.format);
   const int64_t line_bytes = std::max<int64_t>(line_bytes_of(whole.b), 1);
   const int64_t fair = (whole.n + width - 1) / width;
   Strips strips{};
   strips.length = std::min(whole.n, round_up(std::clamp<int64_t>(kStripBytes / line_bytes, 1, fair), unit));
   strips.count = (whole.n + strips.length - 1) / strips.length;
-  strips.threads = std::min(width, strips.count);
+  const int64_t wanted = (width + strips.count - 1) / strips.count;
+  strips.row_length = std::min(whole.m, round_up((whole.m + wanted - 1) / wanted, kGemmRowUnit));
+  strips.row_count = (whole.m + strips.row_length - 1) / strips.row_length;
+  strips.threads = std::min(width, strips.items());
   strips.dense_bytes = aligned(static_cast<size_t>(round_up(strips.length, kPanelLanes) * line_bytes));
   MatrixView longest = whole.b;
   longest.rows = strips.length;
-  strips.scratch_bytes = aligned(row.scratch_bytes(strip_of(whole, longest, 0)));
+  GemmRequest largest = strip_of(whole, longest, 0);
+  largest.m = strips.row_length;
+  strips.scratch_bytes = aligned(row.scratch_bytes(largest));
   return strips;
 }
 
@@ -101,26 +107,29 @@ Status run_in_strips(Context &context, const MatrixView &b, const GemmRow &row, 
   LPT_TRY(writer.choose_row(context, b));
   std::byte *memory = nullptr;
   LPT_TRY(context.arena->take(strips.bytes(), &memory));
-  const auto multiply = [&](int64_t strip, std::byte *mine) {
-    const int64_t begin = strip * strips.length;
+  const auto multiply = [&](int64_t item, std::byte *mine) {
+    const int64_t begin = item / strips.row_count * strips.length;
     const MatrixView dense = writer.write(b, whole.b, begin, std::min(strips.length, whole.n - begin), mine);
     GemmRequest request = strip_of(whole, dense, begin);
+    request.first_row = item % strips.row_count * strips.row_length;
+    request.m = std::min(strips.row_length, whole.m - request.first_row);
     request.scratch = mine + strips.dense_bytes;
     row.run(request);
   };
-  // A thread takes the next strip when it has ended one.
-  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(strips.count, 100);
+  // A thread takes the next one when it has ended one.
+  const int64_t count = strips.items();
+  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(count, 100);
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t end = strips.count * (step + 1) / steps;
-    std::atomic<int64_t> next{strips.count * step / steps};
+    const int64_t end = count * (step + 1) / steps;
+    std::atomic<int64_t> next{count * step / steps};
     const auto work = [&](int64_t thread) {
       std::byte *const mine = memory + static_cast<size_t>(thread) * (strips.dense_bytes + strips.scratch_bytes);
-      for (int64_t strip = next++; strip < end; strip = next++) multiply(strip, mine);
+      for (int64_t item = next++; item < end; item = next++) multiply(item, mine);
     };
     parallel_for(context, strips.threads, std::cref(work));
     if (context.progress == nullptr) continue;
-    const int64_t done = std::min(whole.n, end * strips.length) * whole.m;
     const int64_t all = whole.n * whole.m;
+    const int64_t done = end == count ? all : all / count * end;
     if (context.progress(context.progress_user, done, all) != 0) return cancelled(done, all);
   }
   return {};

@@ -6,13 +6,15 @@
 
 namespace lpt {
 
-// How b, stored n × k, is cut.
+// How b, stored n × k, is cut; and a, where there are fewer strips than threads: then each writes its strip for itself.
 struct Strips {
-  int64_t length, count;  // rows of b in each, the last one may have fewer; strips
+  int64_t length, count;          // rows of b in each, the last one may have fewer; strips
+  int64_t row_length, row_count;  // the same of a, for each strip
   int64_t threads;
   size_t dense_bytes;    // one strip written out
   size_t scratch_bytes;  // one strip's product
 
+  int64_t items() const { return count * row_count; }
   size_t bytes() const { return static_cast<size_t>(threads) * (dense_bytes + scratch_bytes); }
 };
 

@@ -28,6 +28,7 @@ struct Line {
 struct Work {
   std::vector<Line> lines;
   int64_t chunk, chunks;
+  int64_t threads;
   size_t a_bytes, b_bytes, scratch_bytes;
 
   size_t thread_bytes() const { return a_bytes + b_bytes + scratch_bytes; }
@@ -166,6 +167,7 @@ Status plan_work(Context &context, const GemmRow *planned, const GemmRequest &wh
   const int64_t chunk = std::max<int64_t>(kGatheredBytes / line_bytes / kGemmRowUnit, 1) * kGemmRowUnit;
   work.chunk = std::min(whole.m, chunk);
   work.chunks = (whole.m + work.chunk - 1) / work.chunk;
+  double multiply_adds = 0;
   for (int64_t index = 0; first_lane(b, index) < b.rows; ++index) {
     Line line{b.starts[index + 1] - b.starts[index], runs_of(b, index), nullptr};
     size_t a_bytes = 0;
@@ -180,8 +182,10 @@ Status plan_work(Context &context, const GemmRow *planned, const GemmRequest &wh
     }
     work.a_bytes = std::max(work.a_bytes, a_bytes);
     work.b_bytes = std::max(work.b_bytes, gathered_scale_bytes(b, line.tiles));
+    multiply_adds += static_cast<double>(request.k) * static_cast<double>(request.n) * static_cast<double>(whole.m);
     work.lines.push_back(std::move(line));
   }
+  work.threads = std::min(threads_worth(context, multiply_adds), work.count());
   return {};
 }
 
@@ -227,18 +231,17 @@ bool takes_tiles(const GemmRequest &request) {
 Status measure_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole, Decision &out_decision) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
-  const int64_t threads = std::min<int64_t>(width_of(context), work.count());
   out_decision.part_count = work.count();
-  out_decision.workspace_bytes = static_cast<size_t>(threads) * work.thread_bytes();
+  out_decision.workspace_bytes = static_cast<size_t>(work.threads) * work.thread_bytes();
   return {};
 }
 
 Status run_in_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
-  const int64_t count = work.count(), threads = std::min<int64_t>(width_of(context), count);
+  const int64_t count = work.count();
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(threads) * work.thread_bytes(), &memory));
+  LPT_TRY(context.arena->take(static_cast<size_t>(work.threads) * work.thread_bytes(), &memory));
   const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(count, 100);
   for (int64_t step = 0; step < steps; ++step) {
     const int64_t end = count * (step + 1) / steps;
@@ -247,7 +250,7 @@ Status run_in_tiles(Context &context, const GemmRow *planned, const GemmRequest 
       std::byte *const mine = memory + static_cast<size_t>(thread) * work.thread_bytes();
       for (int64_t item = next++; item < end; item = next++) run_item(whole, work, item, mine);
     };
-    parallel_for(context, threads, std::cref(run));
+    parallel_for(context, work.threads, std::cref(run));
     if (context.progress == nullptr) continue;
     const int64_t all = whole.m * whole.n;
     const int64_t done = end == count ? all : all / count * end;

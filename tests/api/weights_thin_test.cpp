@@ -91,6 +91,31 @@ TEST(LooseWeights, HaveTheProductsOfDenseOnesBitForBit) {
   }
 }
 
+// Few columns by many rows: each thread writes the strip for itself, and takes rows of a.
+TEST(LooseWeights, OfFewColumnsShareRowsAmongThreads) {
+  const Context one = make_context(1), three = make_context(3);
+  const int64_t m = 330, n = 40, k = 300;
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_INT8_1X32}) {
+    const Tensor weights = tensor_of(one.get(), format, n, k, thinned(815, n, k, 0.8));
+    const lpt_weights_options options = loose();
+    const Tensor thin = pack(one.get(), weights.get(), &options);
+    const Tensor a = tensor_of(one.get(), LPT_FORMAT_INT8_ROW, m, k, draw_normal(816, m * k));
+    EXPECT_EQ(full_product(one.get(), a.get(), thin.get(), m, n), full_product(three.get(), a.get(), thin.get(), m, n));
+    lpt_gemm_plan *plan = nullptr;
+    const lpt_gemm_options product = transposed_b();
+    const Tensor c = make_tensor(three.get(), LPT_FORMAT_F32, m, n);
+    ASSERT_TRUE(ok(three.get(), lpt_gemm_plan_create(three.get(), a.get(), thin.get(), &product, c.get(), &plan)));
+    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    EXPECT_TRUE(ok(three.get(), lpt_gemm_plan_read(three.get(), plan, &values)));
+    // Rows for AVX2 read no panels: there the whole is unpacked.
+    const bool has_strips = std::strstr(values.row, "avx512") != nullptr || std::strstr(values.row, "amx") != nullptr;
+    if (has_strips) {
+      EXPECT_EQ(values.part_count, 3) << values.row;
+    }
+    lpt_gemm_plan_destroy(plan);
+  }
+}
+
 // Where no kernel reads panels they are unpacked: the plain rows, and f64.
 TEST(ThinWeights, AreTakenByEveryRow) {
   const Context reference = make_context(1, LPT_ISA_REFERENCE), portable = make_context(2);
