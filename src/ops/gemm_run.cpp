@@ -319,6 +319,16 @@ class OneWhole {
 
 }  // namespace
 
+GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64_t begin) {
+  GemmRequest part = whole;
+  part.b = b_rows;
+  part.n = b_rows.rows;
+  part.c = cut_columns(whole.c, begin, b_rows.rows);
+  const int64_t bias_bytes = whole.is_f64 ? sizeof(double) : sizeof(float);
+  if (whole.bias != nullptr) part.bias = static_cast<const std::byte *>(whole.bias) + begin * bias_bytes;
+  return part;
+}
+
 int64_t threads_worth(const Context &context, double multiply_adds) {
   return static_cast<int64_t>(std::clamp(multiply_adds / kLeastWork, 1.0, static_cast<double>(width_of(context))));
 }

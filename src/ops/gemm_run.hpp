@@ -37,6 +37,9 @@ struct Decision {
 // Threads that a product of so many multiply-adds is worth waking.
 int64_t threads_worth(const Context &context, double multiply_adds);
 
+// The columns of c that some rows of b, n × k, make, from column `begin` on: c and the bias begin with them.
+GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64_t begin);
+
 bool is_f64_product(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
 

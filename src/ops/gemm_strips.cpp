@@ -1,8 +1,5 @@
 #include "src/ops/gemm_strips.hpp"
 
-#include <atomic>
-#include <functional>
-
 #include "src/ops/sparse_parts.hpp"
 #include "src/ops/weights_panels.hpp"
 #include "src/ops/weights_thin.hpp"
@@ -63,16 +60,6 @@ int64_t line_bytes_of(const MatrixView &shape) {
   return panel_size(shape.format, shape.columns).payload / kPanelLanes;
 }
 
-GemmRequest strip_of(const GemmRequest &whole, const MatrixView &dense, int64_t begin) {
-  GemmRequest part = whole;
-  part.b = dense;
-  part.n = dense.rows;
-  part.c = cut_columns(whole.c, begin, dense.rows);
-  const int64_t bias_bytes = whole.is_f64 ? sizeof(double) : sizeof(float);
-  if (whole.bias != nullptr) part.bias = static_cast<const std::byte *>(whole.bias) + begin * bias_bytes;
-  return part;
-}
-
 }  // namespace
 
 bool is_in_strips(const GemmRequest &request) {
@@ -95,7 +82,7 @@ Strips cut_in_strips(const Context &context, const GemmRow &row, const GemmReque
   strips.dense_bytes = aligned(static_cast<size_t>(round_up(strips.length, kPanelLanes) * line_bytes));
   MatrixView longest = whole.b;
   longest.rows = strips.length;
-  GemmRequest largest = strip_of(whole, longest, 0);
+  GemmRequest largest = columns_of(whole, longest, 0);
   largest.m = strips.row_length;
   strips.scratch_bytes = aligned(row.scratch_bytes(largest));
   return strips;
@@ -105,34 +92,17 @@ Status run_in_strips(Context &context, const MatrixView &b, const GemmRow &row, 
   const Strips strips = cut_in_strips(context, row, whole);
   StripWriter writer;
   LPT_TRY(writer.choose_row(context, b));
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(strips.bytes(), &memory));
   const auto multiply = [&](int64_t item, std::byte *mine) {
     const int64_t begin = item / strips.row_count * strips.length;
     const MatrixView dense = writer.write(b, whole.b, begin, std::min(strips.length, whole.n - begin), mine);
-    GemmRequest request = strip_of(whole, dense, begin);
+    GemmRequest request = columns_of(whole, dense, begin);
     request.first_row = item % strips.row_count * strips.row_length;
     request.m = std::min(strips.row_length, whole.m - request.first_row);
     request.scratch = mine + strips.dense_bytes;
     row.run(request);
   };
-  // A thread takes the next one when it has ended one.
-  const int64_t count = strips.items();
-  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(count, 100);
-  for (int64_t step = 0; step < steps; ++step) {
-    const int64_t end = count * (step + 1) / steps;
-    std::atomic<int64_t> next{count * step / steps};
-    const auto work = [&](int64_t thread) {
-      std::byte *const mine = memory + static_cast<size_t>(thread) * (strips.dense_bytes + strips.scratch_bytes);
-      for (int64_t item = next++; item < end; item = next++) multiply(item, mine);
-    };
-    parallel_for(context, strips.threads, std::cref(work));
-    if (context.progress == nullptr) continue;
-    const int64_t all = whole.n * whole.m;
-    const int64_t done = end == count ? all : all / count * end;
-    if (context.progress(context.progress_user, done, all) != 0) return cancelled(done, all);
-  }
-  return {};
+  return run_in_turn(context, {strips.items(), strips.threads, strips.dense_bytes + strips.scratch_bytes},
+                     whole.m * whole.n, multiply);
 }
 
 }  // namespace lpt

@@ -1,8 +1,6 @@
 #include "src/ops/gemm_tiles.hpp"
 
-#include <atomic>
 #include <cstring>
-#include <functional>
 
 #include "kernels/gemm/panels.hpp"
 #include "src/ops/weights_panels.hpp"
@@ -139,16 +137,11 @@ void gather_scales(const MatrixView &tiles, int64_t index, const Line &line, con
 // One line by some rows of a. Operands may be without data.
 GemmRequest line_request(const GemmRequest &whole, int64_t index, int64_t row, const MatrixView &a,
                          const MatrixView &panels) {
-  GemmRequest request = whole;
-  const int64_t column = first_lane(whole.b, index);
+  GemmRequest request = columns_of(whole, panels, first_lane(whole.b, index));
   request.a = a;
-  request.b = panels;
-  request.c = cut_columns(cut_rows(whole.c, row, a.rows), column, panels.rows);
+  request.c = cut_rows(request.c, row, a.rows);
   request.m = a.rows;
-  request.n = panels.rows;
   request.k = panels.columns;
-  const int64_t bias_bytes = whole.is_f64 ? sizeof(double) : sizeof(float);
-  if (whole.bias != nullptr) request.bias = static_cast<const std::byte *>(whole.bias) + column * bias_bytes;
   return request;
 }
 
@@ -239,24 +232,8 @@ Status measure_tiles(Context &context, const GemmRow *planned, const GemmRequest
 Status run_in_tiles(Context &context, const GemmRow *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
-  const int64_t count = work.count();
-  std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(work.threads) * work.thread_bytes(), &memory));
-  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(count, 100);
-  for (int64_t step = 0; step < steps; ++step) {
-    const int64_t end = count * (step + 1) / steps;
-    std::atomic<int64_t> next{count * step / steps};
-    const auto run = [&](int64_t thread) {
-      std::byte *const mine = memory + static_cast<size_t>(thread) * work.thread_bytes();
-      for (int64_t item = next++; item < end; item = next++) run_item(whole, work, item, mine);
-    };
-    parallel_for(context, work.threads, std::cref(run));
-    if (context.progress == nullptr) continue;
-    const int64_t all = whole.m * whole.n;
-    const int64_t done = end == count ? all : all / count * end;
-    if (context.progress(context.progress_user, done, all) != 0) return cancelled(done, all);
-  }
-  return {};
+  return run_in_turn(context, {work.count(), work.threads, work.thread_bytes()}, whole.m * whole.n,
+                     [&](int64_t item, std::byte *mine) { run_item(whole, work, item, mine); });
 }
 
 }  // namespace lpt

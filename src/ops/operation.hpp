@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <span>
 
@@ -153,6 +155,34 @@ Status run_reported(Context &context, int64_t count, int64_t work, const Body &b
     parallel_for(context, end - begin, [&](int64_t i) { body(begin + i); });
     const auto share = static_cast<double>(end) / static_cast<double>(count);
     const int64_t done = end == count ? work : static_cast<int64_t>(static_cast<double>(work) * share);
+    if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
+  }
+  return {};
+}
+
+// Items that threads take in turn, each with bytes of scratch of its own.
+struct Turns {
+  int64_t count, threads;
+  size_t thread_bytes;
+};
+
+// Runs body(item, scratch) for each: a thread takes the next one when it has ended one. Tells how much of `work` is done as
+// run_reported() does.
+template <typename Body>
+Status run_in_turn(Context &context, const Turns &turns, int64_t work, const Body &body) {
+  std::byte *memory = nullptr;
+  LPT_TRY(context.arena->take(static_cast<size_t>(turns.threads) * turns.thread_bytes, &memory));
+  const int64_t steps = context.progress == nullptr ? 1 : std::min<int64_t>(turns.count, 100);
+  for (int64_t step = 0; step < steps; ++step) {
+    const int64_t end = turns.count * (step + 1) / steps;
+    std::atomic<int64_t> next{turns.count * step / steps};
+    const auto take = [&](int64_t thread) {
+      std::byte *const mine = memory + static_cast<size_t>(thread) * turns.thread_bytes;
+      for (int64_t item = next++; item < end; item = next++) body(item, mine);
+    };
+    parallel_for(context, turns.threads, std::cref(take));
+    if (context.progress == nullptr) continue;
+    const int64_t done = end == turns.count ? work : work / turns.count * end;
     if (context.progress(context.progress_user, done, work) != 0) return cancelled(done, work);
   }
   return {};
