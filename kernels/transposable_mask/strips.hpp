@@ -19,8 +19,16 @@ struct Strip {
   int64_t from_stride;  // in bytes
   int64_t from_bytes;   // of a number
   uint8_t *to;
-  int rows;  // of the request; what lies beyond counts as zeros
+  int rows;      // of the request; what lies beyond counts as zeros
+  int64_t next;  // bytes to the same place of the next strip; 0: not to be asked for
 };
+
+// The strip that follows is asked for while it and this one fit in the second cache: memory answers later than the next tiles
+// of these rows are needed.
+inline int64_t bytes_to_next(int64_t strip_bytes) {
+  constexpr int64_t kMost = int64_t{512} << 10;
+  return strip_bytes <= kMost ? strip_bytes : 0;
+}
 
 // Row i of kVectors vectors, whole or what there is of them. The next ones are asked for: their tiles come after many
 // operations on these, and in rows far apart.
@@ -38,6 +46,7 @@ template <typename Isa, lpt_format kPlain, bool kIsWhole, int kVectors>
     if (kIsWhole) {
       constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
       __builtin_prefetch(static_cast<const char *>(row) + (at + kVectors * kWidth) * kBytes);
+      __builtin_prefetch(static_cast<const char *>(row) + at * kBytes + strip.next, 0, 2);
     }
     weights[j] = Isa::magnitude(Isa::template load<kPlain>(row, at, left));
     if (importance != nullptr) {
@@ -76,7 +85,8 @@ void solve_strips(const TransposableMaskRequest &request) {
                          stride,
                          kBytes,
                          static_cast<uint8_t *>(request.mask.data) + row * request.mask.row_stride,
-                         static_cast<int>(rows)};
+                         static_cast<int>(rows),
+                         bytes_to_next(Solver::kRows * stride)};
     int64_t column = 0;
     for (; rows == Solver::kRows && column + Solver::kColumns <= source.columns; column += Solver::kColumns) {
       Solver::template solve<kPlain, true>(strip, column, Solver::kColumns);
