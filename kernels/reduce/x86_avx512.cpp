@@ -1,0 +1,10 @@
+// Reductions for AVX-512.
+#include "kernels/reduce/avx512_numbers.hpp"
+#include "kernels/reduce/reduce_walk.hpp"
+#include "kernels/reduce/rows.hpp"
+
+namespace lpt {
+
+void reduce_x86_avx512(const ReduceRequest &request) { reduce_any<Avx512Numbers>(request); }
+
+}  // namespace lpt
