@@ -108,7 +108,10 @@ enum lpt_status_values {
   LPT_OUT_OF_MEMORY = 3,    /**< Memory could not be had. */
   LPT_INVALID_STATE = 4,    /**< A saved state is truncated, damaged, or of another kind; nothing was changed. */
   LPT_INTERNAL = 5,         /**< A defect of the library. */
-  LPT_CANCELLED = 6         /**< The progress callback asked for it; outputs hold parts of the result. */
+  LPT_CANCELLED = 6,        /**< The progress callback asked for it; outputs hold parts of the result. */
+  LPT_ABORTED = 7,          /**< Another rank has left or given up; the text names it. Outputs may hold parts. */
+  LPT_TIMEOUT = 8,          /**< Another rank did not come in time; the text names those that are missing. */
+  LPT_MISMATCH = 9          /**< Ranks do not agree about a collective, or bytes were damaged on their way. */
 };
 
 /**
@@ -2818,6 +2821,300 @@ LPT_API lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_opti
  */
 LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
                                             const void *buffer, size_t buffer_bytes);
+
+/* ---------------------------------------------------------------- ranks -------------------------------------------- */
+
+/** @brief The meeting place of ranks that are threads of one process. Any thread may use it at any time. */
+typedef struct lpt_comm_group lpt_comm_group;
+
+/** @brief One rank's end of a communicator. Belongs to the thread that uses its context: one thread, one rank, one comm. */
+typedef struct lpt_comm lpt_comm;
+
+/** @brief A collective that is under way. Waited for with lpt_future_wait(). */
+typedef struct lpt_future lpt_future;
+
+/** @brief Flag of lpt_comm_options: every message carries a checksum, and damaged bytes are found. */
+#define LPT_COMM_CHECKSUMS UINT64_C(4)
+
+/** @brief Flag of lpt_comm_options: local ranks send messages as processes do, in place of reading each other's memory. */
+#define LPT_COMM_MESSAGES UINT64_C(8)
+
+/** @brief How ranks meet. */
+typedef struct lpt_comm_options {
+  size_t struct_size;           /**< sizeof(lpt_comm_options) of the caller. */
+  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES. */
+  double timeout_seconds;       /**< How long a rank waits for the others before it gives up; 0: for ever. */
+  double link_latency_seconds;  /**< Local ranks, emulation of a link: how long each message is on its way. */
+  double link_bytes_per_second; /**< Local ranks, emulation: what a rank's link takes; 0: as fast as memory. */
+  int64_t damaged_message;      /**< For tests: the message of this rank that is damaged, from 1; 0: none. */
+} lpt_comm_options;
+
+/** @brief Defaults of lpt_comm_options. */
+#define LPT_COMM_OPTIONS_INIT \
+  { sizeof(lpt_comm_options), 0, 600.0, 0.0, 0.0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_COMM_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size);
+
+/** @brief What a communicator is, and what went through it. */
+typedef struct lpt_comm_values {
+  size_t struct_size;     /**< sizeof(lpt_comm_values) of the caller. */
+  int32_t rank;           /**< From 0. */
+  int32_t rank_count;     /**< Ranks that share it. */
+  char engine[32];        /**< "local", "local messages", "openmpi", "mpich". */
+  int64_t collectives;    /**< Finished by this rank. */
+  int64_t bytes_sent;     /**< Payload that left this rank for others, scales included; headers are not. */
+  int64_t bytes_received; /**< Payload that came from others. */
+  double seconds;         /**< Wall time inside collectives, waiting for others included; of futures too. */
+} lpt_comm_values;
+
+/** @brief Defaults of lpt_comm_values. */
+#define LPT_COMM_VALUES_INIT \
+  { sizeof(lpt_comm_values), 0, 0, "", 0, 0, 0, 0.0 }
+
+/**
+ * @brief Writes the defaults of LPT_COMM_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_comm_values_init(lpt_comm_values *values, size_t struct_size);
+
+/**
+ * @brief Makes the meeting place for `rank_count` threads. It has no context: every rank brings its own.
+ * @param rank_count 1 to 1024.
+ * @param out_group returned; destroy with lpt_comm_group_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group);
+
+/**
+ * @brief Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
+ * @param group NULL is allowed. Any thread, at any time.
+ */
+LPT_API void lpt_comm_group_abort(lpt_comm_group *group);
+
+/**
+ * @brief Lets go of the group. Comms that were made with it live on.
+ * @param group NULL is allowed.
+ */
+LPT_API void lpt_comm_group_destroy(lpt_comm_group *group);
+
+/**
+ * @brief Takes a rank's place in a group; returns when all ranks have come.
+ *
+ * Ranks call collectives in the same order with the same shapes and formats; one that does not is found, every rank is told
+ * which, and the comm is broken: it can only be destroyed. A rank that ends its comm early frees the others with
+ * LPT_ABORTED; one that does not come within the time limit is named by LPT_TIMEOUT. A call that is refused for its
+ * arguments takes no part: others wait for a better one. Ranks share the processor's cores: give each context its part of them.
+ *
+ * @param context of this rank.
+ * @param group the meeting place.
+ * @param rank 0 to rank_count - 1; each once.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param out_comm returned; destroy with lpt_comm_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *group, int32_t rank,
+                                         const lpt_comm_options *options, lpt_comm **out_comm);
+
+/**
+ * @brief Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of
+ *        their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
+ * @param context of this rank.
+ * @param comm whole.
+ * @param color which part, at least 0; -1: none.
+ * @param key place in the part.
+ * @param out_comm returned, NULL with color -1; destroy with lpt_comm_destroy(). It lives on without `comm`.
+ * @return as lpt_comm_create_local().
+ */
+LPT_API lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, int32_t key,
+                                  lpt_comm **out_comm);
+
+/**
+ * @brief Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
+ * @param comm NULL is allowed.
+ */
+LPT_API void lpt_comm_destroy(lpt_comm *comm);
+
+/**
+ * @brief Tells rank, ranks, engine and what was sent.
+ * @param context the context.
+ * @param comm the communicator.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_values *out_values);
+
+/**
+ * @brief Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller
+ *        owns must live until then.
+ * @param context any.
+ * @param future of a collective; may be asked again.
+ * @return what the collective came to, with its text.
+ */
+LPT_API lpt_status lpt_future_wait(lpt_context *context, lpt_future *future);
+
+/**
+ * @brief Tells whether a collective has ended; waits for nothing.
+ * @param context any.
+ * @param future of a collective.
+ * @param out_is_done returned: 1 or 0.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_future_is_done(lpt_context *context, const lpt_future *future, int32_t *out_is_done);
+
+/**
+ * @brief Lets go of a future. The collective goes on.
+ * @param future NULL is allowed.
+ */
+LPT_API void lpt_future_destroy(lpt_future *future);
+
+/* ---------------------------------------------------------------- collectives --------------------------------------- */
+
+/** @brief What the numbers of all ranks become; one of lpt_reduction_values. */
+typedef int32_t lpt_reduction;
+
+/** @brief Values of lpt_reduction. */
+enum lpt_reduction_values {
+  LPT_REDUCTION_SUM = 0,     /**< Added in the order of ranks, in f32; f64 in f64. */
+  LPT_REDUCTION_AVERAGE = 1, /**< The sum divided by the number of ranks. */
+  LPT_REDUCTION_MAXIMUM = 2, /**< The largest; a NaN gives a NaN. */
+  LPT_REDUCTION_MINIMUM = 3  /**< The smallest; a NaN gives a NaN. */
+};
+
+/** @brief How to reduce. */
+typedef struct lpt_reduce_options {
+  size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
+  uint64_t flags;          /**< LPT_CHECK_ONLY. */
+  lpt_reduction reduction; /**< What the numbers become. */
+  int32_t reserved;        /**< 0. */
+  double factor;           /**< The result is multiplied by it before it is rounded; finite. */
+} lpt_reduce_options;
+
+/** @brief Defaults of lpt_reduce_options. */
+#define LPT_REDUCE_OPTIONS_INIT \
+  { sizeof(lpt_reduce_options), 0, LPT_REDUCTION_SUM, 0, 1.0 }
+
+/**
+ * @brief Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_reduce_options_init(lpt_reduce_options *options, size_t struct_size);
+
+/**
+ * @brief Returns when all ranks have called it.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH.
+ */
+LPT_API lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm);
+
+/**
+ * @brief Reduces a tensor of every rank and gives all of them the result.
+ *
+ * Every rank ends with the same bits, on every engine: ranks are added in their order, whatever the number of threads and
+ * the way of the bytes. f16 and bf16 are added in f32 and rounded once. Bytes that leave a rank: 2 · (R - 1) / R of the
+ * tensor's on average; a tensor too small for that is sent whole to every rank.
+ *
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param input borrowed; f64, f32, bf16 or f16, of any shape, rows with any stride; the same shape on all ranks.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param output written; same shape and format. May be the input.
+ * @param out_future NULL: done on return. Else returned; destroy with lpt_future_destroy(). Collectives of a comm run in the
+ *        order in which they were called.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
+                                  const lpt_reduce_options *options, lpt_tensor *output, lpt_future **out_future);
+
+/**
+ * @brief Reduces a tensor of every rank and gives each rank its part of the result, along the first axis.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param input borrowed; as for lpt_all_reduce().
+ * @param counts borrowed; extent of each rank's part along the first axis, rank_count numbers that add up to the input's;
+ *        0 is allowed. NULL: equal parts. The same on all ranks.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param output written; the part of this rank, in the input's format. May not overlap the input.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
+                                      const int64_t *counts, const lpt_reduce_options *options, lpt_tensor *output,
+                                      lpt_future **out_future);
+
+/**
+ * @brief Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param input borrowed; the part of this rank, of any format without a tensor scale; parts of formats with scales are whole blocks.
+ * @param counts borrowed; as for lpt_reduce_scatter(), of the output.
+ * @param output written; in the input's format. May hold the input at its place.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
+                                  lpt_tensor *output, lpt_future **out_future);
+
+/**
+ * @brief Gives all ranks the tensor of one, with all its scales.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param root the rank that has it.
+ * @param tensor read at the root, written elsewhere; of any format, the same shape on all ranks.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_broadcast(lpt_context *context, lpt_comm *comm, int32_t root, lpt_tensor *tensor,
+                                 lpt_future **out_future);
+
+/**
+ * @brief Sends each rank a part of the input, and puts together what comes from each, along the first axis.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param input borrowed; of any format without a tensor scale.
+ * @param send_counts borrowed; extent along the first axis of what goes to each rank; they add up to the input's; 0 is
+ *        allowed. NULL: equal parts.
+ * @param receive_counts borrowed; of what comes from each rank; they add up to the output's. NULL: equal parts.
+ * @param output written; in the input's format, same other extents. May not overlap the input.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_all_to_all(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
+                                  const int64_t *send_counts, const int64_t *receive_counts, lpt_tensor *output,
+                                  lpt_future **out_future);
+
+/**
+ * @brief Sends a tensor to one rank. It may return before the other has received.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param tensor borrowed; of any format.
+ * @param peer the other rank.
+ * @param tag 0 to 32767; messages of one tag arrive in their order.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_send(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor, int32_t peer, int32_t tag,
+                            lpt_future **out_future);
+
+/**
+ * @brief Receives a tensor from one rank.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param tensor written; the format and the shape that were sent.
+ * @param peer the other rank.
+ * @param tag as sent.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_receive(lpt_context *context, lpt_comm *comm, lpt_tensor *tensor, int32_t peer, int32_t tag,
+                               lpt_future **out_future);
 
 /* ---------------------------------------------------------------- monitor ------------------------------------------ */
 

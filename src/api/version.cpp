@@ -34,6 +34,12 @@ const char *lpt_status_string(lpt_status status) {
       return "internal error";
     case LPT_CANCELLED:
       return "cancelled";
+    case LPT_ABORTED:
+      return "aborted";
+    case LPT_TIMEOUT:
+      return "timeout";
+    case LPT_MISMATCH:
+      return "mismatch";
     default:
       return "unknown status";
   }

@@ -23,7 +23,10 @@ enum class HandleKind : uint32_t {
   kOptimizer = 0x4C505406,
   kStatistics = 0x4C505407,
   kGemmPlan = 0x4C505408,
-  kMonitor = 0x4C505409
+  kMonitor = 0x4C505409,
+  kCommGroup = 0x4C50540A,
+  kComm = 0x4C50540B,
+  kFuture = 0x4C50540C
 };
 
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.

@@ -120,6 +120,8 @@ struct World {
   lpt_context *out_context = canary_handle<lpt_context>();
   lpt_tensor *out_tensor = canary_handle<lpt_tensor>();
   lpt_scaler *out_scaler = canary_handle<lpt_scaler>();
+  lpt_comm *out_comm = canary_handle<lpt_comm>();
+  lpt_future *out_future = canary_handle<lpt_future>();
   lpt_recipe *out_recipe = canary_handle<lpt_recipe>();
   lpt_linear *out_linear = canary_handle<lpt_linear>();
   lpt_optimizer *out_optimizer = canary_handle<lpt_optimizer>();
@@ -127,6 +129,10 @@ struct World {
   int64_t out_number = 0xC7C7C7C7;
   std::vector<uint8_t> buffer = std::vector<uint8_t>(4096, kCanary);
   char error_text[256] = "";  // of calls without a context
+
+  // Ranks: a comm of one; nobody comes to the pair.
+  Group group, pair;
+  Comm comm;
 
   World() {
     lpt_context *own = owner.get();
@@ -165,6 +171,10 @@ struct World {
     optimizer_state = save_parameter(0);
     watched.push_back(parameter.get());
     watched.push_back(other_parameter.get());
+
+    EXPECT_EQ(LPT_OK, lpt_comm_group_create(1, out(group)));
+    EXPECT_EQ(LPT_OK, lpt_comm_group_create(2, out(pair)));
+    EXPECT_TRUE(ok(own, lpt_comm_create_local(own, group.get(), 0, nullptr, out(comm))));
   }
 
   Tensor forward(int64_t rows) {
@@ -213,6 +223,8 @@ struct World {
     const uintptr_t numbers[] = {reinterpret_cast<uintptr_t>(out_context),
                                  reinterpret_cast<uintptr_t>(out_tensor),
                                  reinterpret_cast<uintptr_t>(out_scaler),
+                                 reinterpret_cast<uintptr_t>(out_comm),
+                                 reinterpret_cast<uintptr_t>(out_future),
                                  reinterpret_cast<uintptr_t>(out_recipe),
                                  reinterpret_cast<uintptr_t>(out_linear),
                                  reinterpret_cast<uintptr_t>(out_optimizer),
@@ -351,6 +363,20 @@ inline lpt_status add(World &w, Change change) {
 }
 
 template <typename Change>
+inline lpt_status create_comm(World &w, int32_t rank, Change change) {
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  change(options);
+  return lpt_comm_create_local(w.c, w.pair.get(), rank, &options, &w.out_comm);
+}
+
+template <typename Change>
+inline lpt_status all_reduce(World &w, const Tensor &input, const Tensor &output, Change change) {
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  change(options);
+  return lpt_all_reduce(w.c, w.comm.get(), input.get(), &options, output.get(), &w.out_future);
+}
+
+template <typename Change>
 inline lpt_status step(World &w, std::vector<int64_t> indices, const Tensor &gradient, const Tensor &parameter,
                        Change change) {
   lpt_step_options options = LPT_STEP_OPTIONS_INIT;
@@ -399,6 +425,7 @@ extern const std::vector<BadCall> kRecipeCalls;
 extern const std::vector<BadCall> kLinearCalls;
 extern const std::vector<BadCall> kLayerCalls;
 extern const std::vector<BadCall> kOptimizerCalls;
+extern const std::vector<BadCall> kCollectiveCalls;
 extern const std::vector<BadCall> kDialectCalls;
 extern const std::vector<BadCall> kNullContextCalls;
 

@@ -204,6 +204,13 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_METHOD_ADAM, 1),
     VALUE(LPT_METHOD_SGD, 2),
     VALUE(LPT_METHOD_LION, 3),
+    VALUE(LPT_ABORTED, 7),
+    VALUE(LPT_TIMEOUT, 8),
+    VALUE(LPT_MISMATCH, 9),
+    VALUE(LPT_REDUCTION_SUM, 0),
+    VALUE(LPT_REDUCTION_AVERAGE, 1),
+    VALUE(LPT_REDUCTION_MAXIMUM, 2),
+    VALUE(LPT_REDUCTION_MINIMUM, 3),
     VALUE(LPT_FORMAT_DYNAMIC_1X256, 99),
 };
 
@@ -213,6 +220,8 @@ TEST(Constants, KeepTheirValues) {
   for (const Constant &constant : kConstants) EXPECT_EQ(constant.expected, constant.found) << constant.name;
   EXPECT_EQ(UINT64_C(1), LPT_CHECK_ONLY);
   EXPECT_EQ(UINT64_C(2), LPT_KEEP_TENSOR_SCALE);
+  EXPECT_EQ(UINT64_C(4), LPT_COMM_CHECKSUMS);
+  EXPECT_EQ(UINT64_C(8), LPT_COMM_MESSAGES);
 }
 
 TEST(Types, KeepTheirWidths) {
@@ -224,7 +233,7 @@ TEST(Types, KeepTheirWidths) {
         sizeof(lpt_history_rule), sizeof(lpt_zero_rule),    sizeof(lpt_dialect),    sizeof(lpt_cast),
         sizeof(lpt_operand),      sizeof(lpt_product),      sizeof(lpt_signs),      sizeof(lpt_axis),
         sizeof(lpt_source),       sizeof(lpt_output_scale), sizeof(lpt_smoothing),  sizeof(lpt_underflow),
-        sizeof(lpt_noise)}) {
+        sizeof(lpt_noise),        sizeof(lpt_reduction)}) {
     EXPECT_EQ(4u, size);
   }
 }

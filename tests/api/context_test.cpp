@@ -53,7 +53,10 @@ TEST(Status, HasANameForEveryNumber) {
   EXPECT_STREQ("invalid state", lpt_status_string(LPT_INVALID_STATE));
   EXPECT_STREQ("internal error", lpt_status_string(LPT_INTERNAL));
   EXPECT_STREQ("cancelled", lpt_status_string(LPT_CANCELLED));
-  for (const lpt_status none : {-1, 7, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
+  EXPECT_STREQ("aborted", lpt_status_string(LPT_ABORTED));
+  EXPECT_STREQ("timeout", lpt_status_string(LPT_TIMEOUT));
+  EXPECT_STREQ("mismatch", lpt_status_string(LPT_MISMATCH));
+  for (const lpt_status none : {-1, 10, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
 }
 
 // ---- error text and explanation

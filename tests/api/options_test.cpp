@@ -64,6 +64,9 @@ void for_each_struct(Body body) {
        Defaults<lpt_optimizer_parameter>{lpt_optimizer_parameter_init, LPT_OPTIMIZER_PARAMETER_INIT});
   body("lpt_step_options", Defaults<lpt_step_options>{lpt_step_options_init, LPT_STEP_OPTIONS_INIT});
   body("lpt_optimizer_values", Defaults<lpt_optimizer_values>{lpt_optimizer_values_init, LPT_OPTIMIZER_VALUES_INIT});
+  body("lpt_comm_options", Defaults<lpt_comm_options>{lpt_comm_options_init, LPT_COMM_OPTIONS_INIT});
+  body("lpt_comm_values", Defaults<lpt_comm_values>{lpt_comm_values_init, LPT_COMM_VALUES_INIT});
+  body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
   body("lpt_gradient_values", Defaults<lpt_gradient_values>{lpt_gradient_values_init, LPT_GRADIENT_VALUES_INIT});
 }
 

@@ -21,6 +21,9 @@ struct Destroy {
   void operator()(lpt_recipe *handle) const { lpt_recipe_destroy(handle); }
   void operator()(lpt_linear *handle) const { lpt_linear_destroy(handle); }
   void operator()(lpt_optimizer *handle) const { lpt_optimizer_destroy(handle); }
+  void operator()(lpt_comm_group *handle) const { lpt_comm_group_destroy(handle); }
+  void operator()(lpt_comm *handle) const { lpt_comm_destroy(handle); }
+  void operator()(lpt_future *handle) const { lpt_future_destroy(handle); }
 };
 
 template <typename Handle>
@@ -31,6 +34,9 @@ using Scaler = Owned<lpt_scaler>;
 using Recipe = Owned<lpt_recipe>;
 using Linear = Owned<lpt_linear>;
 using Optimizer = Owned<lpt_optimizer>;
+using Group = Owned<lpt_comm_group>;
+using Comm = Owned<lpt_comm>;
+using Future = Owned<lpt_future>;
 
 // The place for an out-parameter; gives it to the owner at the end of the call's statement.
 template <typename Handle>

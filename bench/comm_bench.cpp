@@ -1,0 +1,156 @@
+// How fast ranks that are threads reduce to all, beside what memory gives them: as many threads that add up their share of
+// the arrays by a plain loop and store it to every place, and memcpy, in the same run.
+//
+//   comm_bench [RANKS] [MEBIBYTES]
+//
+// Defaults: 2 ranks, 64 MiB for each. Each figure is the median of runs in turn; times are from the first rank's start to
+// the last one's end.
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "bench/peaks.hpp"
+#include "lpt.h"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int kRounds = 15;
+
+void demand(lpt_context *context, lpt_status status) {
+  if (status == LPT_OK) return;
+  std::fprintf(stderr, "comm_bench: %s\n", lpt_context_error(context));
+  std::exit(1);
+}
+
+class Bench {
+ public:
+  Bench(int32_t ranks, int64_t bytes) : ranks_(ranks), count_(bytes / 4), start_(ranks) {
+    for (int32_t q = 0; q < ranks; ++q) {
+      inputs_.emplace_back(static_cast<size_t>(count_), 1.0f);
+      outputs_.emplace_back(static_cast<size_t>(count_), 0.0f);  // on 16 bytes, as the allocator gives it
+    }
+  }
+
+  void run() {
+    lpt_comm_group *group = nullptr;
+    demand(nullptr, lpt_comm_group_create(ranks_, &group));
+    std::vector<std::thread> threads;
+    for (int32_t q = 0; q < ranks_; ++q) threads.emplace_back([this, group, q] { work(group, q); });
+    for (std::thread &thread : threads) thread.join();
+    lpt_comm_group_destroy(group);
+  }
+
+ private:
+  void work(lpt_comm_group *group, int32_t rank) {
+    lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+    options.thread_count = 1;
+    lpt_context *context = nullptr;
+    lpt_comm *comm = nullptr;
+    demand(nullptr, lpt_context_create(&options, &context));
+    demand(context, lpt_comm_create_local(context, group, rank, nullptr, &comm));
+    lpt_tensor *input = nullptr, *output = nullptr;
+    const auto self = static_cast<size_t>(rank);
+    demand(context, lpt_matrix_wrap(context, LPT_FORMAT_F32, inputs_[self].data(), 1, count_, 0, &input));
+    demand(context, lpt_matrix_wrap(context, LPT_FORMAT_F32, outputs_[self].data(), 1, count_, 0, &output));
+    const std::vector<std::function<void()>> bodies = {
+        [&] { demand(context, lpt_all_reduce(context, comm, input, nullptr, output, nullptr)); },
+        [&] { demand(context, lpt_all_reduce(context, comm, output, nullptr, output, nullptr)); },
+        [&] { add_by_hand(rank); },
+        [&] { add_past_caches(rank); },
+        [&] { std::memcpy(outputs_[self].data(), inputs_[self].data(), static_cast<size_t>(count_) * 4); },
+    };
+    std::vector<std::vector<double>> times(bodies.size());
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < bodies.size(); ++i) {
+        start_.arrive_and_wait();
+        const double begin = now();
+        bodies[i]();
+        start_.arrive_and_wait();
+        times[i].push_back(now() - begin);
+      }
+    }
+    if (rank == 0) report(times);
+    lpt_tensor_destroy(output);
+    lpt_tensor_destroy(input);
+    lpt_comm_destroy(comm);
+    lpt_context_destroy(context);
+  }
+
+  // The same with stores that go past the caches; of two ranks.
+  void add_past_caches(int32_t rank) {
+#if defined(__SSE2__)
+    if (ranks_ != 2) return;
+    const int64_t quarter = count_ / 8, begin = quarter * rank * 4, end = quarter * (rank + 1) * 4;
+    const float *const a = inputs_[0].data(), *const b = inputs_[1].data();
+    for (int64_t i = begin; i < end; i += 4) {
+      const __m128 sum = _mm_add_ps(_mm_loadu_ps(a + i), _mm_loadu_ps(b + i));
+      _mm_stream_ps(outputs_[0].data() + i, sum);
+      _mm_stream_ps(outputs_[1].data() + i, sum);
+    }
+    _mm_sfence();
+#else
+    static_cast<void>(rank);
+#endif
+  }
+
+  void add_by_hand(int32_t rank) {
+    const int64_t begin = count_ * rank / ranks_, end = count_ * (rank + 1) / ranks_;
+    if (ranks_ == 2) {  // what a compiler makes of it
+      const float *const a = inputs_[0].data(), *const b = inputs_[1].data();
+      float *__restrict const first = outputs_[0].data(), *__restrict const second = outputs_[1].data();
+      for (int64_t i = begin; i < end; ++i) first[i] = second[i] = a[i] + b[i];
+      return;
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      float sum = inputs_[0][static_cast<size_t>(i)];
+      for (size_t q = 1; q < inputs_.size(); ++q) sum += inputs_[q][static_cast<size_t>(i)];
+      for (std::vector<float> &output : outputs_) output[static_cast<size_t>(i)] = sum;
+    }
+  }
+
+  void report(std::vector<std::vector<double>> &times) const {
+    std::vector<double> medians;
+    for (std::vector<double> &of_one : times) {
+      std::sort(of_one.begin(), of_one.end());
+      medians.push_back(of_one[of_one.size() / 2]);
+    }
+    std::printf("%d ranks, %lld KiB of f32 each, load average %.1f\n", ranks_, static_cast<long long>(count_ >> 8),
+                load_average());
+    const double by_hand = ranks_ == 2 ? std::min(medians[2], medians[3]) : medians[2];
+    std::printf("all_reduce            %10.1f us  %.2f of adding by hand (0.7 asked for 2 ranks, 64 MiB)\n",
+                1e6 * medians[0], by_hand / medians[0]);
+    std::printf("all_reduce in place   %10.1f us  %.2f of adding by hand\n", 1e6 * medians[1], by_hand / medians[1]);
+    std::printf("adding by hand        %10.1f us", 1e6 * medians[2]);
+    if (ranks_ == 2) std::printf(", past the caches %.1f us", 1e6 * medians[3]);
+    std::printf("\nmemcpy of each array  %10.1f us\n", 1e6 * medians[4]);
+  }
+
+  const int32_t ranks_;
+  const int64_t count_;
+  std::barrier<> start_;
+  std::vector<std::vector<float>> inputs_, outputs_;
+};
+
+}  // namespace
+}  // namespace lpt::bench
+
+int main(int argument_count, char **arguments) {
+  const int ranks = argument_count > 1 ? std::atoi(arguments[1]) : 2;
+  const double mebibytes = argument_count > 2 ? std::atof(arguments[2]) : 64.0;
+  if (ranks < 1 || ranks > 64 || !(mebibytes > 0.0)) {
+    std::fprintf(stderr, "usage: comm_bench [RANKS] [MEBIBYTES]\n");
+    return 2;
+  }
+  lpt::bench::Bench(ranks, static_cast<int64_t>(mebibytes * (1 << 20))).run();
+}

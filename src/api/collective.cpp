@@ -1,0 +1,81 @@
+#include "src/ops/collective.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+namespace {
+
+// Checks the comm, reads the options of a reduction, runs body(context, comm, options).
+template <typename Body>
+lpt_status reduce(lpt_context *context, lpt_comm *comm, const lpt_reduce_options *options, const Body &body) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_reduce_options known = LPT_REDUCE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    return body(self, *comm, known);
+  });
+}
+
+template <typename Body>
+lpt_status move(lpt_context *context, lpt_comm *comm, const Body &body) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    return body(self, *comm);
+  });
+}
+
+}  // namespace
+
+void lpt_reduce_options_init(lpt_reduce_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_REDUCE_OPTIONS_INIT);
+}
+
+lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm) {
+  return move(context, comm, [&](Context &self, Comm &ours) { return barrier(self, ours); });
+}
+
+lpt_status lpt_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
+                          const lpt_reduce_options *options, lpt_tensor *output, lpt_future **out_future) {
+  return reduce(context, comm, options, [&](Context &self, Comm &ours, const lpt_reduce_options &known) {
+    return all_reduce(self, ours, input, known, output, out_future);
+  });
+}
+
+lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
+                              const lpt_reduce_options *options, lpt_tensor *output, lpt_future **out_future) {
+  return reduce(context, comm, options, [&](Context &self, Comm &ours, const lpt_reduce_options &known) {
+    return reduce_scatter(self, ours, input, counts, known, output, out_future);
+  });
+}
+
+lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
+                          lpt_tensor *output, lpt_future **out_future) {
+  return move(context, comm,
+              [&](Context &self, Comm &ours) { return all_gather(self, ours, input, counts, output, out_future); });
+}
+
+lpt_status lpt_broadcast(lpt_context *context, lpt_comm *comm, int32_t root, lpt_tensor *tensor,
+                         lpt_future **out_future) {
+  return move(context, comm,
+              [&](Context &self, Comm &ours) { return broadcast(self, ours, root, tensor, out_future); });
+}
+
+lpt_status lpt_all_to_all(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *send_counts,
+                          const int64_t *receive_counts, lpt_tensor *output, lpt_future **out_future) {
+  return move(context, comm, [&](Context &self, Comm &ours) {
+    return all_to_all(self, ours, input, send_counts, receive_counts, output, out_future);
+  });
+}
+
+lpt_status lpt_send(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor, int32_t peer, int32_t tag,
+                    lpt_future **out_future) {
+  return move(context, comm,
+              [&](Context &self, Comm &ours) { return send(self, ours, tensor, peer, tag, out_future); });
+}
+
+lpt_status lpt_receive(lpt_context *context, lpt_comm *comm, lpt_tensor *tensor, int32_t peer, int32_t tag,
+                       lpt_future **out_future) {
+  return move(context, comm,
+              [&](Context &self, Comm &ours) { return receive(self, ours, tensor, peer, tag, out_future); });
+}

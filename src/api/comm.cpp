@@ -1,0 +1,77 @@
+#include "src/ops/comm.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_COMM_OPTIONS_INIT);
+}
+
+void lpt_comm_values_init(lpt_comm_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_COMM_VALUES_INIT);
+}
+
+lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group) {
+  return guard_without_context([&]() -> Status {
+    LPT_TRY(check_out(out_group, "out_group"));
+    return create_group(rank_count, out_group);
+  });
+}
+
+void lpt_comm_group_abort(lpt_comm_group *group) {
+  if (group == nullptr || group->kind != HandleKind::kCommGroup) return;
+  // Without memory for the words ranks still end, by their time limits.
+  static_cast<void>(guard_without_context([&]() -> Status {
+    group->team->break_up(Status(LPT_ABORTED, "the group was aborted"));
+    return {};
+  }));
+}
+
+void lpt_comm_group_destroy(lpt_comm_group *group) { destroy(group, HandleKind::kCommGroup); }
+
+lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *group, int32_t rank,
+                                 const lpt_comm_options *options, lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_handle(group, HandleKind::kCommGroup, "group"));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_local_comm(self, *group, rank, known, out_comm);
+  });
+}
+
+lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, int32_t key, lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return split_comm(self, *comm, color, key, out_comm);
+  });
+}
+
+void lpt_comm_destroy(lpt_comm *comm) { destroy(comm, HandleKind::kComm); }
+
+lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    return write_values(comm_values(*comm), "out_values", out_values);
+  });
+}
+
+lpt_status lpt_future_wait(lpt_context *context, lpt_future *future) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(future, HandleKind::kFuture, "future"));
+    return future->outcome->wait();
+  });
+}
+
+lpt_status lpt_future_is_done(lpt_context *context, const lpt_future *future, int32_t *out_is_done) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(future, HandleKind::kFuture, "future"));
+    LPT_TRY(check_out(out_is_done, "out_is_done"));
+    *out_is_done = future->outcome->is_settled() ? 1 : 0;
+    return {};
+  });
+}
+
+void lpt_future_destroy(lpt_future *future) { destroy(future, HandleKind::kFuture); }

@@ -1,0 +1,30 @@
+// Until when a rank waits for the others.
+#pragma once
+
+#include <chrono>
+
+namespace lpt {
+
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // 0 seconds: for ever.
+  explicit Deadline(double seconds)
+      : is_set_(seconds > 0.0),
+        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+
+  bool is_over() const { return is_set_ && Clock::now() >= end_; }
+
+  // A moment to sleep until, at most: the end, or a second from now where there is none.
+  Clock::time_point next_look() const {
+    const Clock::time_point soon = Clock::now() + std::chrono::seconds(1);
+    return is_set_ && end_ < soon ? end_ : soon;
+  }
+
+ private:
+  bool is_set_;
+  Clock::time_point end_;
+};
+
+}  // namespace lpt

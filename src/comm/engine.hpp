@@ -1,0 +1,110 @@
+// How bytes travel between ranks. An engine knows ranks and bytes; what the bytes mean is the business of operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/status.hpp"
+
+namespace lpt {
+
+struct Bytes {
+  std::byte *data;
+  int64_t count;
+};
+
+// What a rank is about to do. All ranks of a collective must be about to do the same; send and receive compare it in pairs.
+struct Signature {
+  const char *operation;
+  int64_t format;
+  int64_t rows, columns;
+  int64_t choice;  // root, reduction, wire format: whatever else must agree
+};
+
+// What went through an engine.
+struct Traffic {
+  int64_t bytes_sent = 0, bytes_received = 0;
+};
+
+struct EngineOptions {
+  double timeout_seconds = 0.0;  // 0: for ever
+  bool has_checksums = false;
+  double link_latency_seconds = 0.0, link_bytes_per_second = 0.0;  // emulated; 0: none
+  int64_t damaged_message = 0;                                     // from 1; 0: none
+};
+
+// One rank's end. Used by one thread at a time, save interrupt(). An error breaks it: all that follows fails with the same
+// text, and so does what other ranks are waiting for.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  int32_t rank() const { return rank_; }
+  int32_t ranks() const { return ranks_; }
+  const Traffic &traffic() const { return traffic_; }
+  virtual const char *name() const = 0;
+
+  // True: ranks may read and write each other's memory, and show() works.
+  virtual bool shares_memory() const = 0;
+
+  // All ranks give outgoing[q] to each rank q and get incoming[q] from it, incoming[q].count bytes. incoming[q].data tells
+  // where the engine may put them, and on return where they lie: there, or in the memory of q. Own bytes do not travel:
+  // incoming[rank] is not looked at. Both arrays, and the bytes, stay as they are until release().
+  virtual Status swap(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
+
+  // The same where memory is shared: every rank shows the others something of its own, until release().
+  virtual Status show(const Signature &signature, const void *face) = 0;
+  virtual const void *shown(int32_t rank) const = 0;
+
+  // Ends a swap or a show: own bytes may be changed from then on. All ranks call it.
+  virtual Status release() = 0;
+
+  virtual Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
+  virtual Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) = 0;
+
+  // An engine for the ranks of the same color, ordered by (key, rank). All ranks call it; color -1 gets none.
+  virtual Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) = 0;
+
+  // Breaks it for all ranks: this one cannot go on. Any thread.
+  virtual void interrupt(const std::string &reason) = 0;
+
+  // A swap of nothing.
+  Status meet(const Signature &signature);
+
+  // Ends a swap that an error left open: others may still be at this rank's bytes. See Settled.
+  virtual void settle() {}
+
+  // Counts what an operation moved by itself, through shared memory.
+  void count(int64_t bytes_sent, int64_t bytes_received) {
+    traffic_.bytes_sent += bytes_sent;
+    traffic_.bytes_received += bytes_received;
+  }
+
+ protected:
+  int32_t rank_ = 0, ranks_ = 1;
+  Traffic traffic_;
+};
+
+// Declared behind what a swap shows to others: whatever happens until the release, they are done with it before it goes.
+class Settled {
+ public:
+  explicit Settled(Engine &engine) : engine_(engine) {}
+  ~Settled() { engine_.settle(); }
+  Settled(const Settled &) = delete;
+  Settled &operator=(const Settled &) = delete;
+
+ private:
+  Engine &engine_;
+};
+
+inline Status Engine::meet(const Signature &signature) {
+  const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});
+  std::vector<Bytes> incoming = nothing;
+  LPT_TRY(swap(signature, nothing.data(), incoming.data()));
+  return release();
+}
+
+}  // namespace lpt

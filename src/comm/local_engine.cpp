@@ -1,0 +1,148 @@
+#include "src/comm/local_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/formats/format.hpp"
+
+namespace lpt {
+namespace {
+
+std::string words(const Signature &signature) {
+  return text("%s of %lld×%lld %s (%lld)", signature.operation, static_cast<long long>(signature.rows),
+              static_cast<long long>(signature.columns), format_name(signature.format).c_str(),
+              static_cast<long long>(signature.choice));
+}
+
+}  // namespace
+
+std::string disagreement(int32_t rank, const Signature &mine, int32_t peer, const Signature &theirs) {
+  if (std::strcmp(mine.operation, theirs.operation) == 0 && mine.format == theirs.format && mine.rows == theirs.rows &&
+      mine.columns == theirs.columns && mine.choice == theirs.choice) {
+    return {};
+  }
+  return text("ranks disagree: rank %d calls %s, rank %d %s", rank, words(mine).c_str(), peer, words(theirs).c_str());
+}
+
+std::vector<int32_t> ranks_of_part(const std::vector<SplitWish> &wishes, int32_t color) {
+  std::vector<int32_t> ranks;
+  for (size_t i = 0; i < wishes.size(); ++i) {
+    if (wishes[i].color == color) ranks.push_back(static_cast<int32_t>(i));
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int32_t a, int32_t b) {
+    return wishes[static_cast<size_t>(a)].key < wishes[static_cast<size_t>(b)].key;
+  });
+  return ranks;
+}
+
+LocalEngine::LocalEngine(std::shared_ptr<Team> team, int32_t rank, const EngineOptions &options)
+    : team_(std::move(team)), options_(options) {
+  rank_ = rank;
+  ranks_ = team_->ranks();
+}
+
+Status LocalEngine::mismatch(const std::string &phrase) {
+  const Status status(LPT_MISMATCH, phrase);
+  team_->break_up(status);
+  settle();  // before the caller's arrays go, which others are looking at
+  return status;
+}
+
+Status LocalEngine::meet_all(const Ticket &ticket) {
+  LPT_TRY(team_->meet(rank_, ticket, options_.timeout_seconds));
+  is_meeting_ = true;
+  for (int32_t q = 0; q < ranks_; ++q) {
+    const std::string phrase = disagreement(rank_, ticket.signature, q, team_->ticket(q).signature);
+    if (!phrase.empty()) return mismatch(phrase);
+  }
+  return {};
+}
+
+Status LocalEngine::swap(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
+  LPT_TRY(meet_all({signature, outgoing, incoming, nullptr}));
+  for (int32_t q = 0; q < ranks_; ++q) {
+    if (q == rank_) continue;
+    const Bytes &theirs = team_->ticket(q).outgoing[rank_];
+    if (theirs.count != incoming[q].count) {
+      return mismatch(text("ranks disagree: %s sends %lld bytes from rank %d to rank %d, which expects %lld",
+                           signature.operation, static_cast<long long>(theirs.count), q, rank_,
+                           static_cast<long long>(incoming[q].count)));
+    }
+    incoming[q].data = theirs.data;
+    count(outgoing[q].count, incoming[q].count);
+  }
+  return {};
+}
+
+Status LocalEngine::release() {
+  is_meeting_ = false;
+  return team_->part(rank_);
+}
+
+void LocalEngine::settle() {
+  if (!is_meeting_) return;
+  team_->spoil(rank_);
+  static_cast<void>(release());
+}
+
+Status LocalEngine::show(const Signature &signature, const void *face) {
+  return meet_all({signature, nullptr, nullptr, face});
+}
+
+Status LocalEngine::send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
+  LPT_TRY(team_->state_of(peer));
+  Message message{tag, signature, {}, {}};
+  message.bytes.assign(bytes.data, bytes.data + bytes.count);
+  team_->mailbox(rank_, peer).put(std::move(message));
+  team_->wake();
+  count(bytes.count, 0);
+  return {};
+}
+
+Status LocalEngine::receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
+  Message message;
+  Status state;
+  const bool is_in_time = team_->wait(Deadline(options_.timeout_seconds), [&] {
+    // First whether it has left: what it sent before is in the box then.
+    state = team_->state_of(peer);
+    return team_->mailbox(peer, rank_).take(tag, message) || !state.is_ok();
+  });
+  if (!is_in_time) {
+    return Status(LPT_TIMEOUT, text("receive: rank %d sent nothing with tag %d within %g seconds", peer, tag,
+                                    options_.timeout_seconds));
+  }
+  if (message.signature.operation == nullptr) return state;
+  const std::string phrase = disagreement(rank_, signature, peer, message.signature);
+  if (!phrase.empty()) return Status(LPT_MISMATCH, phrase);
+  std::memcpy(bytes.data, message.bytes.data(), message.bytes.size());
+  count(0, bytes.count);
+  return {};
+}
+
+Status LocalEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {
+  // Everybody shows a wish; the first rank of each part makes its team and shows it; everybody takes it.
+  const SplitWish wish{color, key};
+  LPT_TRY(show({"split", 0, 0, 0, 0}, &wish));
+  std::vector<SplitWish> wishes;
+  for (int32_t q = 0; q < ranks_; ++q) wishes.push_back(*static_cast<const SplitWish *>(shown(q)));
+  LPT_TRY(release());
+  const std::vector<int32_t> part = ranks_of_part(wishes, color);
+  std::shared_ptr<Team> team;
+  const bool is_first = color >= 0 && part.front() == rank_;
+  if (is_first) team = std::make_shared<Team>(static_cast<int32_t>(part.size()));
+  const std::shared_ptr<Team> mine = team;
+  LPT_TRY(show({"split", 0, 0, 0, 1}, &mine));
+  if (color >= 0) team = *static_cast<const std::shared_ptr<Team> *>(shown(part.front()));
+  LPT_TRY(release());
+  if (color < 0) return {};
+  if (is_first) team_->add_part(team);
+  const auto place = std::find(part.begin(), part.end(), rank_) - part.begin();
+  out_engine = std::make_unique<LocalEngine>(team, static_cast<int32_t>(place), options_);
+  return {};
+}
+
+void LocalEngine::interrupt(const std::string &reason) {
+  team_->break_up(Status(LPT_ABORTED, text("rank %d gave up: %s", rank_, reason.c_str())));
+}
+
+}  // namespace lpt

@@ -1,0 +1,104 @@
+#include "src/ops/collective.hpp"
+
+#include <cmath>
+
+#include "src/ops/pieces.hpp"
+#include "src/ops/reducing.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_reduce_options(const lpt_reduce_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags));
+  LPT_TRY(check_choice("options->reduction", options.reduction, LPT_REDUCTION_MINIMUM));
+  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
+  if (!std::isfinite(options.factor)) return invalid("options->factor is %g: expected a finite number", options.factor);
+  return {};
+}
+
+// Keeps alive what a collective works on: a copy shares the memory that the library owns.
+struct Operands {
+  Tensor input, output;
+};
+
+Status choose_sum(Context &context, Reducing &reducing) {
+  ReduceRequest request{};
+  request.format = reducing.input.format.id;
+  request.target_format = reducing.output.format.id;
+  request.reduction = reducing.reduction;
+  request.source_count = request.target_count = 1;
+  request.factor = reducing.factor;
+  return choose(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.row);
+}
+
+// What both reductions check of input and options.
+Status prepare(Context &context, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
+               Reducing &reducing) {
+  LPT_TRY(check_reduce_options(options));
+  const bool needs_data = !is_check_only(options.flags);
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, reducing.input));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, reducing.output));
+  if (reducing.output.format.id != reducing.input.format.id) {
+    return invalid("output is %s: expected %s, as input", format_name(reducing.output.format.id).c_str(),
+                   format_name(reducing.input.format.id).c_str());
+  }
+  reducing.reduction = static_cast<Reduction>(options.reduction);
+  reducing.factor = options.factor;
+  return choose_sum(context, reducing);
+}
+
+}  // namespace
+
+Status barrier(Context &context, Comm &comm) {
+  return run_collective(
+      context, comm,
+      [](Context &, Engine &engine) {
+        return engine.meet({"barrier", 0, 0, 0, 0});
+      },
+      nullptr);
+}
+
+Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
+                  Future **out_future) {
+  Reducing reducing{};
+  reducing.operation = "all_reduce";
+  LPT_TRY(prepare(context, input, options, output, reducing));
+  LPT_TRY(check_shape(reducing.output, "output", reducing.input.rows, reducing.input.columns, "input"));
+  LPT_TRY(check_in_place(reducing.input, "input", reducing.output, "output"));
+  if (is_check_only(options.flags)) return {};
+  reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, comm.engine->ranks());
+  return run_collective(
+      context, comm,
+      [reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+        return reduce_to_all(worker, engine, reducing);
+      },
+      out_future);
+}
+
+Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
+                      const lpt_reduce_options &options, Tensor *output, Future **out_future) {
+  Reducing reducing{};
+  reducing.operation = "reduce_scatter";
+  LPT_TRY(prepare(context, input, options, output, reducing));
+  const FirstAxis axis = first_axis_of(*input);
+  std::vector<int64_t> extents;
+  LPT_TRY(find_counts("counts", counts, comm.engine->ranks(), axis, reducing.input, "input", extents));
+  const int64_t elements_of_one = axis.is_columns ? 1 : axis.fold * reducing.input.columns;
+  int64_t begin = 0;
+  for (const int64_t extent : extents) {
+    reducing.shares.push_back({begin, begin + extent * elements_of_one});
+    begin = reducing.shares.back().end;
+  }
+  const MatrixView part = cut_first(axis, reducing.input, 0, extents[static_cast<size_t>(comm.engine->rank())]);
+  LPT_TRY(check_shape(reducing.output, "output", part.rows, part.columns, "this rank's part of input"));
+  LPT_TRY(check_apart(reducing.input, "input", reducing.output, "output"));
+  if (is_check_only(options.flags)) return {};
+  return run_collective(
+      context, comm,
+      [reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+        return reduce_to_parts(worker, engine, reducing);
+      },
+      out_future);
+}
+
+}  // namespace lpt

@@ -1,0 +1,22 @@
+// Collectives on tensors: checks here, bytes in src/comm, sums in kernels/reduce.
+#pragma once
+
+#include "src/ops/comm.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+Status barrier(Context &context, Comm &comm);
+Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
+                  Future **out_future);
+Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
+                      const lpt_reduce_options &options, Tensor *output, Future **out_future);
+Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
+                  Future **out_future);
+Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future);
+Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64_t *send_counts,
+                  const int64_t *receive_counts, Tensor *output, Future **out_future);
+Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, Future **out_future);
+Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32_t tag, Future **out_future);
+
+}  // namespace lpt

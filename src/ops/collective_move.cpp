@@ -1,0 +1,227 @@
+// Collectives that move tensors and reckon nothing.
+#include <algorithm>
+#include <cstring>
+
+#include "src/ops/collective.hpp"
+#include "src/ops/pieces.hpp"
+
+namespace lpt {
+namespace {
+
+// What goes to and comes from each rank of one swap, and the tensors that own the memory.
+struct Moving {
+  Signature signature;
+  std::vector<Pieces> outgoing, incoming;  // empty ones travel as nothing
+  Tensor input, output;
+};
+
+// The bytes of pieces in one run: where they lie, or a copy.
+Status run_of(Context &worker, const Pieces &pieces, Bytes &out_bytes) {
+  out_bytes = {pieces.run(), pieces.bytes()};
+  if (out_bytes.data != nullptr || out_bytes.count == 0) return {};
+  LPT_TRY(worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data));
+  pieces.copy_to(out_bytes.data);
+  return {};
+}
+
+// Where pieces may be received: in their place, if that is one run and nobody reads it until the release.
+Status place_of(Context &worker, Engine &engine, const Pieces &pieces, Bytes &out_bytes) {
+  out_bytes = {pieces.run(), pieces.bytes()};
+  if (engine.shares_memory() || out_bytes.data != nullptr || out_bytes.count == 0) return {};
+  return worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+}
+
+Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
+  const auto ranks = static_cast<size_t>(engine.ranks());
+  std::vector<Bytes> outgoing(ranks), incoming(ranks);
+  for (size_t q = 0; q < ranks; ++q) {
+    // Often the same for all.
+    const bool is_same = q > 0 && moving.outgoing[q].is_same(moving.outgoing[q - 1]);
+    if (is_same) {
+      outgoing[q] = outgoing[q - 1];
+    } else {
+      LPT_TRY(run_of(worker, moving.outgoing[q], outgoing[q]));
+    }
+    LPT_TRY(place_of(worker, engine, moving.incoming[q], incoming[q]));
+  }
+  const auto self = static_cast<size_t>(engine.rank());
+  incoming[self] = outgoing[self];
+  const Settled settled(engine);
+  LPT_TRY(engine.swap(moving.signature, outgoing.data(), incoming.data()));
+  for (size_t q = 0; q < ranks; ++q) moving.incoming[q].copy_from(incoming[q].data);
+  return engine.release();
+}
+
+Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_future) {
+  return run_collective(
+      context, comm,
+      [moving = std::move(moving)](Context &worker, Engine &engine) { return swap_pieces(worker, engine, moving); },
+      out_future);
+}
+
+// A tensor that travels: dense, its columns adjacent.
+Status check_moved(const Tensor *tensor, const char *name, MatrixView &out_view) {
+  return check_matrix(tensor, name, true, out_view);
+}
+
+// Parts of one tensor go to or come from many: each has scales of its own.
+Status check_parted(const Tensor *tensor, const char *name, MatrixView &out_view) {
+  LPT_TRY(check_moved(tensor, name, out_view));
+  if (!out_view.format.has_tensor_scale()) return {};
+  return unsupported("%s is %s, whose parts share one scale: gather elements, and the scale by lpt_all_reduce()", name,
+                     format_name(out_view.format.id).c_str());
+}
+
+Status check_like(const MatrixView &output, const MatrixView &input, bool is_columns) {
+  if (output.format.id != input.format.id) {
+    return invalid("output is %s: expected %s, as input", format_name(output.format.id).c_str(),
+                   format_name(input.format.id).c_str());
+  }
+  if (is_columns || output.columns == input.columns) return {};
+  return invalid("output has %lld columns: expected %lld, as input", number(output.columns), number(input.columns));
+}
+
+Status check_axes(const FirstAxis &input, const FirstAxis &output) {
+  if (input.is_columns == output.is_columns &&
+      (input.is_columns || input.fold == output.fold || input.extent == 0 || output.extent == 0)) {
+    return {};
+  }
+  return invalid("output has another shape than input: expected the same extents behind the first axis");
+}
+
+// The parts of a view along its first axis.
+std::vector<Pieces> parts_of(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts) {
+  std::vector<Pieces> parts;
+  int64_t begin = 0;
+  for (const int64_t count : counts) {
+    parts.emplace_back(count == 0 ? Pieces() : Pieces(cut_first(axis, view, begin, count)));
+    begin += count;
+  }
+  return parts;
+}
+
+Status check_peer(const Comm &comm, int32_t peer) {
+  const int32_t ranks = comm.engine->ranks();
+  if (peer < 0 || peer >= ranks || peer == comm.engine->rank()) {
+    return invalid("peer is %d: expected another rank, 0 to %d", peer, ranks - 1);
+  }
+  return {};
+}
+
+Status check_tag(int32_t tag) {
+  return tag >= 0 && tag <= 32767 ? Status() : invalid("tag is %d: expected 0 to 32767", tag);
+}
+
+Signature signature_of(const char *operation, const MatrixView &view, int64_t choice) {
+  return {operation, view.format.id, view.rows, view.columns, choice};
+}
+
+// Of collectives in which ranks have parts of different extents.
+Signature parted_signature(const char *operation, const FirstAxis &axis, const MatrixView &view) {
+  return {operation, view.format.id, 0, axis.is_columns ? 0 : view.columns, axis.is_columns ? 0 : axis.fold};
+}
+
+}  // namespace
+
+Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
+                  Future **out_future) {
+  MatrixView from, to;
+  LPT_TRY(check_parted(input, "input", from));
+  LPT_TRY(check_parted(output, "output", to));
+  const FirstAxis axis = first_axis_of(*output), part = first_axis_of(*input);
+  LPT_TRY(check_like(to, from, axis.is_columns));
+  LPT_TRY(check_axes(part, axis));
+  const int32_t ranks = comm.engine->ranks();
+  std::vector<int64_t> extents;
+  LPT_TRY(find_counts("counts", counts, ranks, axis, to, "output", extents));
+  const auto self = static_cast<size_t>(comm.engine->rank());
+  if (part.extent != extents[self]) {
+    return invalid("input has extent %lld along its first axis: expected %lld, the part of rank %zu",
+                   number(part.extent), number(extents[self]), self);
+  }
+  int64_t begin = 0;
+  for (size_t q = 0; q < self; ++q) begin += extents[q];
+  if (extents[self] > 0) {
+    const MatrixView place = cut_first(axis, to, begin, extents[self]);
+    if (place.data != from.data) LPT_TRY(check_apart(from, "input", to, "output"));
+  }
+  const Pieces mine(from);
+  Moving moving{signature_of("all_gather", to, 0), std::vector<Pieces>(static_cast<size_t>(ranks), mine),
+                parts_of(axis, to, extents), *input, *output};
+  return run_moving(context, comm, std::move(moving), out_future);
+}
+
+Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future) {
+  MatrixView view;
+  LPT_TRY(check_moved(tensor, "tensor", view));
+  const int32_t ranks = comm.engine->ranks();
+  if (root < 0 || root >= ranks) return invalid("root is %d: expected 0 to %d", root, ranks - 1);
+  const std::vector<Pieces> nothing(static_cast<size_t>(ranks));
+  Moving moving{signature_of("broadcast", view, root), nothing, nothing, *tensor, *tensor};
+  if (comm.engine->rank() == root) {
+    std::fill(moving.outgoing.begin(), moving.outgoing.end(), Pieces(view));
+    moving.outgoing[static_cast<size_t>(root)] = Pieces();
+  } else {
+    moving.incoming[static_cast<size_t>(root)] = Pieces(view);
+  }
+  return run_moving(context, comm, std::move(moving), out_future);
+}
+
+Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64_t *send_counts,
+                  const int64_t *receive_counts, Tensor *output, Future **out_future) {
+  MatrixView from, to;
+  LPT_TRY(check_parted(input, "input", from));
+  LPT_TRY(check_parted(output, "output", to));
+  const FirstAxis send_axis = first_axis_of(*input), receive_axis = first_axis_of(*output);
+  LPT_TRY(check_like(to, from, send_axis.is_columns));
+  LPT_TRY(check_axes(send_axis, receive_axis));
+  std::vector<int64_t> sent, received;
+  const int32_t ranks = comm.engine->ranks();
+  LPT_TRY(find_counts("send_counts", send_counts, ranks, send_axis, from, "input", sent));
+  LPT_TRY(find_counts("receive_counts", receive_counts, ranks, receive_axis, to, "output", received));
+  const auto self = static_cast<size_t>(comm.engine->rank());
+  if (sent[self] != received[self]) {
+    return invalid("receive_counts[%zu] is %lld: expected %lld, what this rank sends to itself", self,
+                   number(received[self]), number(sent[self]));
+  }
+  LPT_TRY(check_apart(from, "input", to, "output"));
+  Moving moving{parted_signature("all_to_all", send_axis, from), parts_of(send_axis, from, sent),
+                parts_of(receive_axis, to, received), *input, *output};
+  return run_moving(context, comm, std::move(moving), out_future);
+}
+
+Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
+  MatrixView view;
+  LPT_TRY(check_moved(tensor, "tensor", view));
+  LPT_TRY(check_peer(comm, peer));
+  LPT_TRY(check_tag(tag));
+  return run_collective(
+      context, comm,
+      [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
+        Bytes bytes;
+        LPT_TRY(run_of(worker, Pieces(view), bytes));
+        return engine.send(signature_of("send", view, 0), peer, tag, bytes);
+      },
+      out_future);
+}
+
+Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
+  MatrixView view;
+  LPT_TRY(check_moved(tensor, "tensor", view));
+  LPT_TRY(check_peer(comm, peer));
+  LPT_TRY(check_tag(tag));
+  return run_collective(
+      context, comm,
+      [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
+        const Pieces pieces(view);
+        Bytes bytes{pieces.run(), pieces.bytes()};
+        const bool is_copied = bytes.data == nullptr && bytes.count > 0;
+        if (is_copied) LPT_TRY(worker.arena->take(static_cast<size_t>(bytes.count), &bytes.data));
+        LPT_TRY(engine.receive(signature_of("send", view, 0), peer, tag, bytes));
+        if (is_copied) pieces.copy_from(bytes.data);
+        return {};
+      },
+      out_future);
+}
+
+}  // namespace lpt

@@ -1,0 +1,145 @@
+#include "src/ops/comm.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <new>
+
+#include "src/comm/local_engine.hpp"
+#include "src/ops/operation.hpp"
+
+lpt_comm::~lpt_comm() {
+  if (!lane.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");
+  lane.close();
+}
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kMostRanks = 1024;
+
+Status check_options(const lpt_comm_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_CHECKSUMS | LPT_COMM_MESSAGES));
+  LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
+  LPT_TRY(check_finite("options->link_latency_seconds", options.link_latency_seconds, 0.0, 3600.0));
+  LPT_TRY(check_finite("options->link_bytes_per_second", options.link_bytes_per_second, 0.0, 1e18));
+  if (options.damaged_message < 0) {
+    return invalid("options->damaged_message is %lld: expected at least 0", number(options.damaged_message));
+  }
+  return {};
+}
+
+EngineOptions engine_options(const lpt_comm_options &options) {
+  return {options.timeout_seconds, (options.flags & LPT_COMM_CHECKSUMS) != 0, options.link_latency_seconds,
+          options.link_bytes_per_second, options.damaged_message};
+}
+
+// A context for the lane: kernels, memory and log of the caller's.
+Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker) {
+  auto worker = std::make_unique<Context>();
+  worker->isa = context.isa;
+  worker->features = context.features;
+  worker->allocator = context.allocator;
+  worker->arena = std::make_unique<Arena>(context.allocator);
+  LPT_TRY(set_threads(*worker, 1));
+  out_worker = std::move(worker);
+  return {};
+}
+
+Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm) {
+  auto comm = std::make_unique<Comm>();
+  LPT_TRY(make_worker(context, comm->worker));
+  comm->engine = std::move(engine);
+  *out_comm = comm.release();
+  return {};
+}
+
+// Whatever goes wrong in it, the other ranks are told: they wait for this one.
+Status run_here(Comm &comm, Context &worker, const Collective &collective) {
+  const auto begin = std::chrono::steady_clock::now();
+  Status status;
+  try {
+    status = collective(worker, *comm.engine);
+  } catch (const std::bad_alloc &) {
+    status = Status(LPT_OUT_OF_MEMORY, "out of memory");
+  }
+  if (!status.is_ok()) comm.engine->interrupt(status.message());
+  const std::lock_guard<std::mutex> lock(comm.mutex);
+  comm.traffic = comm.engine->traffic();
+  comm.collectives += status.is_ok() ? 1 : 0;
+  comm.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return status;
+}
+
+std::shared_ptr<Outcome> run_in_lane(Comm &comm, Collective collective) {
+  return comm.lane.add([&comm, collective = std::move(collective)] {
+    comm.worker->choices.clear();
+    comm.worker->arena->reset();
+    return run_here(comm, *comm.worker, collective);
+  });
+}
+
+}  // namespace
+
+Status create_group(int32_t rank_count, CommGroup **out_group) {
+  if (rank_count < 1 || rank_count > kMostRanks) {
+    return invalid("rank_count is %d: expected 1 to %d", rank_count, kMostRanks);
+  }
+  auto group = std::make_unique<CommGroup>();
+  group->team = std::make_shared<Team>(rank_count);
+  *out_group = group.release();
+  return {};
+}
+
+Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const lpt_comm_options &options,
+                         Comm **out_comm) {
+  if (rank < 0 || rank >= group.team->ranks()) {
+    return invalid("rank is %d: expected 0 to %d", rank, group.team->ranks() - 1);
+  }
+  LPT_TRY(check_options(options));
+  LPT_TRY(group.team->take_seat(rank));
+  auto engine = std::make_unique<LocalEngine>(group.team, rank, engine_options(options));
+  Comm *comm = nullptr;
+  LPT_TRY(make_comm(context, std::move(engine), &comm));
+  std::unique_ptr<Comm> owner(comm);
+  LPT_TRY(owner->engine->meet({"comm_create", 0, 0, 0, static_cast<int64_t>(options.flags)}));
+  *out_comm = owner.release();
+  return {};
+}
+
+Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm) {
+  if (color < -1) return invalid("color is %d: expected at least 0, or -1 for no part", color);
+  std::unique_ptr<Engine> part;
+  LPT_TRY(run_collective(
+      context, comm, [&](Context &, Engine &engine) { return engine.split(color, key, part); }, nullptr));
+  if (part == nullptr) {
+    *out_comm = nullptr;
+    return {};
+  }
+  return make_comm(context, std::move(part), out_comm);
+}
+
+lpt_comm_values comm_values(const Comm &comm) {
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  values.rank = comm.engine->rank();
+  values.rank_count = comm.engine->ranks();
+  std::snprintf(values.engine, sizeof values.engine, "%s", comm.engine->name());
+  const std::lock_guard<std::mutex> lock(comm.mutex);
+  values.collectives = comm.collectives;
+  values.bytes_sent = comm.traffic.bytes_sent;
+  values.bytes_received = comm.traffic.bytes_received;
+  values.seconds = comm.seconds;
+  return values;
+}
+
+Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future) {
+  if (out_future != nullptr) {
+    auto future = std::make_unique<Future>();
+    future->outcome = run_in_lane(comm, std::move(collective));
+    *out_future = future.release();
+    return {};
+  }
+  if (comm.lane.is_idle()) return run_here(comm, context, collective);
+  return run_in_lane(comm, std::move(collective))->wait();
+}
+
+}  // namespace lpt

@@ -1,0 +1,54 @@
+// What of a tensor travels: its bytes, row by row, payload and scales.
+#pragma once
+
+#include <vector>
+
+#include "src/comm/engine.hpp"
+#include "src/ops/operation.hpp"
+
+namespace lpt {
+
+struct Piece {
+  std::byte *data;
+  int64_t rows, bytes, stride;  // of a row, and from row to row
+
+  bool operator==(const Piece &) const = default;
+};
+
+class Pieces {
+ public:
+  Pieces() = default;
+
+  // All parts of a view, the tensor scale last.
+  explicit Pieces(const MatrixView &view);
+
+  int64_t bytes() const { return bytes_; }
+  bool is_same(const Pieces &other) const { return pieces_ == other.pieces_; }
+
+  // Where they lie, if they lie in one run; else NULL.
+  std::byte *run() const;
+
+  void copy_to(std::byte *run) const;
+  void copy_from(const std::byte *run) const;
+
+ private:
+  void add(void *data, int64_t rows, int64_t bytes, int64_t stride);
+
+  std::vector<Piece> pieces_;
+  int64_t bytes_ = 0;
+};
+
+// The first axis of a tensor, along which ranks have parts: rows of its view, or the columns of a vector.
+struct FirstAxis {
+  bool is_columns;
+  int64_t extent;
+  int64_t fold;  // rows of the view for each step along the axis
+};
+FirstAxis first_axis_of(const Tensor &tensor);
+MatrixView cut_first(const FirstAxis &axis, const MatrixView &view, int64_t begin, int64_t count);
+
+// Extents of all ranks' parts along an axis of `extent`: those given, or equal ones. Edges lie on blocks.
+Status find_counts(const char *name, const int64_t *counts, int32_t ranks, const FirstAxis &axis,
+                   const MatrixView &view, const char *view_name, std::vector<int64_t> &out_counts);
+
+}  // namespace lpt

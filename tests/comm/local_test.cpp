@@ -1,0 +1,226 @@
+// The suite on ranks that are threads, and how they end when one of them does not go on.
+#include "tests/comm/local.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+namespace lpt::test {
+namespace {
+
+struct Way {
+  const char *name;
+  uint64_t flags;
+};
+constexpr Way kWays[] = {{"Shared", 0}};
+
+using Setting = std::tuple<Case, int32_t, Way>;
+
+class LocalRanks : public testing::TestWithParam<Setting> {};
+
+TEST_P(LocalRanks, Agree) {
+  const auto &[item, ranks, way] = GetParam();
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.flags = way.flags;
+  options.timeout_seconds = 100.0;
+  run_ranks(ranks, options, [&item = item](const Rank &self, Comm &) { item.run(self); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, LocalRanks,
+                         testing::Combine(testing::ValuesIn(suite()), testing::Values(1, 2, 3, 4, 8),
+                                          testing::ValuesIn(kWays)),
+                         [](const testing::TestParamInfo<Setting> &setting) {
+                           return std::string(std::get<0>(setting.param).name) +
+                                  std::to_string(std::get<1>(setting.param)) + std::get<2>(setting.param).name;
+                         });
+
+lpt_comm_options with_timeout(double seconds) {
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.timeout_seconds = seconds;
+  return options;
+}
+
+lpt_status sum_floats(const Rank &self, int64_t count) {
+  std::vector<float> numbers(static_cast<size_t>(count), 1.0f);
+  const Tensor both = wrap(self.context, numbers, 1, count);
+  return lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
+}
+
+TEST(LocalFaults, ARankThatLeavesFreesTheOthers) {
+  run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
+    if (self.rank == 1) return comm.reset();
+    EXPECT_EQ(LPT_ABORTED, sum_floats(self, 100));
+    expect_words({"all_reduce", "rank 1", "left"}, lpt_context_error(self.context));
+    EXPECT_EQ(LPT_ABORTED, lpt_barrier(self.context, self.comm)) << "the comm stays broken";
+  });
+}
+
+TEST(LocalFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
+  for (int i = 0; i < 50; ++i) {
+    run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+      EXPECT_TRUE(self.ok(sum_floats(self, 1000)));
+      comm.reset();
+    });
+  }
+}
+
+TEST(LocalFaults, ALateRankIsNamed) {
+  std::atomic<int32_t> given_up{0};
+  run_ranks(3, with_timeout(0.2), [&](const Rank &self, Comm &) {
+    ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
+    if (self.rank == 2) {
+      while (given_up < 2) std::this_thread::yield();
+      EXPECT_NE(LPT_OK, sum_floats(self, 100)) << "too late";
+      return;
+    }
+    EXPECT_EQ(LPT_TIMEOUT, sum_floats(self, 100));
+    expect_words({"all_reduce", "rank 2", "0.2 seconds"}, lpt_context_error(self.context));
+    ++given_up;
+  });
+}
+
+TEST(LocalFaults, AnotherSizeIsFound) {
+  run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &) {
+    EXPECT_EQ(LPT_MISMATCH, sum_floats(self, self.rank == 1 ? 101 : 100));
+    expect_words({"ranks disagree", "100", "101"}, lpt_context_error(self.context));
+  });
+}
+
+TEST(LocalFaults, AnotherFormatIsFound) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
+    const Tensor both = make_tensor(self.context, self.rank == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, 4, 4);
+    EXPECT_EQ(LPT_MISMATCH, lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr));
+    expect_words({"f32", "bf16"}, lpt_context_error(self.context));
+  });
+}
+
+TEST(LocalFaults, AnotherOrderOfCallsIsFound) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
+    const lpt_status status = self.rank == 0 ? lpt_barrier(self.context, self.comm) : sum_floats(self, 5);
+    EXPECT_EQ(LPT_MISMATCH, status);
+    expect_words({"barrier", "all_reduce"}, lpt_context_error(self.context));
+  });
+}
+
+TEST(LocalFaults, CountsThatDoNotFitAreFound) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
+    const Tensor input = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
+    const Tensor output = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
+    const int64_t sent[2] = {2, 2}, good[2] = {2, 2};
+    // Rank 1 wants three rows of rank 0.
+    const Tensor more = make_tensor(self.context, LPT_FORMAT_F32, 5, 4);
+    const int64_t bad[2] = {3, 2};
+    const bool is_bad = self.rank == 1;
+    const lpt_status status = lpt_all_to_all(self.context, self.comm, input.get(), sent, is_bad ? bad : good,
+                                             is_bad ? more.get() : output.get(), nullptr);
+    EXPECT_EQ(LPT_MISMATCH, status);
+    expect_words({"32 bytes", "48"}, lpt_context_error(self.context));
+  });
+}
+
+TEST(LocalFaults, AnAbortedGroupEndsAllWaiting) {
+  lpt_comm_group *raw_group = nullptr;
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(2, &raw_group));
+  const Group group(raw_group);
+  std::thread waiting([&] {
+    const Context context = make_context(1);
+    lpt_comm *comm = nullptr;
+    EXPECT_EQ(LPT_ABORTED, lpt_comm_create_local(context.get(), group.get(), 0, nullptr, &comm));
+    expect_words({"aborted"}, lpt_context_error(context.get()));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  lpt_comm_group_abort(group.get());
+  waiting.join();
+}
+
+TEST(LocalFaults, AnAbortedGroupEndsWaitingInItsParts) {
+  lpt_comm_group *raw_group = nullptr;
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(3, &raw_group));
+  const Group group(raw_group);
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      const Context context = make_context(1);
+      lpt_comm *whole = nullptr, *part = nullptr;
+      ASSERT_EQ(LPT_OK, lpt_comm_create_local(context.get(), group.get(), rank, nullptr, &whole));
+      ASSERT_EQ(LPT_OK, lpt_comm_split(context.get(), whole, rank == 2 ? 1 : 0, 0, &part));
+      if (rank == 0) {
+        EXPECT_EQ(LPT_ABORTED, lpt_barrier(context.get(), part));
+      } else if (rank == 2) {
+        lpt_comm_group_abort(group.get());
+      } else {
+        while (lpt_barrier(context.get(), whole) == LPT_OK) {
+        }
+      }
+      lpt_comm_destroy(part);
+      lpt_comm_destroy(whole);
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+}
+
+TEST(LocalFaults, AReceiverIsFreedWhenTheSenderLeaves) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    const Tensor tensor = make_tensor(self.context, LPT_FORMAT_F32, 2, 2);
+    if (self.rank == 0) {
+      EXPECT_TRUE(self.ok(lpt_send(self.context, self.comm, tensor.get(), 1, 3, nullptr)));
+      return comm.reset();
+    }
+    EXPECT_TRUE(self.ok(lpt_receive(self.context, self.comm, tensor.get(), 0, 3, nullptr))) << "it was sent before";
+    EXPECT_EQ(LPT_ABORTED, lpt_receive(self.context, self.comm, tensor.get(), 0, 3, nullptr));
+    expect_words({"rank 0", "left"}, lpt_context_error(self.context));
+  });
+}
+
+TEST(LocalFaults, WhatIsNotWhatWasSentIsFound) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
+    const Tensor tensor = make_tensor(self.context, LPT_FORMAT_F32, self.rank == 0 ? 2 : 3, 2);
+    if (self.rank == 0) {
+      EXPECT_TRUE(self.ok(lpt_send(self.context, self.comm, tensor.get(), 1, 3, nullptr)));
+    } else {
+      EXPECT_EQ(LPT_MISMATCH, lpt_receive(self.context, self.comm, tensor.get(), 0, 3, nullptr));
+      expect_words({"2×2", "3×2"}, lpt_context_error(self.context));
+    }
+  });
+}
+
+TEST(LocalFaults, DestroyingACommGivesUpWhatIsUnderWay) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
+    std::vector<float> numbers(1000, 1.0f);
+    const Tensor both = wrap(self.context, numbers, 1, 1000);
+    if (self.rank == 1) {
+      EXPECT_EQ(LPT_ABORTED, lpt_receive(self.context, self.comm, both.get(), 0, 0, nullptr));
+      return;
+    }
+    lpt_future *raw = nullptr;
+    ASSERT_TRUE(self.ok(lpt_receive(self.context, self.comm, both.get(), 1, 0, &raw)));
+    const Future future(raw);
+    comm.reset();
+    EXPECT_EQ(LPT_ABORTED, lpt_future_wait(self.context, future.get()));
+  });
+}
+
+// Four threads, two comms each, one of them used by the lane while the other is used by the thread.
+TEST(LocalRanks, TwoCommsAreUsedAtOnce) {
+  run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &) {
+    lpt_comm *raw = nullptr;
+    ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, self.rank / 2, self.rank, &raw)));
+    const Comm pair(raw);
+    for (int i = 0; i < 30; ++i) {
+      std::vector<float> large(5000, 1.0f), little(10, static_cast<float>(i));
+      const Tensor both = wrap(self.context, large, 1, 5000), small = wrap(self.context, little, 1, 10);
+      lpt_future *raw_future = nullptr;
+      ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), &raw_future)));
+      const Future future(raw_future);
+      ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, pair.get(), small.get(), nullptr, small.get(), nullptr)));
+      ASSERT_TRUE(self.ok(lpt_future_wait(self.context, future.get())));
+      EXPECT_EQ(4.0f, large[4999]);
+      EXPECT_EQ(2.0f * static_cast<float>(i), little[9]);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lpt::test

@@ -1,0 +1,62 @@
+// What holds of every engine: cases that all ranks run, each on its own thread or process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+#include <vector>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+
+struct Rank {
+  lpt_context *context;
+  lpt_comm *comm;
+  int32_t rank, ranks;
+
+  testing::AssertionResult ok(lpt_status status) const {
+    return test::ok(context, status) << " (rank " << rank << " of " << ranks << ")";
+  }
+};
+
+struct Case {
+  const char *name;
+  void (*run)(const Rank &);
+};
+inline void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
+
+std::vector<Case> reduce_cases();
+std::vector<Case> move_cases();
+
+inline std::vector<Case> suite() {
+  std::vector<Case> cases = reduce_cases();
+  for (const Case &item : move_cases()) cases.push_back(item);
+  return cases;
+}
+
+// Numbers that a rank has; every rank can reckon those of all others.
+inline std::vector<float> numbers_of(int32_t rank, uint64_t place, int64_t count) {
+  Random random(place * 1000 + static_cast<uint64_t>(rank));
+  return draw(random, Values::kNormal, count);
+}
+
+// The same, rounded to bf16 by cutting the lower half.
+inline std::vector<uint16_t> halves_of(const std::vector<float> &numbers) {
+  std::vector<uint16_t> halves;
+  for (const float number : numbers) {
+    uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    halves.push_back(static_cast<uint16_t>(bits >> 16));
+  }
+  return halves;
+}
+
+inline lpt_comm_values read(const Rank &self) {
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  EXPECT_TRUE(self.ok(lpt_comm_read(self.context, self.comm, &values)));
+  return values;
+}
+
+}  // namespace lpt::test
