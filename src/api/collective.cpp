@@ -42,6 +42,23 @@ lpt_status lpt_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_tensor
   });
 }
 
+lpt_status lpt_all_reduce_many(lpt_context *context, lpt_comm *comm, lpt_tensor *const *tensors, int64_t count,
+                               const lpt_reduce_options *options, lpt_future **out_future) {
+  return reduce(context, comm, options, [&](Context &self, Comm &ours, const lpt_reduce_options &known) {
+    return all_reduce_many(self, ours, tensors, count, known, out_future);
+  });
+}
+
+lpt_status lpt_comm_compare(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor, int32_t *out_is_same) {
+  return move(context, comm, [&](Context &self, Comm &ours) -> Status {
+    LPT_TRY(check_out(out_is_same, "out_is_same"));
+    bool is_same = false;
+    LPT_TRY(compare_over_ranks(self, ours, tensor, is_same));
+    *out_is_same = is_same ? 1 : 0;
+    return {};
+  });
+}
+
 lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
                               const lpt_reduce_options *options, lpt_tensor *output, lpt_future **out_future) {
   return reduce(context, comm, options, [&](Context &self, Comm &ours, const lpt_reduce_options &known) {

@@ -8,28 +8,10 @@
 namespace lpt {
 namespace {
 
-Status check_reduce_options(const lpt_reduce_options &options) {
-  LPT_TRY(check_flags("options->flags", options.flags));
-  LPT_TRY(check_choice("options->reduction", options.reduction, LPT_REDUCTION_MINIMUM));
-  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
-  if (!std::isfinite(options.factor)) return invalid("options->factor is %g: expected a finite number", options.factor);
-  return {};
-}
-
 // Keeps alive what a collective works on: a copy shares the memory that the library owns.
 struct Operands {
   Tensor input, output;
 };
-
-Status choose_sum(Context &context, Reducing &reducing) {
-  ReduceRequest request{};
-  request.format = reducing.input.format.id;
-  request.target_format = reducing.output.format.id;
-  request.reduction = reducing.reduction;
-  request.source_count = request.target_count = 1;
-  request.factor = reducing.factor;
-  return choose(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.row);
-}
 
 // What both reductions check of input and options.
 Status prepare(Context &context, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
@@ -44,10 +26,28 @@ Status prepare(Context &context, const Tensor *input, const lpt_reduce_options &
   }
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
-  return choose_sum(context, reducing);
+  return choose_reduction(context, reducing);
 }
 
 }  // namespace
+
+Status check_reduce_options(const lpt_reduce_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags));
+  LPT_TRY(check_choice("options->reduction", options.reduction, LPT_REDUCTION_MINIMUM));
+  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
+  if (!std::isfinite(options.factor)) return invalid("options->factor is %g: expected a finite number", options.factor);
+  return {};
+}
+
+Status choose_reduction(Context &context, Reducing &reducing) {
+  ReduceRequest request{};
+  request.format = reducing.input.format.id;
+  request.target_format = reducing.output.format.id;
+  request.reduction = reducing.reduction;
+  request.source_count = request.target_count = 1;
+  request.factor = reducing.factor;
+  return choose(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.row);
+}
 
 Status barrier(Context &context, Comm &comm) {
   return run_collective(

@@ -6,9 +6,19 @@
 
 namespace lpt {
 
+struct Reducing;
+
+Status check_reduce_options(const lpt_reduce_options &options);
+
+// The row for a reduction whose views, reduction and factor are set.
+Status choose_reduction(Context &context, Reducing &reducing);
+
 Status barrier(Context &context, Comm &comm);
 Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
                   Future **out_future);
+Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int64_t count,
+                       const lpt_reduce_options &options, Future **out_future);
+Status compare_over_ranks(Context &context, Comm &comm, const Tensor *tensor, bool &out_is_same);
 Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
                       const lpt_reduce_options &options, Tensor *output, Future **out_future);
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,

@@ -26,7 +26,8 @@ enum class HandleKind : uint32_t {
   kMonitor = 0x4C505409,
   kCommGroup = 0x4C50540A,
   kComm = 0x4C50540B,
-  kFuture = 0x4C50540C
+  kFuture = 0x4C50540C,
+  kPartialPlan = 0x4C50540D
 };
 
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.

@@ -91,9 +91,11 @@ struct Cutting {
   size_t scratch_bytes;  // of one part
 };
 
-Cutting cut_product(const Context &context, const GemmRow &row, const GemmRequest &whole) {
+Area all_of(const GemmRequest &whole) { return {0, 0, whole.m, whole.n}; }
+
+Cutting cut_product(const Context &context, const GemmRow &row, const GemmRequest &whole, const Area &all) {
   Cutting cutting{};
-  cutting.all = {0, 0, whole.m, whole.n};
+  cutting.all = all;
   cutting.steps = make_grid(cutting.all, steps_for(context, cutting.all));
   const Area first = cut(cutting.all, cutting.steps, 0);
   cutting.parts = make_grid(first, threads_for(context, first, whole.k));
@@ -101,9 +103,9 @@ Cutting cut_product(const Context &context, const GemmRow &row, const GemmReques
   return cutting;
 }
 
-Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole) {
-  const Cutting cutting = cut_product(context, row, whole);
-  const Area &all = cutting.all;
+// The part of a product that `all` names, which begins on units.
+Status run_product(Context &context, const GemmRow &row, const GemmRequest &whole, const Area &all) {
+  const Cutting cutting = cut_product(context, row, whole, all);
   const Grid &steps = cutting.steps, &parts = cutting.parts;  // clang 14 has no bindings in lambdas
   const size_t scratch_bytes = cutting.scratch_bytes;
   std::byte *scratch = nullptr;
@@ -347,7 +349,28 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
   const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
   if (is_gathered(product, whole)) return run_in_tiles(context, row, request_of(product));
   return is_written_in_strips(product, whole) ? run_in_strips(context, product.b, *row, whole)
-                                              : run_product(context, *row, whole);
+                                              : run_product(context, *row, whole, all_of(whole));
+}
+
+Status multiply_in_halves(Context &context, const Product &product, int64_t columns,
+                          const std::function<Status()> &between) {
+  GemmRequest whole = request_of(product);
+  const GemmRow *row = nullptr;
+  WrittenOut written;
+  LPT_TRY(choose_row(context, product, false, whole, written, &row));
+  if (is_empty(whole)) return between();
+  const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
+  if (is_gathered(product, whole) || is_written_in_strips(product, whole)) {
+    LPT_TRY(is_gathered(product, whole) ? run_in_tiles(context, row, request_of(product))
+                                        : run_in_strips(context, product.b, *row, whole));
+    return between();
+  }
+  const int64_t first = std::min(whole.n, (columns + kGemmColumnUnit - 1) / kGemmColumnUnit * kGemmColumnUnit);
+  const Arena::Mark mark = context.arena->mark();
+  if (first > 0) LPT_TRY(run_product(context, *row, whole, {0, 0, whole.m, first}));
+  context.arena->give_back(mark);
+  LPT_TRY(between());
+  return first == whole.n ? Status() : run_product(context, *row, whole, {0, first, whole.m, whole.n - first});
 }
 
 Status decide_product(Context &context, const Product &product, Decision &out_decision) {
@@ -367,7 +390,7 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
     out_decision.part_count = strips.items();
     out_decision.workspace_bytes = strips.bytes();
   } else {
-    const Cutting cutting = cut_product(context, *out_decision.row, whole);
+    const Cutting cutting = cut_product(context, *out_decision.row, whole, all_of(whole));
     out_decision.part_count = cutting.parts.count();
     out_decision.workspace_bytes = static_cast<size_t>(cutting.parts.count()) * cutting.scratch_bytes;
   }

@@ -1,6 +1,7 @@
 // Products of checked views: which kernel, how cut, with what scratch.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernels/gemm/gemm.hpp"
@@ -42,6 +43,11 @@ GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64
 
 bool is_f64_product(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
+
+// The same in two halves with the bits of the whole: once the first columns are in c, `columns` of them or up to a unit more,
+// `between` runs; then come the others. Where b is written out in strips or gathered, all columns are the first ones.
+Status multiply_in_halves(Context &context, const Product &product, int64_t columns,
+                          const std::function<Status()> &between);
 
 // Picks the row of a product whose tensors may be without data.
 Status decide_product(Context &context, const Product &product, Decision &out_decision);

@@ -23,6 +23,7 @@ class Pieces {
   explicit Pieces(const MatrixView &view);
 
   int64_t bytes() const { return bytes_; }
+  const std::vector<Piece> &list() const { return pieces_; }
   bool is_same(const Pieces &other) const { return pieces_ == other.pieces_; }
 
   // Where they lie, if they lie in one run; else NULL.

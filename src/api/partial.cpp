@@ -1,0 +1,76 @@
+#include "src/ops/partial.hpp"
+
+#include "src/api/guard.hpp"
+
+using namespace lpt;
+
+namespace {
+
+Status check_plan(const PartialPlan *plan) { return check_handle(plan, HandleKind::kPartialPlan, "plan"); }
+
+}  // namespace
+
+void lpt_partial_options_init(lpt_partial_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_PARTIAL_OPTIONS_INIT);
+}
+
+void lpt_partial_values_init(lpt_partial_values *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_PARTIAL_VALUES_INIT);
+}
+
+lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fraction, int64_t *out_shared_columns) {
+  return guard_without_context([&]() -> Status {
+    LPT_TRY(check_out(out_shared_columns, "out_shared_columns"));
+    return find_shared_columns(hidden_columns, fraction, *out_shared_columns);
+  });
+}
+
+lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_options *options,
+                                   lpt_partial_plan **out_plan) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_partial_options known = LPT_PARTIAL_OPTIONS_INIT;
+    if (options == nullptr) return invalid("options is NULL: expected columns and ranks");
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(out_plan, "out_plan"));
+    return create_partial_plan(known, out_plan);
+  });
+}
+
+void lpt_partial_plan_destroy(lpt_partial_plan *plan) { destroy(plan, HandleKind::kPartialPlan); }
+
+lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
+                                 lpt_partial_values *out_values) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_plan(plan));
+    lpt_partial_values values = LPT_PARTIAL_VALUES_INIT;
+    LPT_TRY(read_partial_plan(*plan, format, values));
+    return write_values(values, "out_values", out_values);
+  });
+}
+
+lpt_status lpt_partial_allreduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, lpt_pass pass,
+                                 const lpt_tensor *input, lpt_tensor *output, lpt_future **out_future) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_plan(plan));
+    return partial_allreduce(self, *comm, *plan, pass, input, output, out_future);
+  });
+}
+
+lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, const lpt_tensor *a,
+                            const lpt_tensor *b, const lpt_gemm_options *options, lpt_tensor *c) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_gemm_options known = LPT_GEMM_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_plan(plan));
+    return partial_gemm(self, *comm, *plan, a, b, known, c);
+  });
+}
+
+lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_partial_plan *plan, lpt_tensor *weight) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_plan(plan));
+    return partial_scale_weight(self, *plan, weight);
+  });
+}

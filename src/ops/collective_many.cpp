@@ -1,0 +1,93 @@
+// Many tensors in one message: copied side by side, reduced as one, copied back.
+#include <algorithm>
+
+#include "src/ops/collective.hpp"
+#include "src/ops/pieces.hpp"
+#include "src/ops/reducing.hpp"
+
+namespace lpt {
+namespace {
+
+struct Many {
+  std::vector<Tensor> tensors;  // kept alive
+  std::vector<Pieces> pieces;
+  lpt_format format = LPT_FORMAT_F32;  // of none
+  int64_t elements = 0;
+};
+
+Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, Many &many) {
+  MatrixView view;
+  LPT_TRY(check_wide_matrix(tensor, name.c_str(), needs_data, view));
+  if (many.tensors.empty()) many.format = view.format.id;
+  if (view.format.id != many.format) {
+    return invalid("%s is %s: expected %s, as tensors[0]", name.c_str(), format_name(view.format.id).c_str(),
+                   format_name(many.format).c_str());
+  }
+  many.tensors.push_back(*tensor);
+  many.pieces.emplace_back(view);
+  many.elements += view.rows * view.columns;
+  return {};
+}
+
+// A tensor that is named twice, such as a tied weight, would be added twice.
+Status check_distinct(const Many &many) {
+  std::vector<std::pair<const void *, size_t>> places;
+  for (size_t i = 0; i < many.tensors.size(); ++i) {
+    if (many.tensors[i].data != nullptr && many.pieces[i].bytes() > 0) places.emplace_back(many.tensors[i].data, i);
+  }
+  std::sort(places.begin(), places.end());
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i].first != places[i - 1].first) continue;
+    return invalid("tensors[%zu] and tensors[%zu] lie at %p: expected each once", places[i - 1].second,
+                   places[i].second, places[i].first);
+  }
+  return {};
+}
+
+Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Reducing reducing) {
+  std::byte *run = nullptr;
+  LPT_TRY(worker.arena->take(static_cast<size_t>(many.elements * (element_bits(many.format) / 8)), &run));
+  std::byte *place = run;
+  for (const Pieces &pieces : many.pieces) {
+    pieces.copy_to(place);
+    place += pieces.bytes();
+  }
+  reducing.input.data = reducing.output.data = run;
+  LPT_TRY(reduce_to_all(worker, engine, reducing));
+  place = run;
+  for (const Pieces &pieces : many.pieces) {
+    pieces.copy_from(place);
+    place += pieces.bytes();
+  }
+  return {};
+}
+
+}  // namespace
+
+Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int64_t count,
+                       const lpt_reduce_options &options, Future **out_future) {
+  if (count < 0) return invalid("count is %lld: expected at least 0", number(count));
+  if (tensors == nullptr && count > 0) return invalid("tensors is NULL: expected an array of tensors");
+  Many many;
+  for (int64_t i = 0; i < count; ++i) {
+    LPT_TRY(add_tensor(tensors[i], item("tensors", i), !is_check_only(options.flags), many));
+  }
+  LPT_TRY(check_distinct(many));
+  LPT_TRY(check_reduce_options(options));
+  Reducing reducing{};
+  reducing.operation = "all_reduce_many";
+  reducing.input = reducing.output = vector_view(many.format, nullptr, many.elements);
+  reducing.reduction = static_cast<Reduction>(options.reduction);
+  reducing.factor = options.factor;
+  LPT_TRY(choose_reduction(context, reducing));
+  if (is_check_only(options.flags)) return {};
+  reducing.shares = equal_shares(many.elements, comm.engine->ranks());
+  return run_collective(
+      context, comm,
+      [reducing, many = std::move(many)](Context &worker, Engine &engine) {
+        return reduce_side_by_side(worker, engine, many, reducing);
+      },
+      out_future);
+}
+
+}  // namespace lpt

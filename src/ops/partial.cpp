@@ -1,0 +1,154 @@
+// The operator itself: shared columns are reduced, private ones scaled.
+#include "src/ops/partial.hpp"
+
+namespace lpt {
+namespace {
+
+// Ranks that call different passes are found by it.
+constexpr const char *kOperations[] = {"partial_allreduce, forward", "partial_allreduce, backward"};
+
+// The one place that knows which wires there are.
+Status check_wire(const PartialPlan &plan, lpt_pass pass, lpt_format format) {
+  const lpt_format wire = plan.wires[pass];
+  if (wire == LPT_FORMAT_NONE || wire == format) return {};
+  return unsupported("the plan's %s wire is %s and input is %s: expected LPT_FORMAT_NONE, or the input's format",
+                     pass == LPT_PASS_FORWARD ? "forward" : "backward", format_name(wire).c_str(),
+                     format_name(format).c_str());
+}
+
+Status check_columns(const PartialPlan &plan, const char *name, int64_t columns) {
+  if (columns == plan.hidden) return {};
+  return invalid("%s has %lld columns: expected %lld, as the plan", name, number(columns), number(plan.hidden));
+}
+
+Status choose_scale(Context &context, lpt_format format, double factor, const Row<ReduceRequest> **out_row) {
+  ReduceRequest request{};
+  request.format = request.target_format = format;
+  request.source_count = request.target_count = 1;
+  request.factor = factor;
+  return choose(context, "scale", reduce_kernels(), request, {format}, out_row);
+}
+
+// target = factor · source, elements of one format, by the kernels that also add.
+void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor, const MatrixView &source,
+                  const MatrixView &target) {
+  const int64_t from = row_bytes(source.format.element, source.row_stride);
+  const int64_t to = row_bytes(target.format.element, target.row_stride);
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    const void *read = nullptr;
+    void *written = nullptr;
+    ReduceRequest request{};
+    request.format = request.target_format = source.format.id;
+    request.source_count = request.target_count = 1;
+    request.factor = factor;
+    request.elements = source.columns;
+    request.sources = &read;
+    request.targets = &written;
+    for (int64_t r = begin; r < begin + count; ++r) {
+      read = static_cast<const std::byte *>(source.data) + r * from;
+      written = static_cast<std::byte *>(target.data) + r * to;
+      row.run(request);
+    }
+  });
+}
+
+void copy_rows(Context &context, const MatrixView &source, const MatrixView &target) {
+  if (source.data == target.data) return;  // in place
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    copy_matrix(cut_rows(source, begin, count), cut_rows(target, begin, count));
+  });
+}
+
+Status done_already(Future **out_future) {
+  if (out_future == nullptr) return {};
+  auto future = std::make_unique<Future>();
+  future->outcome = std::make_shared<Outcome>();
+  future->outcome->settle({});
+  *out_future = future.release();
+  return {};
+}
+
+// Keeps alive what a collective works on.
+struct Operands {
+  Tensor input, output;
+};
+
+}  // namespace
+
+Status check_partial_comm(const PartialPlan &plan, const Comm &comm) {
+  if (plan.ranks == comm.engine->ranks()) return {};
+  return invalid("comm has %d ranks: expected %d, as the plan", comm.engine->ranks(), plan.ranks);
+}
+
+Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
+                       const MatrixView &output, Partial &out_partial) {
+  LPT_TRY(check_wire(plan, pass, input.format.id));
+  out_partial = {input, output, {}, nullptr};
+  Reducing &reducing = out_partial.reducing;
+  reducing.operation = kOperations[pass];
+  reducing.input = cut_columns(input, 0, plan.shared);
+  reducing.output = cut_columns(output, 0, plan.shared);
+  reducing.reduction = Reduction::kSum;
+  reducing.factor = 1.0;
+  reducing.shares = equal_shares(input.rows * plan.shared, plan.ranks);
+  if (plan.shared > 0) LPT_TRY(choose_reduction(context, reducing));
+  if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
+  return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_row);
+}
+
+void scale_private(Context &context, const PartialPlan &plan, const Partial &partial) {
+  const int64_t count = plan.hidden - plan.shared;
+  if (count == 0 || partial.input.rows == 0) return;
+  const MatrixView source = cut_columns(partial.input, plan.shared, count);
+  const MatrixView target = cut_columns(partial.output, plan.shared, count);
+  if (partial.scale_row == nullptr) return copy_rows(context, source, target);
+  scale_matrix(context, *partial.scale_row, plan.scale, source, target);
+}
+
+Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass, const Tensor *input,
+                         Tensor *output, Future **out_future) {
+  MatrixView from, to;
+  LPT_TRY(check_choice("pass", pass, LPT_PASS_BACKWARD));
+  LPT_TRY(check_partial_comm(plan, comm));
+  LPT_TRY(check_wide_matrix(input, "input", true, from));
+  LPT_TRY(check_wide_matrix(output, "output", true, to));
+  LPT_TRY(check_columns(plan, "input", from.columns));
+  LPT_TRY(check_shape(to, "output", from.rows, from.columns, "input"));
+  if (to.format.id != from.format.id) {
+    return invalid("output is %s: expected %s, as input", format_name(to.format.id).c_str(),
+                   format_name(from.format.id).c_str());
+  }
+  LPT_TRY(check_in_place(from, "input", to, "output"));
+  Partial partial;
+  LPT_TRY(prepare_partial(context, plan, pass, from, to, partial));
+  if (plan.shared == 0) {
+    scale_private(context, plan, partial);
+    return done_already(out_future);
+  }
+  // Started first: with a future it flies while the private columns are written.
+  LPT_TRY(run_collective(
+      context, comm,
+      [reducing = partial.reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+        return reduce_to_all(worker, engine, reducing);
+      },
+      out_future));
+  scale_private(context, plan, partial);
+  return {};
+}
+
+Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *weight) {
+  MatrixView whole;
+  LPT_TRY(check_wide_matrix(weight, "weight", true, whole));
+  if (whole.rows != plan.hidden) {
+    return invalid("weight has %lld rows: expected %lld, as the plan has columns", number(whole.rows),
+                   number(plan.hidden));
+  }
+  if (plan.scale == 1.0 || whole.columns == 0) return {};
+  const MatrixView rows = cut_rows(whole, plan.shared, plan.hidden - plan.shared);
+  const Row<ReduceRequest> *row = nullptr;
+  LPT_TRY(choose_scale(context, whole.format.id, plan.scale, &row));
+  scale_matrix(context, *row, plan.scale, rows, rows);
+  return {};
+}
+
+}  // namespace lpt

@@ -1,0 +1,118 @@
+// A product and the reduction of its shared columns, which are computed first and fly while the private ones are computed.
+#include "src/ops/gemm_checks.hpp"
+#include "src/ops/partial.hpp"
+
+namespace lpt {
+namespace {
+
+// A reduction that begins in the midst of a call. However the call ends, the memory is no longer in use when this one goes;
+// and if it ends before the beginning, other ranks are told, which have begun theirs.
+class Flight {
+ public:
+  Flight(Context &context, Comm &comm) : context_(context), comm_(comm) {}
+  ~Flight() {
+    if (future_ == nullptr) {
+      comm_.engine->interrupt("its product failed before it was reduced");
+    } else {
+      static_cast<void>(future_->outcome->wait());
+    }
+  }
+  Flight(const Flight &) = delete;
+  Flight &operator=(const Flight &) = delete;
+
+  Status begin(const Reducing &reducing) {
+    Future *future = nullptr;
+    const auto reduce = [reducing](Context &worker, Engine &engine) { return reduce_to_all(worker, engine, reducing); };
+    LPT_TRY(run_collective(context_, comm_, reduce, &future));
+    future_.reset(future);
+    return {};
+  }
+  Status end() { return future_->outcome->wait(); }
+
+ private:
+  Context &context_;
+  Comm &comm_;
+  std::unique_ptr<Future> future_;
+};
+
+// While it lives a context tells no progress: a rank that is told to stop would leave the others waiting.
+class Silence {
+ public:
+  explicit Silence(Context &context) : context_(context), progress_(context.progress) { context.progress = nullptr; }
+  ~Silence() { context_.progress = progress_; }
+  Silence(const Silence &) = delete;
+  Silence &operator=(const Silence &) = delete;
+
+ private:
+  Context &context_;
+  const lpt_progress_function progress_;
+};
+
+// What would be refused later is refused before other ranks hear of it.
+Status check_product(Context &context, const Product &product) {
+  const size_t told = context.choices.size();
+  LPT_TRY(multiply_matrices(context, product, true));
+  context.choices.resize(told);
+  return {};
+}
+
+// What every rank would add.
+Status check_addends(const lpt_gemm_options &options) {
+  const char *const name = options.bias != nullptr                      ? "bias"
+                           : options.residual != nullptr                ? "residual"
+                           : options.beta != 0                          ? "beta"
+                           : options.activation != LPT_ACTIVATION_NONE  ? "activation"
+                           : options.quantize != nullptr                ? "quantize"
+                           : options.outlier_threshold != 0             ? "outlier_threshold"
+                           : (options.flags & ~LPT_PORTABLE_ORDER) != 0 ? "flags"
+                                                                        : nullptr;
+  if (name == nullptr) return {};
+  return unsupported("%s is set: products that ranks add up take alpha, transposes, arithmetic and LPT_PORTABLE_ORDER",
+                     name);
+}
+
+Status make_product(const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c, Product &product) {
+  LPT_TRY(check_gemm_options(options, product));
+  LPT_TRY(check_addends(options));
+  product.is_a_transposed = options.is_a_transposed != 0;
+  product.is_b_transposed = options.is_b_transposed != 0;
+  LPT_TRY(check_operand(a, "a", true, product.is_a_transposed, product.a));
+  LPT_TRY(check_second_operand(b, true, product.is_b_transposed, product.b));
+  LPT_TRY(check_wide_matrix(c, "c", true, product.c));
+  ProductShape shape;
+  LPT_TRY(check_inner_sizes(product, shape));
+  LPT_TRY(check_shape(product.c, "c", shape.m, shape.n, "the product of a and b"));
+  LPT_TRY(check_apart(product.c, "c", product.a, "a"));
+  return check_apart(product.c, "c", product.b, "b");
+}
+
+}  // namespace
+
+Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan, const Product &product) {
+  LPT_TRY(check_partial_comm(plan, comm));
+  if (product.c.columns != plan.hidden) {
+    return invalid("c has %lld columns: expected %lld, as the plan", number(product.c.columns), number(plan.hidden));
+  }
+  Partial partial;
+  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, product.c, product.c, partial));
+  LPT_TRY(check_product(context, product));
+  const Silence silence(context);
+  if (plan.shared == 0) {
+    LPT_TRY(multiply_matrices(context, product, false));
+    scale_private(context, plan, partial);
+    return {};
+  }
+  Flight flight(context, comm);
+  LPT_TRY(multiply_in_halves(context, product, plan.shared, [&] { return flight.begin(partial.reducing); }));
+  scale_private(context, plan, partial);
+  return flight.end();
+}
+
+Status partial_gemm(Context &context, Comm &comm, const PartialPlan &plan, const Tensor *a, const Tensor *b,
+                    const lpt_gemm_options &options, Tensor *c) {
+  Product product;
+  LPT_TRY(make_product(a, b, options, c, product));
+  return multiply_partially(context, comm, plan, product);
+}
+
+}  // namespace lpt

@@ -1,0 +1,99 @@
+// Which columns are shared, and what becomes of the others.
+#include <cmath>
+
+#include "src/ops/partial.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kMostColumns = int64_t{1} << 28;
+constexpr int32_t kMostRanks = 1024;
+
+Status check_count(const char *name, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return {};
+  return invalid("%s is %lld: expected %lld to %lld", name, number(value), number(least), number(most));
+}
+
+// Norms between the layers need whole rows, and ranks that split the sequence have other rows each: a private column would
+// be scaled by a rank that does not own it.
+Status check_sequence(const lpt_partial_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags, LPT_PARTIAL_SEQUENCE_PARALLEL));
+  if (options.flags == 0 || options.shared_columns == options.hidden_columns) return {};
+  return unsupported(
+      "options->flags has LPT_PARTIAL_SEQUENCE_PARALLEL and %lld of %lld columns are shared: private columns stay with "
+      "their rank for the whole sequence, a split one would lose them",
+      number(options.shared_columns), number(options.hidden_columns));
+}
+
+Status check_wire(const char *name, lpt_format format) {
+  Format unused;
+  if (format == LPT_FORMAT_NONE || find_format(format, unused)) return {};
+  return invalid("%s is %lld: expected a format, or LPT_FORMAT_NONE", name, number(format));
+}
+
+Status find_scale(const lpt_partial_options &options, double &out_scale) {
+  LPT_TRY(check_choice("options->private_scale", options.private_scale, LPT_PARTIAL_SCALE_CUSTOM));
+  const bool is_custom = options.private_scale == LPT_PARTIAL_SCALE_CUSTOM;
+  if (is_custom && (!std::isfinite(options.custom_scale) || options.custom_scale == 0)) {
+    return invalid("options->custom_scale is %g: expected a finite number other than 0", options.custom_scale);
+  }
+  if (!is_custom && options.custom_scale != 1.0) {
+    return invalid("options->custom_scale is %g: expected 1 without LPT_PARTIAL_SCALE_CUSTOM", options.custom_scale);
+  }
+  const bool is_root = options.private_scale == LPT_PARTIAL_SCALE_ROOT;
+  out_scale = is_root ? std::sqrt(static_cast<double>(options.rank_count)) : options.custom_scale;
+  return {};
+}
+
+}  // namespace
+
+Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns) {
+  LPT_TRY(check_count("hidden_columns", hidden, 1, kMostColumns));
+  LPT_TRY(check_finite("fraction", fraction, 0.0, 1.0));
+  // A quotient that is rounded grows with its numerator: this ends at the largest one whose share is not above, next to
+  // the product.
+  const auto share = [&](int64_t columns) { return static_cast<double>(columns) / static_cast<double>(hidden); };
+  auto columns = static_cast<int64_t>(static_cast<double>(hidden) * fraction);
+  while (columns < hidden && share(columns + 1) <= fraction) ++columns;
+  while (share(columns) > fraction) --columns;
+  out_columns = columns;
+  return {};
+}
+
+Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out_plan) {
+  LPT_TRY(check_count("options->hidden_columns", options.hidden_columns, 1, kMostColumns));
+  LPT_TRY(check_count("options->shared_columns", options.shared_columns, 0, options.hidden_columns));
+  LPT_TRY(check_count("options->rank_count", options.rank_count, 1, kMostRanks));
+  LPT_TRY(check_sequence(options));
+  LPT_TRY(check_wire("options->forward_wire", options.forward_wire));
+  LPT_TRY(check_wire("options->backward_wire", options.backward_wire));
+  auto plan = std::make_unique<PartialPlan>();
+  LPT_TRY(find_scale(options, plan->scale));
+  plan->hidden = options.hidden_columns;
+  plan->shared = options.shared_columns;
+  plan->ranks = options.rank_count;
+  plan->wires[LPT_PASS_FORWARD] = options.forward_wire;
+  plan->wires[LPT_PASS_BACKWARD] = options.backward_wire;
+  *out_plan = plan.release();
+  return {};
+}
+
+Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_values &out_values) {
+  double bytes[2];
+  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+    const lpt_format wire = plan.wires[pass] == LPT_FORMAT_NONE ? format : plan.wires[pass];
+    Format known;
+    if (!find_format(wire, known)) return invalid("format is %lld: expected that of the tensors", number(format));
+    const double share = 2.0 * (plan.ranks - 1) / plan.ranks;
+    bytes[pass] = share * static_cast<double>(plan.shared * element_bits(known.element)) / 8;
+  }
+  out_values.hidden_columns = plan.hidden;
+  out_values.shared_columns = plan.shared;
+  out_values.rank_count = plan.ranks;
+  out_values.private_scale = plan.scale;
+  out_values.forward_row_bytes = bytes[LPT_PASS_FORWARD];
+  out_values.backward_row_bytes = bytes[LPT_PASS_BACKWARD];
+  return {};
+}
+
+}  // namespace lpt
