@@ -1,0 +1,404 @@
+// Activations of which ranks share the first columns: the operator, its adjoint, what is equal on all ranks and what is not.
+#include <cmath>
+
+#include "tests/comm/partial.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr int64_t kRows = 19, kHidden = 90;
+
+// The whole of every rank, and the share that a plan of `shared` columns gives rank `rank`.
+template <typename Number, typename Sum>
+std::vector<Number> expected_of(const std::vector<std::vector<Number>> &all, int32_t rank, int64_t shared, Number scale,
+                                const Sum &sum) {
+  std::vector<Number> expected(all[0].size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const bool is_shared = static_cast<int64_t>(i) % kHidden < shared;
+    expected[i] = is_shared ? sum(all, i) : scale * all[static_cast<size_t>(rank)][i];
+  }
+  return expected;
+}
+
+float sum_of(const std::vector<std::vector<float>> &all, size_t i) {
+  float sum = all[0][i];
+  for (size_t q = 1; q < all.size(); ++q) sum += all[q][i];
+  return sum;
+}
+
+std::vector<std::vector<float>> floats_of_all(int32_t ranks, uint64_t place, int64_t count) {
+  std::vector<std::vector<float>> all;
+  for (int32_t q = 0; q < ranks; ++q) all.push_back(numbers_of(q, place, count));
+  return all;
+}
+
+void adds_shared_and_scales_private(const Rank &self) {
+  const auto all = floats_of_all(self.ranks, 41, kRows * kHidden);
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+  for (const int64_t shared : {0, 1, 31, 45, 64, 89, 90}) {
+    const PartialPlan plan = make_plan(self, kHidden, shared);
+    const std::vector<float> expected = expected_of(all, self.rank, shared, scale, sum_of);
+    std::vector<float> mine = all[static_cast<size_t>(self.rank)], found(mine.size(), -7.0f);
+    const Tensor input = wrap(self.context, mine, kRows, kHidden), output = wrap(self.context, found, kRows, kHidden);
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, input, output)));
+    EXPECT_EQ(all[static_cast<size_t>(self.rank)], mine);
+    EXPECT_EQ(expected, found) << shared;
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, input, input)));
+    EXPECT_EQ(expected, mine) << "backward, in place, " << shared;
+  }
+}
+
+// Every rank has rows of its own width, and what lies beside them stays.
+void keeps_what_lies_beside_its_columns(const Rank &self) {
+  const int64_t stride = kHidden + 7 * (self.rank % 3), to_stride = kHidden + 5;
+  const auto all = floats_of_all(self.ranks, 42, kRows * kHidden);
+  const PartialPlan plan = make_plan(self, kHidden, 50);
+  std::vector<float> from(static_cast<size_t>(kRows * stride), 5.0f), to(static_cast<size_t>(kRows * to_stride), 7.0f);
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kHidden; ++c) {
+      from[static_cast<size_t>(r * stride + c)] =
+          all[static_cast<size_t>(self.rank)][static_cast<size_t>(r * kHidden + c)];
+    }
+  }
+  const Tensor input = wrap(self.context, LPT_FORMAT_F32, from.data(), kRows, kHidden, stride);
+  const Tensor output = wrap(self.context, LPT_FORMAT_F32, to.data(), kRows, kHidden, to_stride);
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, input, output)));
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+  const std::vector<float> expected = expected_of(all, self.rank, 50, scale, sum_of);
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < to_stride; ++c) {
+      const float found = to[static_cast<size_t>(r * to_stride + c)];
+      ASSERT_EQ(c < kHidden ? expected[static_cast<size_t>(r * kHidden + c)] : 7.0f, found) << r << ", " << c;
+    }
+  }
+}
+
+// f32 and bf16 payloads are added in f32: with bf16 the result is one rounding of the sum of what travels.
+void rounds_halves_once(const Rank &self) {
+  const int64_t shared = 40;
+  std::vector<std::vector<float>> all;
+  for (const auto &numbers : floats_of_all(self.ranks, 43, kRows * kHidden)) {
+    std::vector<float> rounded;
+    for (const uint16_t half : halves_of(numbers)) rounded.push_back(float_of_bits(static_cast<uint32_t>(half) << 16));
+    all.push_back(rounded);
+  }
+  const PartialPlan plan = make_plan(self, kHidden, shared);
+  std::vector<uint16_t> mine = halves_of(all[static_cast<size_t>(self.rank)]), found(mine.size());
+  const Tensor input = wrap(self.context, LPT_FORMAT_BF16, mine.data(), kRows, kHidden);
+  const Tensor output = wrap(self.context, LPT_FORMAT_BF16, found.data(), kRows, kHidden);
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, input, output)));
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+  const std::vector<float> expected = expected_of(all, self.rank, shared, scale, sum_of);
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(bf16_of(expected[i]), found[i]) << i;
+}
+
+// sum over ranks of <P(x), g> is that of <x, P(g)>, in f64.
+void is_its_own_adjoint(const Rank &self) {
+  const auto doubles = [&](uint64_t place) {
+    std::vector<double> numbers;
+    for (const float number : numbers_of(self.rank, place, kRows * kHidden)) numbers.push_back(number);
+    return numbers;
+  };
+  for (const int64_t shared : {0, 33, 90}) {
+    const PartialPlan plan = make_plan(self, kHidden, shared);
+    const std::vector<double> x = doubles(44), g = doubles(45);
+    std::vector<double> px(x.size()), pg(g.size());
+    const Tensor tensors[] = {wrap(self.context, x, kRows, kHidden), wrap(self.context, px, kRows, kHidden),
+                              wrap(self.context, g, kRows, kHidden), wrap(self.context, pg, kRows, kHidden)};
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, tensors[0], tensors[1])));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, tensors[2], tensors[3])));
+    std::vector<double> products = {0.0, 0.0, 0.0};
+    for (size_t i = 0; i < x.size(); ++i) {
+      products[0] += px[i] * g[i];
+      products[1] += x[i] * pg[i];
+      products[2] += std::fabs(px[i] * g[i]);
+    }
+    const Tensor sums = wrap(self.context, products, 1, 3);
+    ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, sums.get(), nullptr, sums.get(), nullptr)));
+    EXPECT_NEAR(products[0], products[1], 1e-12 * products[2]) << shared;
+    EXPECT_GT(std::fabs(products[0]), 1e-6 * products[2]) << "a zero would prove nothing";
+  }
+}
+
+// All columns shared: the bits of lpt_all_reduce(). One rank: those of the input, whatever is shared.
+void is_a_whole_reduction_at_the_end(const Rank &self) {
+  const std::vector<float> mine = numbers_of(self.rank, 46, kRows * kHidden);
+  std::vector<float> whole(mine.size()), found(mine.size(), -1.0f);
+  const Tensor input = wrap(self.context, mine, kRows, kHidden), sums = wrap(self.context, whole, kRows, kHidden);
+  const Tensor output = wrap(self.context, found, kRows, kHidden);
+  ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, input.get(), nullptr, sums.get(), nullptr)));
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kHidden), LPT_PASS_FORWARD, input, output)));
+  EXPECT_EQ(bytes_of(self.context, sums.get()), bytes_of(self.context, output.get()));
+  if (self.ranks > 1) return;
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, 30), LPT_PASS_FORWARD, input, output)));
+  EXPECT_EQ(bytes_of(self.context, input.get()), bytes_of(self.context, output.get()));
+}
+
+// A residual stream through 32 toy layers, each a function of the rank's own stream.
+void shares_its_columns_for_ever(const Rank &self) {
+  constexpr int64_t kShared = 45;
+  const PartialPlan plan = make_plan(self, kHidden, kShared);
+  std::vector<float> stream = numbers_of(0, 47, kRows * kHidden), block(stream.size());
+  const Tensor whole = wrap(self.context, stream, kRows, kHidden), update = wrap(self.context, block, kRows, kHidden);
+  const Tensor shared = view(self.context, whole.get(), {0, 0}, {kRows, kShared});
+  const Tensor own = view(self.context, whole.get(), {0, kShared}, {kRows, kHidden - kShared});
+  EXPECT_TRUE(is_same(self, whole)) << "the embeddings are";
+  for (uint64_t layer = 0; layer < 32; ++layer) {
+    const std::vector<float> weights = numbers_of(self.rank, 1000 + layer, kHidden);
+    for (size_t i = 0; i < block.size(); ++i) {
+      const size_t row = i / kHidden * kHidden;
+      block[i] = std::tanh(weights[i % kHidden] * stream[row + (i * 7 + 3) % kHidden]);
+    }
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, update, update)));
+    for (size_t i = 0; i < block.size(); ++i) stream[i] += block[i];
+  }
+  EXPECT_TRUE(is_same(self, shared));
+  EXPECT_EQ(self.ranks == 1, is_same(self, own));
+}
+
+// Norms' gains are alike on all ranks, their gradients are not: one message makes them so, with the bits of one by one.
+void reduces_many_at_once(const Rank &self) {
+  const std::vector<int64_t> counts = {90, 1, 33, 0, 4000, 90};
+  std::vector<std::vector<float>> together, apart;
+  std::vector<Tensor> handles;
+  std::vector<lpt_tensor *> tensors;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    together.push_back(numbers_of(self.rank, 60 + i, counts[i]));
+    apart.push_back(together.back());
+    const Tensor one = wrap(self.context, apart.back(), 1, counts[i]);
+    ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, one.get(), nullptr, one.get(), nullptr)));
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    handles.push_back(wrap(self.context, together[i], 1, counts[i]));
+    tensors.push_back(handles.back().get());
+  }
+  EXPECT_EQ(self.ranks == 1, is_same(self, handles[0]));
+  const int64_t before = read(self).collectives;
+  ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, tensors.data(), static_cast<int64_t>(tensors.size()),
+                                          nullptr, nullptr)));
+  EXPECT_EQ(before + 1, read(self).collectives);
+  EXPECT_EQ(apart, together);
+  for (const Tensor &tensor : handles) EXPECT_TRUE(is_same(self, tensor));
+  EXPECT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, nullptr, 0, nullptr, nullptr)));
+}
+
+// Columns of a matrix and a whole one, with an average, behind the caller.
+void reduces_many_columns_behind_the_caller(const Rank &self) {
+  std::vector<uint16_t> wide = halves_of(numbers_of(self.rank, 70, 6 * 50)), lone = {0x3F80, 0x4000};
+  const std::vector<uint16_t> before = wide;
+  const Tensor whole = wrap(self.context, LPT_FORMAT_BF16, wide.data(), 6, 50);
+  const Tensor columns = view(self.context, whole.get(), {0, 20}, {6, 11});
+  const Tensor second = wrap(self.context, LPT_FORMAT_BF16, lone.data(), 1, 2);
+  lpt_tensor *const tensors[] = {columns.get(), second.get()};
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.reduction = LPT_REDUCTION_AVERAGE;
+  lpt_future *raw = nullptr;
+  ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, tensors, 2, &options, &raw)));
+  const Future future(raw);
+  ASSERT_TRUE(self.ok(lpt_future_wait(self.context, future.get())));
+  EXPECT_EQ((std::vector<uint16_t>{0x3F80, 0x4000}), lone);
+  EXPECT_TRUE(is_same(self, columns));
+  for (size_t i = 0; i < wide.size(); ++i) {
+    const bool is_inside = i % 50 >= 20 && i % 50 < 31;
+    ASSERT_TRUE(before[i] == wide[i] || (is_inside && self.ranks > 1)) << i;
+  }
+}
+
+// One bit of one rank, at any place, in numbers or scales.
+void tells_a_bit_that_differs(const Rank &self) {
+  const std::vector<float> numbers = numbers_of(0, 80, 7 * 64);
+  const Tensor source = wrap(self.context, numbers, 7, 64);
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_NVFP4}) {
+    const Tensor tensor = make_tensor(self.context, format, 7, 64);
+    ASSERT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, tensor.get(), nullptr)));
+    EXPECT_TRUE(is_same(self, tensor));
+    for (const lpt_part part : parts_of(format)) {
+      if (self.ranks == 1) break;
+      uint8_t &byte = part_data<uint8_t>(self.context, tensor.get(), part)[3];
+      if (self.rank == self.ranks - 1) byte = static_cast<uint8_t>(byte ^ 4);
+      EXPECT_FALSE(is_same(self, tensor));
+      if (self.rank == self.ranks - 1) byte = static_cast<uint8_t>(byte ^ 4);
+    }
+    EXPECT_TRUE(is_same(self, tensor));
+  }
+}
+
+// Elements count, strides do not.
+void compares_whatever_the_strides(const Rank &self) {
+  const int64_t stride = 13 + self.rank;
+  std::vector<float> memory(static_cast<size_t>(5 * stride), static_cast<float>(self.rank));
+  for (int64_t i = 0; i < 5 * 13; ++i) memory[static_cast<size_t>(i / 13 * stride + i % 13)] = static_cast<float>(i);
+  EXPECT_TRUE(is_same(self, wrap(self.context, LPT_FORMAT_F32, memory.data(), 5, 13, stride)));
+}
+
+// Ranks with partial sums of variance 1: with the root both kinds of columns vary as much.
+void keeps_the_variance(const Rank &self) {
+  constexpr int64_t kTall = 1500, kShared = kHidden / 2;
+  std::vector<float> numbers = numbers_of(self.rank, 48, kTall * kHidden);
+  const Tensor both = wrap(self.context, numbers, kTall, kHidden);
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kShared), LPT_PASS_FORWARD, both, both)));
+  double squares[2] = {};
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    squares[static_cast<int64_t>(i % kHidden) < kShared] += static_cast<double>(numbers[i]) * numbers[i];
+  }
+  EXPECT_NEAR(1.0, std::sqrt(squares[1] / squares[0]), 0.01) << self.ranks;
+}
+
+// Half of the columns, half of the bytes; none, none; and that is what the plan says.
+void sends_what_the_plan_says(const Rank &self) {
+  constexpr int64_t kTall = 1024, kWide = 64;
+  std::vector<float> numbers(kTall * kWide, 1.0f);
+  const Tensor both = wrap(self.context, numbers, kTall, kWide);
+  std::vector<double> sent;
+  for (const int64_t shared : {kWide, kWide / 2, kWide / 4, int64_t{0}}) {
+    const PartialPlan plan = make_plan(self, kWide, shared);
+    const lpt_comm_values before = read(self);
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, both, both)));
+    const lpt_comm_values after = read(self);
+    sent.push_back(static_cast<double>(after.bytes_sent - before.bytes_sent));
+    EXPECT_EQ(shared == 0 ? 0 : 1, after.collectives - before.collectives);
+    lpt_partial_values values = LPT_PARTIAL_VALUES_INIT;
+    ASSERT_TRUE(self.ok(lpt_partial_plan_read(self.context, plan.get(), LPT_FORMAT_F32, &values)));
+    EXPECT_DOUBLE_EQ(values.forward_row_bytes, 2.0 * (self.ranks - 1) / self.ranks * static_cast<double>(shared) * 4);
+    EXPECT_DOUBLE_EQ(values.forward_row_bytes, values.backward_row_bytes);
+  }
+  const Tensor sums = wrap(self.context, sent, 1, 4);
+  ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, sums.get(), nullptr, sums.get(), nullptr)));
+  EXPECT_EQ(2.0 * (self.ranks - 1) * kTall * kWide * 4, sent[0]);
+  EXPECT_EQ(sent[0] / 2, sent[1]);
+  EXPECT_EQ(sent[0] / 4, sent[2]);
+  EXPECT_EQ(0.0, sent[3]);
+}
+
+void flies_while_the_caller_goes_on(const Rank &self) {
+  const auto all = floats_of_all(self.ranks, 49, kRows * kHidden);
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+  for (const int64_t shared : {int64_t{0}, int64_t{45}, kHidden}) {
+    const PartialPlan plan = make_plan(self, kHidden, shared);
+    std::vector<float> mine = all[static_cast<size_t>(self.rank)];
+    const Tensor both = wrap(self.context, mine, kRows, kHidden);
+    lpt_future *raw = nullptr;
+    ASSERT_TRUE(self.ok(
+        lpt_partial_allreduce(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, both.get(), both.get(), &raw)));
+    const Future future(raw);
+    const float last = scale * all[static_cast<size_t>(self.rank)].back();
+    EXPECT_TRUE(shared == kHidden || mine.back() == last) << "done already";
+    ASSERT_TRUE(self.ok(lpt_future_wait(self.context, future.get())));
+    EXPECT_EQ(expected_of(all, self.rank, shared, scale, sum_of), mine) << shared;
+  }
+}
+
+void takes_other_scales(const Rank &self) {
+  const auto all = floats_of_all(self.ranks, 50, kRows * kHidden);
+  const std::pair<lpt_partial_scale, float> rules[] = {{LPT_PARTIAL_SCALE_ONE, 1.0f},
+                                                       {LPT_PARTIAL_SCALE_CUSTOM, -0.3f}};
+  for (const auto &[rule, scale] : rules) {
+    lpt_partial_options options = options_of(self, kHidden, 20);
+    options.private_scale = rule;
+    options.custom_scale = static_cast<double>(scale);
+    const PartialPlan plan = make_plan(self, options);
+    std::vector<float> mine = all[static_cast<size_t>(self.rank)];
+    const Tensor both = wrap(self.context, mine, kRows, kHidden);
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, both, both)));
+    EXPECT_EQ(expected_of(all, self.rank, 20, scale, sum_of), mine) << rule;
+  }
+}
+
+// The scale in the weights and a plan without: a layer's outputs are the same but for the place of a rounding.
+void scales_weights_instead(const Rank &self) {
+  constexpr int64_t kInner = 12, kShared = 40;
+  const std::vector<float> weight = numbers_of(self.rank, 51, kHidden * kInner);
+  std::vector<float> scaled = weight;
+  const PartialPlan plan = make_plan(self, kHidden, kShared);
+  const Tensor tensor = wrap(self.context, scaled, kHidden, kInner);
+  ASSERT_TRUE(self.ok(lpt_partial_scale_weight(self.context, plan.get(), tensor.get())));
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+  for (size_t i = 0; i < weight.size(); ++i) {
+    const bool is_shared = static_cast<int64_t>(i) / kInner < kShared;
+    ASSERT_EQ(is_shared ? weight[i] : scale * weight[i], scaled[i]) << i;
+  }
+}
+
+// Ranks whose plans differ are found.
+void finds_plans_that_differ(const Rank &self) {
+  if (self.ranks == 1) return;
+  std::vector<float> mine(kRows * kHidden, 1.0f);
+  const Tensor both = wrap(self.context, mine, kRows, kHidden);
+  // In a part of the comm: it is broken from then on.
+  lpt_comm *raw = nullptr;
+  ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
+  const Comm part(raw);
+  const Rank there{self.context, part.get(), self.rank, self.ranks};
+  EXPECT_EQ(LPT_MISMATCH,
+            partial(there, make_plan(there, kHidden, self.rank == 0 ? 44 : 45), LPT_PASS_FORWARD, both, both));
+  expect_words({"partial_allreduce", "44", "45"}, lpt_context_error(self.context));
+}
+
+void refuses_what_does_not_fit(const Rank &self) {
+  const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
+  const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
+  const Tensor half = make_tensor(self.context, LPT_FORMAT_BF16, 4, kHidden);
+  const Tensor codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 4, kHidden);
+  const PartialPlan plan = make_plan(self, kHidden, 40);
+  const auto refuse = [&](const PartialPlan &given, lpt_pass pass, const Tensor &input, const Tensor &output,
+                          const std::vector<const char *> &words) {
+    EXPECT_NE(LPT_OK, partial(self, given, pass, input, output));
+    expect_words(words, lpt_context_error(self.context));
+  };
+  refuse(plan, LPT_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
+  refuse(plan, LPT_PASS_FORWARD, good, narrow, {"output is 4×89", "4×90"});
+  refuse(plan, LPT_PASS_FORWARD, good, half, {"output is bf16", "f32"});
+  refuse(plan, LPT_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
+  refuse(plan, 2, good, good, {"pass is 2"});
+  refuse(plan, LPT_PASS_FORWARD, nullptr, good, {"input is NULL"});
+  refuse(plan, LPT_PASS_FORWARD, good, nullptr, {"output is NULL"});
+  refuse(nullptr, LPT_PASS_FORWARD, good, good, {"plan is NULL"});
+  lpt_partial_options options = options_of(self, kHidden, 40);
+  options.rank_count += 1;
+  refuse(make_plan(self, options), LPT_PASS_FORWARD, good, good, {"comm has", "as the plan"});
+  options = options_of(self, kHidden, 40);
+  options.backward_wire = LPT_FORMAT_E4M3FN;
+  refuse(make_plan(self, options), LPT_PASS_BACKWARD, good, good, {"backward wire is e4m3fn", "f32"});
+  options.backward_wire = LPT_FORMAT_F32;
+  EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PASS_BACKWARD, good, good)));
+  EXPECT_NE(LPT_OK, lpt_partial_allreduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
+  expect_words({"comm is NULL"}, lpt_context_error(self.context));
+  EXPECT_NE(LPT_OK, lpt_partial_scale_weight(self.context, plan.get(), good.get()));
+  expect_words({"weight has 4 rows", "90"}, lpt_context_error(self.context));
+  const auto refuse_many = [&](std::vector<lpt_tensor *> tensors, const std::vector<const char *> &words) {
+    EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, tensors.data(), static_cast<int64_t>(tensors.size()),
+                                          nullptr, nullptr));
+    expect_words(words, lpt_context_error(self.context));
+  };
+  refuse_many({good.get(), half.get()}, {"tensors[1] is bf16", "f32"});
+  refuse_many({good.get(), narrow.get(), good.get()}, {"tensors[0]", "tensors[2]", "once"});
+  refuse_many({nullptr}, {"tensors[0] is NULL"});
+  EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, nullptr, -1, nullptr, nullptr));
+  EXPECT_NE(LPT_OK, lpt_all_reduce_many(self.context, self.comm, nullptr, 2, nullptr, nullptr));
+  EXPECT_NE(LPT_OK, lpt_comm_compare(self.context, self.comm, good.get(), nullptr));
+  EXPECT_NE(LPT_OK, lpt_comm_compare(self.context, self.comm, nullptr, nullptr));
+}
+
+}  // namespace
+
+std::vector<Case> partial_cases() {
+  return {{"AddsSharedAndScalesPrivate", adds_shared_and_scales_private},
+          {"KeepsWhatLiesBesideItsColumns", keeps_what_lies_beside_its_columns},
+          {"RoundsHalvesOnce", rounds_halves_once},
+          {"IsItsOwnAdjoint", is_its_own_adjoint},
+          {"IsAWholeReductionAtTheEnd", is_a_whole_reduction_at_the_end},
+          {"SharesItsColumnsForEver", shares_its_columns_for_ever},
+          {"ReducesManyAtOnce", reduces_many_at_once},
+          {"ReducesManyColumnsBehindTheCaller", reduces_many_columns_behind_the_caller},
+          {"TellsABitThatDiffers", tells_a_bit_that_differs},
+          {"ComparesWhateverTheStrides", compares_whatever_the_strides},
+          {"KeepsTheVariance", keeps_the_variance},
+          {"SendsWhatThePlanSays", sends_what_the_plan_says},
+          {"FliesWhileTheCallerGoesOn", flies_while_the_caller_goes_on},
+          {"TakesOtherScales", takes_other_scales},
+          {"ScalesWeightsInstead", scales_weights_instead},
+          {"FindsPlansThatDiffer", finds_plans_that_differ},
+          {"RefusesWhatDoesNotFit", refuses_what_does_not_fit}};
+}
+
+}  // namespace lpt::test
