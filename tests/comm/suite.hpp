@@ -30,11 +30,13 @@ inline void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
 std::vector<Case> reduce_cases();
 std::vector<Case> move_cases();
 std::vector<Case> partial_cases();
+std::vector<Case> partial_gemm_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
   for (const Case &item : move_cases()) cases.push_back(item);
   for (const Case &item : partial_cases()) cases.push_back(item);
+  for (const Case &item : partial_gemm_cases()) cases.push_back(item);
   return cases;
 }
 

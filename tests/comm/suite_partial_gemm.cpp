@@ -1,0 +1,141 @@
+// Products whose shared columns are reduced while the private ones are computed: the bits of one after the other.
+#include "tests/comm/partial.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct Size {
+  int64_t rows, inner, hidden, shared;
+};
+// Columns on and off the units by which products are cut.
+constexpr Size kSizes[] = {{1, 40, 64, 32},    {5, 64, 90, 45},  {130, 96, 192, 64}, {17, 32, 256, 100},
+                           {70, 33, 200, 199}, {8, 32, 130, 0},  {8, 32, 130, 130},  {3, 0, 70, 20},
+                           {0, 32, 70, 20},    {33, 64, 128, 1}, {9, 64, 1000, 512}};
+
+Tensor filled(const Rank &self, lpt_format format, uint64_t place, int64_t rows, int64_t columns) {
+  const std::vector<float> numbers = numbers_of(self.rank, place, rows * columns);
+  const Tensor source = wrap(self.context, numbers, rows, columns);
+  Tensor target = make_tensor(self.context, format, rows, columns);
+  EXPECT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, target.get(), nullptr)));
+  return target;
+}
+
+// Writes c both ways and compares all its bytes.
+void compare_ways(const Rank &self, const PartialPlan &plan, const Tensor &a, const Tensor &b,
+                  const lpt_gemm_options &options, lpt_format format, const Size &size) {
+  const Tensor apart = make_tensor(self.context, format, size.rows, size.hidden);
+  const Tensor together = make_tensor(self.context, format, size.rows, size.hidden);
+  ASSERT_TRUE(self.ok(lpt_gemm(self.context, a.get(), b.get(), &options, apart.get())));
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, apart, apart)));
+  ASSERT_TRUE(
+      self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), &options, together.get())));
+  EXPECT_EQ(bytes_of(self.context, apart.get()), bytes_of(self.context, together.get()))
+      << size.rows << "×" << size.inner << "×" << size.hidden << ", shared " << size.shared << ", c "
+      << name_of(format);
+}
+
+void multiplies_as_one_after_the_other(const Rank &self) {
+  for (const Size &size : kSizes) {
+    const PartialPlan plan = make_plan(self, size.hidden, size.shared);
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F64}) {
+      const Tensor a = filled(self, format, 90, size.rows, size.inner);
+      const Tensor b = filled(self, format, 91, size.hidden, size.inner);
+      const Tensor turned = filled(self, format, 92, size.inner, size.hidden);
+      lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+      options.alpha = 0.7;
+      compare_ways(self, plan, a, turned, options, format, size);
+      options.is_b_transposed = 1;
+      compare_ways(self, plan, a, b, options, format, size);
+      options.flags = LPT_PORTABLE_ORDER;
+      compare_ways(self, plan, a, b, options, format, size);
+    }
+  }
+}
+
+// Weights with scales, and packed ones: the wholes that are cut between panels, the thin ones that are not cut.
+void multiplies_weights_of_all_kinds(const Rank &self) {
+  const Size sizes[] = {{40, 256, 192, 64}, {3, 128, 320, 100}, {150, 128, 128, 90}};
+  for (const Size &size : sizes) {
+    const PartialPlan plan = make_plan(self, size.hidden, size.shared);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    for (const lpt_format format : {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_NVFP4}) {
+      const Tensor a = filled(self, LPT_FORMAT_BF16, 93, size.rows, size.inner);
+      const Tensor b = filled(self, format, 94, size.hidden, size.inner);
+      compare_ways(self, plan, a, b, options, LPT_FORMAT_F32, size);
+      Tensor packed;
+      ASSERT_TRUE(self.ok(lpt_weights_pack(self.context, b.get(), nullptr, out(packed))));
+      compare_ways(self, plan, a, packed, options, LPT_FORMAT_BF16, size);
+    }
+    const Tensor a = filled(self, LPT_FORMAT_BF16, 95, size.rows, size.inner);
+    const Tensor b = filled(self, LPT_FORMAT_BF16, 96, size.hidden, size.inner);
+    Tensor loose;
+    lpt_weights_options thin = LPT_WEIGHTS_OPTIONS_INIT;
+    thin.storage = LPT_WEIGHTS_STORAGE_LOOSE;
+    ASSERT_TRUE(self.ok(lpt_weights_pack(self.context, b.get(), &thin, out(loose))));
+    compare_ways(self, plan, a, loose, options, LPT_FORMAT_BF16, size);
+  }
+}
+
+// Rows of c lie apart, a has leading axes, and the gaps stay.
+void multiplies_into_columns_of_a_matrix(const Rank &self) {
+  constexpr int64_t kStride = 150, kHidden = 128, kRows = 6;
+  const PartialPlan plan = make_plan(self, kHidden, 64);
+  const Tensor a = filled(self, LPT_FORMAT_F32, 97, kRows, 32), b = filled(self, LPT_FORMAT_F32, 98, 32, kHidden);
+  std::vector<float> memory(kRows * kStride, 7.0f);
+  const Tensor c = wrap(self.context, LPT_FORMAT_F32, memory.data(), kRows, kHidden, kStride);
+  const Tensor dense = make_tensor(self.context, LPT_FORMAT_F32, kRows, kHidden);
+  ASSERT_TRUE(self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, c.get())));
+  ASSERT_TRUE(self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, dense.get())));
+  const float *const expected = part_data<float>(self.context, dense.get(), LPT_PART_PAYLOAD);
+  for (int64_t i = 0; i < kRows * kStride; ++i) {
+    const int64_t column = i % kStride;
+    ASSERT_EQ(column < kHidden ? expected[i / kStride * kHidden + column] : 7.0f, memory[static_cast<size_t>(i)]) << i;
+  }
+}
+
+void refuses_what_ranks_would_add(const Rank &self) {
+  const PartialPlan plan = make_plan(self, 64, 32);
+  const Tensor a = filled(self, LPT_FORMAT_F32, 99, 4, 32), b = filled(self, LPT_FORMAT_F32, 99, 32, 64);
+  const Tensor narrow = filled(self, LPT_FORMAT_F32, 99, 32, 60), short_b = filled(self, LPT_FORMAT_F32, 99, 30, 64);
+  const Tensor c = make_tensor(self.context, LPT_FORMAT_F32, 4, 64),
+               bias = make_tensor(self.context, LPT_FORMAT_F32, {64});
+  const Tensor narrow_c = make_tensor(self.context, LPT_FORMAT_F32, 4, 60);
+  const Tensor codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 4, 64);
+  const auto refuse = [&](const Tensor &second, const lpt_gemm_options &options, const Tensor &result,
+                          const std::vector<const char *> &words) {
+    EXPECT_NE(LPT_OK,
+              lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), second.get(), &options, result.get()));
+    expect_words(words, lpt_context_error(self.context));
+  };
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  refuse(narrow, options, narrow_c, {"c has 60 columns", "64", "plan"});
+  refuse(short_b, options, c, {"inner sizes differ"});
+  refuse(b, options, codes, {"c is e4m3fn"});
+  refuse(b, options, a, {"c is 4×32", "4×64"});
+  refuse(nullptr, options, c, {"b is NULL"});
+  refuse(b, options, nullptr, {"c is NULL"});
+  options.bias = bias.get();
+  refuse(b, options, c, {"bias is set", "add up"});
+  options = LPT_GEMM_OPTIONS_INIT;
+  options.beta = 1.0;
+  refuse(b, options, c, {"beta is set"});
+  options = LPT_GEMM_OPTIONS_INIT;
+  options.residual = c.get();
+  refuse(b, options, c, {"residual is set"});
+  options = LPT_GEMM_OPTIONS_INIT;
+  options.activation = LPT_ACTIVATION_SWIGLU;
+  refuse(b, options, c, {"activation is set"});
+  EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "nobody has heard of it";
+}
+
+}  // namespace
+
+std::vector<Case> partial_gemm_cases() {
+  return {{"MultipliesAsOneAfterTheOther", multiplies_as_one_after_the_other},
+          {"MultipliesWeightsOfAllKinds", multiplies_weights_of_all_kinds},
+          {"MultipliesIntoColumnsOfAMatrix", multiplies_into_columns_of_a_matrix},
+          {"RefusesWhatRanksWouldAdd", refuses_what_ranks_would_add}};
+}
+
+}  // namespace lpt::test
