@@ -2986,6 +2986,22 @@ enum lpt_reduction_values {
   LPT_REDUCTION_MINIMUM = 3  /**< The smallest; a NaN gives a NaN. */
 };
 
+/** @brief How numbers travel that are cast for it; one of lpt_reduce_algorithm_values. */
+typedef int32_t lpt_reduce_algorithm;
+
+/** @brief Values of lpt_reduce_algorithm. */
+enum lpt_reduce_algorithm_values {
+  /**
+   * Of two ranks, or up to 16 KiB: ONE_SHOT; else TWO_SHOT. Tensors of fewer than 512 elements for each rank travel as they
+   * are. lpt_context_explanation() tells what was taken.
+   */
+  LPT_REDUCE_ALGORITHM_AUTO = 0,
+  /** Every rank gets all inputs, cast once, and adds them itself: R - 1 times the bytes, one error of a cast. */
+  LPT_REDUCE_ALGORITHM_ONE_SHOT = 1,
+  /** Every rank adds its share of all inputs and casts the result once more: 2 · (R - 1) / R times the bytes, two errors. */
+  LPT_REDUCE_ALGORITHM_TWO_SHOT = 2
+};
+
 /** @brief How to reduce. */
 typedef struct lpt_reduce_options {
   size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
@@ -2993,11 +3009,30 @@ typedef struct lpt_reduce_options {
   lpt_reduction reduction; /**< What the numbers become. */
   int32_t reserved;        /**< 0. */
   double factor;           /**< The result is multiplied by it before it is rounded; finite. */
+  /**
+   * The format in which numbers travel; LPT_FORMAT_NONE: the tensor's own. Any that lpt_quantize() writes from numbers alone,
+   * so far as it can tell of a NaN, of tensors in f32, bf16 or f16. Elements are counted in their logical order and cut in
+   * shares, one for each rank, at multiples of 512 elements (lpt_reduce_scatter(): the parts). Each share is cast as a
+   * matrix of one row by the defaults of lpt_quantize(), save that f16 and bf16 overflow to infinity: a format with a scale
+   * for a row or a tensor has one for each share. An infinity becomes the largest number of its block: look for it before.
+   * All ranks decode what was cast, their own included, to f32, and add in the order of ranks.
+   */
+  lpt_format wire;
+  lpt_reduce_algorithm algorithm; /**< With a wire. lpt_reduce_scatter(): AUTO, or TWO_SHOT for its first half. */
+  lpt_rounding rounding;          /**< Of casts to the wire: NEAREST_EVEN or STOCHASTIC. */
+  /**
+   * For stochastic rounding; the same on all ranks, row_stride 0. Element i draws at offset + i. Rank q casts its input by
+   * seed ^ (q · 2^54), so that errors of ranks do not add up.
+   */
+  lpt_random random;
 } lpt_reduce_options;
 
 /** @brief Defaults of lpt_reduce_options. */
-#define LPT_REDUCE_OPTIONS_INIT \
-  { sizeof(lpt_reduce_options), 0, LPT_REDUCTION_SUM, 0, 1.0 }
+#define LPT_REDUCE_OPTIONS_INIT                                                                           \
+  {                                                                                                       \
+    sizeof(lpt_reduce_options), 0, LPT_REDUCTION_SUM, 0, 1.0, LPT_FORMAT_NONE, LPT_REDUCE_ALGORITHM_AUTO, \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_RANDOM_INIT                                                        \
+  }
 
 /**
  * @brief Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
@@ -3051,9 +3086,14 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
 
 /**
  * @brief Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
+ *
+ * Parts that share one tensor scale must hold the same bits of it; the output gets it. Sharded weights in FP8: the amax of
+ * each shard by lpt_all_reduce() to the MAXIMUM, the scale that follows from it into each shard, a cast with
+ * LPT_KEEP_TENSOR_SCALE, and a gather of a quarter of the bytes: the same bits as a cast of the whole.
+ *
  * @param context of this rank.
  * @param comm the communicator.
- * @param input borrowed; the part of this rank, of any format without a tensor scale; parts of formats with scales are whole blocks.
+ * @param input borrowed; the part of this rank, of any format; parts of formats with block scales are whole blocks.
  * @param counts borrowed; as for lpt_reduce_scatter(), of the output.
  * @param output written; in the input's format. May hold the input at its place.
  * @param out_future as for lpt_all_reduce().

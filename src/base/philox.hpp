@@ -72,7 +72,14 @@ LPT_HOST_DEVICE static inline uint32_t random_word(const RandomSource &source, u
 }
 
 // Rooms of the top four bits of a stream, so that two operations never share bits.
-enum class RandomRoom : uint32_t { kQuantize = 1, kLinear = 2, kOptimizer = 3, kSparse = 4, kSigns = 6 };
+enum class RandomRoom : uint32_t {
+  kQuantize = 1,
+  kLinear = 2,
+  kOptimizer = 3,
+  kSparse = 4,
+  kCollective = 5,
+  kSigns = 6
+};
 
 LPT_HOST_DEVICE static inline uint32_t random_stream(RandomRoom room, uint32_t site, uint32_t role) {
   return (static_cast<uint32_t>(room) << 28) | (site << 4) | role;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "src/ops/collective_wire.hpp"
 #include "src/ops/pieces.hpp"
 #include "src/ops/reducing.hpp"
 
@@ -14,8 +15,7 @@ struct Operands {
 };
 
 // What both reductions check of input and options.
-Status prepare(Context &context, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
-               Reducing &reducing) {
+Status prepare(const Tensor *input, const lpt_reduce_options &options, Tensor *output, Reducing &reducing) {
   LPT_TRY(check_reduce_options(options));
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(input, "input", needs_data, reducing.input));
@@ -26,7 +26,7 @@ Status prepare(Context &context, const Tensor *input, const lpt_reduce_options &
   }
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
-  return choose_reduction(context, reducing);
+  return {};
 }
 
 }  // namespace
@@ -62,10 +62,23 @@ Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_r
                   Future **out_future) {
   Reducing reducing{};
   reducing.operation = "all_reduce";
-  LPT_TRY(prepare(context, input, options, output, reducing));
+  LPT_TRY(prepare(input, options, output, reducing));
   LPT_TRY(check_shape(reducing.output, "output", reducing.input.rows, reducing.input.columns, "input"));
   LPT_TRY(check_in_place(reducing.input, "input", reducing.output, "output"));
+  Way way = Way::kPlain;
+  WireReducing wired{};
+  LPT_TRY(choose_way(context, options, reducing, comm.engine->ranks(), true, way, wired));
+  if (way == Way::kPlain) LPT_TRY(choose_reduction(context, reducing));
   if (is_check_only(options.flags)) return {};
+  if (way != Way::kPlain) {
+    const auto reduce = way == Way::kOneShot ? reduce_in_one_shot : reduce_in_two_shots;
+    return run_collective(
+        context, comm,
+        [reduce, wired, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+          return reduce(worker, engine, wired);
+        },
+        out_future);
+  }
   reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, comm.engine->ranks());
   return run_collective(
       context, comm,
@@ -79,7 +92,7 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
                       const lpt_reduce_options &options, Tensor *output, Future **out_future) {
   Reducing reducing{};
   reducing.operation = "reduce_scatter";
-  LPT_TRY(prepare(context, input, options, output, reducing));
+  LPT_TRY(prepare(input, options, output, reducing));
   const FirstAxis axis = first_axis_of(*input);
   std::vector<int64_t> extents;
   LPT_TRY(find_counts("counts", counts, comm.engine->ranks(), axis, reducing.input, "input", extents));
@@ -92,7 +105,19 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
   const MatrixView part = cut_first(axis, reducing.input, 0, extents[static_cast<size_t>(comm.engine->rank())]);
   LPT_TRY(check_shape(reducing.output, "output", part.rows, part.columns, "this rank's part of input"));
   LPT_TRY(check_apart(reducing.input, "input", reducing.output, "output"));
+  Way way = Way::kPlain;
+  WireReducing wired{};
+  LPT_TRY(choose_way(context, options, reducing, comm.engine->ranks(), false, way, wired));
+  if (way == Way::kPlain) LPT_TRY(choose_reduction(context, reducing));
   if (is_check_only(options.flags)) return {};
+  if (way != Way::kPlain) {
+    return run_collective(
+        context, comm,
+        [wired, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+          return reduce_wire_to_parts(worker, engine, wired);
+        },
+        out_future);
+  }
   return run_collective(
       context, comm,
       [reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {

@@ -12,7 +12,6 @@ constexpr int64_t kSmallBytes = 16 << 10;
 // Results of this size are not found in a cache when they are read again.
 constexpr int64_t kStreamedBytes = 8 << 20;
 
-constexpr int64_t kShareUnit = 32;          // elements
 constexpr int64_t kPartElements = 1 << 16;  // that a thread takes at a time, at least
 
 // Where elements of a matrix lie, as another rank sees it.
@@ -241,8 +240,8 @@ class Messages {
 
 }  // namespace
 
-std::vector<Range> equal_shares(int64_t elements, int32_t ranks) {
-  const int64_t length = (elements / kShareUnit + ranks - 1) / ranks * kShareUnit;
+std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit) {
+  const int64_t length = (elements / unit + ranks - 1) / ranks * unit;
   std::vector<Range> shares;
   for (int64_t q = 0; q < ranks; ++q) {
     const int64_t end = q + 1 == ranks ? elements : std::min(elements, (q + 1) * length);

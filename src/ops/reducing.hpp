@@ -24,8 +24,8 @@ struct Reducing {
   std::vector<Range> shares;  // of each rank, in elements of the input
 };
 
-// The element ranges that ranks reduce, of `elements`: equal, and not cut in the middle of a cache line.
-std::vector<Range> equal_shares(int64_t elements, int32_t ranks);
+// The element ranges that ranks reduce, of `elements`: equal, and cut at multiples of `unit`, here those of a cache line.
+std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);
 
 // Every rank gets the whole.
 Status reduce_to_all(Context &worker, Engine &engine, const Reducing &reducing);

@@ -31,12 +31,13 @@ std::vector<Case> reduce_cases();
 std::vector<Case> move_cases();
 std::vector<Case> partial_cases();
 std::vector<Case> partial_gemm_cases();
+std::vector<Case> wire_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
-  for (const Case &item : move_cases()) cases.push_back(item);
-  for (const Case &item : partial_cases()) cases.push_back(item);
-  for (const Case &item : partial_gemm_cases()) cases.push_back(item);
+  for (const auto &more : {move_cases(), partial_cases(), partial_gemm_cases(), wire_cases()}) {
+    cases.insert(cases.end(), more.begin(), more.end());
+  }
   return cases;
 }
 

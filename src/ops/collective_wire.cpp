@@ -1,0 +1,83 @@
+#include "src/ops/collective_wire.hpp"
+
+namespace lpt {
+namespace {
+
+// Below, casts cost more than the bytes that they save.
+constexpr int64_t kLeastElements = 512;  // for each rank
+
+// Below, one message more costs more than its bytes.
+constexpr int64_t kSmallBytes = 16 << 10;
+
+constexpr int64_t kShareUnit = 512;  // elements: blocks that are longer begin anew with each share
+
+Status check_no_wire(const lpt_reduce_options &options) {
+  if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO) {
+    return invalid("options->algorithm is %d without a wire: expected LPT_REDUCE_ALGORITHM_AUTO, both give the same",
+                   options.algorithm);
+  }
+  if (options.rounding == LPT_ROUNDING_NEAREST_EVEN) return {};
+  return invalid("options->rounding is %d without a wire: expected LPT_ROUNDING_NEAREST_EVEN", options.rounding);
+}
+
+// Why numbers are better not cast for this way; NULL: they are.
+const char *reason_for_plain(const WireReducing &wired, int32_t ranks) {
+  if (ranks == 1) return "nothing travels";
+  const int64_t elements = wired.input.rows * wired.input.columns;
+  return elements < kLeastElements * ranks ? "fewer than 512 elements for each rank" : nullptr;
+}
+
+Status choose_sum(Context &context, const WireReducing &wired, lpt_format target, const Row<ReduceRequest> **out_row) {
+  ReduceRequest request{};
+  request.format = LPT_FORMAT_F32;
+  request.target_format = target;
+  request.reduction = wired.reduction;
+  request.source_count = request.target_count = 1;
+  request.factor = wired.factor;
+  return choose(context, "reduce", reduce_kernels(), request, {LPT_FORMAT_F32, target}, out_row);
+}
+
+Way way_of(const lpt_reduce_options &options, const WireReducing &wired, int32_t ranks, bool is_to_all) {
+  if (!is_to_all) return Way::kTwoShots;
+  if (options.algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT) return Way::kOneShot;
+  if (options.algorithm == LPT_REDUCE_ALGORITHM_TWO_SHOT) return Way::kTwoShots;
+  return ranks == 2 || wire_bytes(wired) <= kSmallBytes ? Way::kOneShot : Way::kTwoShots;
+}
+
+}  // namespace
+
+Status choose_way(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
+                  bool is_to_all, Way &out_way, WireReducing &out_wired) {
+  LPT_TRY(check_choice("options->algorithm", options.algorithm, LPT_REDUCE_ALGORITHM_TWO_SHOT));
+  out_way = Way::kPlain;
+  const Format &own = reducing.input.format;
+  if (options.wire == LPT_FORMAT_NONE) return check_no_wire(options);
+  if (!is_to_all && options.algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT) {
+    return unsupported("options->algorithm is LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_scatter() has one way");
+  }
+  if (options.wire == own.id) return {};
+  out_wired.input = reducing.input;
+  out_wired.output = reducing.output;
+  out_wired.reduction = reducing.reduction;
+  out_wired.factor = reducing.factor;
+  out_wired.shares =
+      is_to_all ? equal_shares(reducing.input.rows * reducing.input.columns, ranks, kShareUnit) : reducing.shares;
+  LPT_TRY(choose_wire(context, options, own, out_wired.wire));
+  const char *const reason = reason_for_plain(out_wired, ranks);
+  if (reason != nullptr && options.algorithm == LPT_REDUCE_ALGORITHM_AUTO) {
+    explain_passed(context, "cast for the wire", 0, reason);
+    explain_taken(context, reducing.operation, "as it is");
+    return {};
+  }
+  LPT_TRY(choose_sum(context, out_wired, own.id, &out_wired.row));
+  LPT_TRY(choose_sum(context, out_wired, LPT_FORMAT_F32, &out_wired.row_to_f32));
+  out_way = way_of(options, out_wired, ranks, is_to_all);
+  const char *const name = !is_to_all ? "cast once" : out_way == Way::kOneShot ? "one-shot" : "two-shot";
+  explain_taken(context, reducing.operation, name);
+  out_wired.operation = !is_to_all                 ? "reduce_scatter by wire"
+                        : out_way == Way::kOneShot ? "all_reduce in one shot"
+                                                   : "all_reduce in two shots";
+  return {};
+}
+
+}  // namespace lpt
