@@ -3131,6 +3131,40 @@ LPT_API lpt_status lpt_all_to_all(lpt_context *context, lpt_comm *comm, const lp
                                   lpt_future **out_future);
 
 /**
+ * @brief Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
+ *
+ * Every rank adds its error of the last call to the input and sends of each rank's share the signs, of which zero is
+ * positive, and one scale, the root of the mean square. The rank that has the share averages the scaled signs in the order of
+ * ranks, adds its own error of the last call and sends signs and scale of the result to all, which is the output. What both
+ * casts left out becomes the new errors: the mean of outputs goes to the mean of averages as one over the number of calls.
+ * Bytes that leave a rank: about (R - 1) / R · elements / 4. Every rank ends with the same bits.
+ *
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param input borrowed; f32, of any shape, rows with any stride; the same shape on all ranks.
+ * @param worker_error read and written; f32, dense, as many elements as the input. 0 before the first call.
+ * @param server_error read and written; dense f32 vector of as many elements as lpt_all_reduce_signs_share() tells. 0 before
+ *        the first call. Errors are undefined after a call that was not refused and failed.
+ * @param output written; f32, the input's shape. May be the input.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_all_reduce_signs(lpt_context *context, lpt_comm *comm, const lpt_tensor *input,
+                                        lpt_tensor *worker_error, lpt_tensor *server_error, lpt_tensor *output,
+                                        lpt_future **out_future);
+
+/**
+ * @brief Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param element_count of the whole tensor.
+ * @param out_element_count returned.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_all_reduce_signs_share(lpt_context *context, const lpt_comm *comm, int64_t element_count,
+                                              int64_t *out_element_count);
+
+/**
  * @brief Sends a tensor to one rank. It may return before the other has received.
  * @param context of this rank.
  * @param comm the communicator.

@@ -85,6 +85,22 @@ lpt_status lpt_all_to_all(lpt_context *context, lpt_comm *comm, const lpt_tensor
   });
 }
 
+lpt_status lpt_all_reduce_signs(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, lpt_tensor *worker_error,
+                                lpt_tensor *server_error, lpt_tensor *output, lpt_future **out_future) {
+  return move(context, comm, [&](Context &self, Comm &ours) {
+    return all_reduce_signs(self, ours, input, worker_error, server_error, output, out_future);
+  });
+}
+
+lpt_status lpt_all_reduce_signs_share(lpt_context *context, const lpt_comm *comm, int64_t element_count,
+                                      int64_t *out_element_count) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_out(out_element_count, "out_element_count"));
+    return signs_share(*comm, element_count, out_element_count);
+  });
+}
+
 lpt_status lpt_send(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor, int32_t peer, int32_t tag,
                     lpt_future **out_future) {
   return move(context, comm,

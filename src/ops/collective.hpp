@@ -21,6 +21,9 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
 Status compare_over_ranks(Context &context, Comm &comm, const Tensor *tensor, bool &out_is_same);
 Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
                       const lpt_reduce_options &options, Tensor *output, Future **out_future);
+Status all_reduce_signs(Context &context, Comm &comm, const Tensor *input, Tensor *worker_error, Tensor *server_error,
+                        Tensor *output, Future **out_future);
+Status signs_share(const Comm &comm, int64_t elements, int64_t *out_elements);
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future);
 Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future);
