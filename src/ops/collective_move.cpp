@@ -13,6 +13,7 @@ struct Moving {
   Signature signature;
   std::vector<Pieces> outgoing, incoming;  // empty ones travel as nothing
   Tensor input, output;
+  bool has_one_scale = false;  // all that comes ends with one and the same tensor scale
 };
 
 // The bytes of pieces in one run: where they lie, or a copy.
@@ -29,6 +30,28 @@ Status place_of(Context &worker, Engine &engine, const Pieces &pieces, Bytes &ou
   out_bytes = {pieces.run(), pieces.bytes()};
   if (engine.shares_memory() || out_bytes.data != nullptr || out_bytes.count == 0) return {};
   return worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+}
+
+// Parts of one tensor: the last bytes of each are its scale. Before anything is written, and by all ranks alike.
+Status check_one_scale(const std::vector<Bytes> &parts) {
+  const Bytes *first = nullptr;
+  float expected = 0.0f, found = 0.0f;
+  const auto scale_of = [](const Bytes &part, float &out_scale) {
+    std::memcpy(&out_scale, part.data + part.count - sizeof out_scale, sizeof out_scale);
+  };
+  for (const Bytes &part : parts) {
+    if (part.count == 0) continue;
+    scale_of(part, found);
+    if (first == nullptr) {
+      first = &part;
+      expected = found;
+    }
+    if (std::memcmp(&expected, &found, sizeof found) == 0) continue;
+    return Status(LPT_MISMATCH, text("ranks disagree: the tensor scale of rank %lld is %.9g, that of rank %lld is %.9g",
+                                     static_cast<long long>(first - parts.data()), static_cast<double>(expected),
+                                     static_cast<long long>(&part - parts.data()), static_cast<double>(found)));
+  }
+  return {};
 }
 
 Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
@@ -48,6 +71,7 @@ Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
   incoming[self] = outgoing[self];
   const Settled settled(engine);
   LPT_TRY(engine.swap(moving.signature, outgoing.data(), incoming.data()));
+  if (moving.has_one_scale) LPT_TRY(check_one_scale(incoming));
   for (size_t q = 0; q < ranks; ++q) moving.incoming[q].copy_from(incoming[q].data);
   return engine.release();
 }
@@ -68,7 +92,7 @@ Status check_moved(const Tensor *tensor, const char *name, MatrixView &out_view)
 Status check_parted(const Tensor *tensor, const char *name, MatrixView &out_view) {
   LPT_TRY(check_moved(tensor, name, out_view));
   if (!out_view.format.has_tensor_scale()) return {};
-  return unsupported("%s is %s, whose parts share one scale: gather elements, and the scale by lpt_all_reduce()", name,
+  return unsupported("%s is %s, whose parts share one scale: expected a format without one", name,
                      format_name(out_view.format.id).c_str());
 }
 
@@ -126,8 +150,8 @@ Signature parted_signature(const char *operation, const FirstAxis &axis, const M
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future) {
   MatrixView from, to;
-  LPT_TRY(check_parted(input, "input", from));
-  LPT_TRY(check_parted(output, "output", to));
+  LPT_TRY(check_moved(input, "input", from));
+  LPT_TRY(check_moved(output, "output", to));
   const FirstAxis axis = first_axis_of(*output), part = first_axis_of(*input);
   LPT_TRY(check_like(to, from, axis.is_columns));
   LPT_TRY(check_axes(part, axis));
@@ -146,8 +170,12 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
     if (place.data != from.data) LPT_TRY(check_apart(from, "input", to, "output"));
   }
   const Pieces mine(from);
-  Moving moving{signature_of("all_gather", to, 0), std::vector<Pieces>(static_cast<size_t>(ranks), mine),
-                parts_of(axis, to, extents), *input, *output};
+  Moving moving{signature_of("all_gather", to, 0),
+                std::vector<Pieces>(static_cast<size_t>(ranks), mine),
+                parts_of(axis, to, extents),
+                *input,
+                *output,
+                to.format.has_tensor_scale()};
   return run_moving(context, comm, std::move(moving), out_future);
 }
 
