@@ -223,6 +223,17 @@ void tells_a_bit_that_differs(const Rank &self) {
   }
 }
 
+// The last bytes are no whole word.
+void tells_the_last_bit(const Rank &self) {
+  for (size_t count = 1; count <= 17; ++count) {
+    std::vector<uint16_t> halves(count, 0x3F80);
+    const Tensor tensor = wrap(self.context, LPT_FORMAT_BF16, halves.data(), 1, static_cast<int64_t>(count));
+    EXPECT_TRUE(is_same(self, tensor));
+    if (self.rank == self.ranks - 1) halves.back() ^= 0x100;
+    EXPECT_EQ(self.ranks == 1, is_same(self, tensor)) << count;
+  }
+}
+
 // Elements count, strides do not.
 void compares_whatever_the_strides(const Rank &self) {
   const int64_t stride = 13 + self.rank;
@@ -334,6 +345,19 @@ void finds_plans_that_differ(const Rank &self) {
   expect_words({"partial_allreduce", "44", "45"}, lpt_context_error(self.context));
 }
 
+void finds_passes_that_differ(const Rank &self) {
+  if (self.ranks == 1) return;
+  std::vector<float> mine(kRows * kHidden, 1.0f);
+  const Tensor both = wrap(self.context, mine, kRows, kHidden);
+  lpt_comm *raw = nullptr;
+  ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
+  const Comm part(raw);
+  const Rank there{self.context, part.get(), self.rank, self.ranks};
+  const lpt_pass pass = self.rank == 0 ? LPT_PASS_FORWARD : LPT_PASS_BACKWARD;
+  EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, kHidden, 44), pass, both, both));
+  expect_words({"forward", "backward"}, lpt_context_error(self.context));
+}
+
 void refuses_what_does_not_fit(const Rank &self) {
   const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
   const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
@@ -391,6 +415,7 @@ std::vector<Case> partial_cases() {
           {"ReducesManyAtOnce", reduces_many_at_once},
           {"ReducesManyColumnsBehindTheCaller", reduces_many_columns_behind_the_caller},
           {"TellsABitThatDiffers", tells_a_bit_that_differs},
+          {"TellsTheLastBit", tells_the_last_bit},
           {"ComparesWhateverTheStrides", compares_whatever_the_strides},
           {"KeepsTheVariance", keeps_the_variance},
           {"SendsWhatThePlanSays", sends_what_the_plan_says},
@@ -398,6 +423,7 @@ std::vector<Case> partial_cases() {
           {"TakesOtherScales", takes_other_scales},
           {"ScalesWeightsInstead", scales_weights_instead},
           {"FindsPlansThatDiffer", finds_plans_that_differ},
+          {"FindsPassesThatDiffer", finds_passes_that_differ},
           {"RefusesWhatDoesNotFit", refuses_what_does_not_fit}};
 }
 
