@@ -1,0 +1,185 @@
+// How much of a product's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
+// emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_allreduce() one after the other, in turn.
+//
+//   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION]
+//
+// Defaults: 512 rows, 1024 inner columns of each rank, 4096 hidden ones, of which half is shared. The link is as fast as the
+// private product asks: the shared columns take as long as the private ones (and then twice that, and half). hidden = (apart
+// - together) / private product; 1.00 is all there is to hide, 0.80 is asked of links that need at least as long.
+#include <algorithm>
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/peaks.hpp"
+#include "lpt.h"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int kRounds = 11;
+constexpr int32_t kRanks = 2;
+
+struct Size {
+  int64_t rows, inner, hidden, shared;
+};
+
+void demand(lpt_context *context, lpt_status status) {
+  if (status == LPT_OK) return;
+  std::fprintf(stderr, "partial_bench: %s: %s\n", lpt_status_string(status),
+               context == nullptr ? "" : lpt_context_error(context));
+  std::exit(1);
+}
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+// One rank's matrices and what it calls.
+class RankBench {
+ public:
+  RankBench(const Size &size, std::barrier<> &start) : size_(size), start_(start) {
+    lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+    options.thread_count = 1;
+    demand(nullptr, lpt_context_create(&options, &context_));
+    a_ = matrix(size.rows, size.inner);
+    b_ = matrix(size.hidden, size.inner);
+    c_ = matrix(size.rows, size.hidden);
+    const int64_t begins[] = {size.shared, 0}, lanes[] = {size.hidden - size.shared, size.inner};
+    const int64_t c_begins[] = {0, size.shared}, c_extents[] = {size.rows, size.hidden - size.shared};
+    demand(context_, lpt_tensor_view(context_, b_, begins, lanes, &private_b_));
+    demand(context_, lpt_tensor_view(context_, c_, c_begins, c_extents, &private_c_));
+    gemm_.is_b_transposed = 1;
+    lpt_partial_options plan = LPT_PARTIAL_OPTIONS_INIT;
+    plan.hidden_columns = size.hidden;
+    plan.shared_columns = size.shared;
+    plan.rank_count = kRanks;
+    demand(context_, lpt_partial_plan_create(context_, &plan, &plan_));
+  }
+  ~RankBench() {
+    lpt_partial_plan_destroy(plan_);
+    for (lpt_tensor *tensor : {private_c_, private_b_, c_, b_, a_}) lpt_tensor_destroy(tensor);
+    lpt_context_destroy(context_);
+  }
+  RankBench(const RankBench &) = delete;
+  RankBench &operator=(const RankBench &) = delete;
+
+  // Seconds that the private columns' product takes while all ranks compute, once clocks and pages are warm.
+  double private_seconds() {
+    const double begin = now();
+    while (now() - begin < 0.5) demand(context_, lpt_gemm(context_, a_, b_, &gemm_, c_));
+    return seconds({[this] { demand(context_, lpt_gemm(context_, a_, private_b_, &gemm_, private_c_)); }})[0];
+  }
+
+  // Seconds of the two ways, and of the reduction alone, over a link.
+  std::vector<double> over_link(lpt_comm_group *group, int32_t rank, double bytes_per_second) {
+    lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+    options.flags = LPT_COMM_MESSAGES;
+    options.link_bytes_per_second = bytes_per_second;
+    lpt_comm *comm = nullptr;
+    demand(context_, lpt_comm_create_local(context_, group, rank, &options, &comm));
+    const auto reduce = [&] {
+      demand(context_, lpt_partial_allreduce(context_, comm, plan_, LPT_PASS_FORWARD, c_, c_, nullptr));
+    };
+    const std::vector<double> found = seconds({
+        [&] {
+          demand(context_, lpt_gemm(context_, a_, b_, &gemm_, c_));
+          reduce();
+        },
+        [&] { demand(context_, lpt_partial_gemm(context_, comm, plan_, a_, b_, &gemm_, c_)); },
+        reduce,
+    });
+    lpt_comm_values values = LPT_COMM_VALUES_INIT;
+    demand(context_, lpt_comm_read(context_, comm, &values));
+    engine_ = values.engine;
+    lpt_comm_destroy(comm);
+    return found;
+  }
+
+  const std::string &engine() const { return engine_; }
+
+ private:
+  lpt_tensor *matrix(int64_t rows, int64_t columns) {
+    const int64_t extents[] = {rows, columns};
+    lpt_tensor *tensor = nullptr;
+    demand(context_, lpt_tensor_create(context_, LPT_FORMAT_F32, 2, extents, &tensor));
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    demand(context_, lpt_tensor_describe(context_, tensor, &description));
+    std::fill_n(static_cast<float *>(description.data), rows * columns, 0.01f);
+    return tensor;
+  }
+
+  // Medians, from the first rank's start to the last one's end.
+  std::vector<double> seconds(const std::vector<std::function<void()>> &bodies) {
+    std::vector<std::vector<double>> times(bodies.size());
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < bodies.size(); ++i) {
+        start_.arrive_and_wait();
+        const double begin = now();
+        bodies[i]();
+        start_.arrive_and_wait();
+        times[i].push_back(now() - begin);
+      }
+    }
+    std::vector<double> medians;
+    for (const std::vector<double> &of_one : times) medians.push_back(median(of_one));
+    return medians;
+  }
+
+  const Size size_;
+  std::barrier<> &start_;
+  lpt_context *context_ = nullptr;
+  lpt_tensor *a_, *b_, *c_, *private_b_ = nullptr, *private_c_ = nullptr;
+  lpt_partial_plan *plan_ = nullptr;
+  lpt_gemm_options gemm_ = LPT_GEMM_OPTIONS_INIT;
+  std::string engine_;
+};
+
+void work(const Size &size, std::barrier<> &start, const std::vector<lpt_comm_group *> &groups, int32_t rank) {
+  constexpr double kFactors[] = {0.5, 1.0, 2.0};
+  RankBench bench(size, start);
+  const double alone = bench.private_seconds();
+  const double bytes = static_cast<double>(size.rows * size.shared) * sizeof(float);  // to the other rank
+  if (rank == 0) {
+    std::printf("%lld × %lld by %lld hidden columns, %lld shared, load average %.1f\n",
+                static_cast<long long>(size.rows), static_cast<long long>(size.inner),
+                static_cast<long long>(size.hidden), static_cast<long long>(size.shared), load_average());
+    std::printf("private product %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::vector<double> found = bench.over_link(groups[i], rank, bytes / (alone * kFactors[i]));
+    if (rank != 0) continue;
+    std::printf("link %.1f of it: reduction %.2f ms, apart %.2f ms, together %.2f ms, hidden %.2f (%s)\n", kFactors[i],
+                1e3 * found[2], 1e3 * found[0], 1e3 * found[1], (found[0] - found[1]) / alone, bench.engine().c_str());
+  }
+}
+
+}  // namespace
+}  // namespace lpt::bench
+
+int main(int argument_count, char **arguments) {
+  const auto argument = [&](int index, double otherwise) {
+    return index < argument_count ? std::atof(arguments[index]) : otherwise;
+  };
+  lpt::bench::Size size{static_cast<int64_t>(argument(1, 512)), static_cast<int64_t>(argument(2, 1024)),
+                        static_cast<int64_t>(argument(3, 4096)), 0};
+  if (size.rows < 1 || size.inner < 1 ||
+      lpt_partial_shared_columns(size.hidden, argument(4, 0.5), &size.shared) != LPT_OK || size.shared == size.hidden) {
+    std::fprintf(stderr, "usage: partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION, below 1]\n");
+    return 2;
+  }
+  std::barrier<> start(lpt::bench::kRanks);
+  std::vector<lpt_comm_group *> groups(3, nullptr);
+  for (lpt_comm_group *&group : groups) lpt::bench::demand(nullptr, lpt_comm_group_create(2, &group));
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < lpt::bench::kRanks; ++rank) {
+    threads.emplace_back([&, rank] { lpt::bench::work(size, start, groups, rank); });
+  }
+  for (std::thread &thread : threads) thread.join();
+  for (lpt_comm_group *group : groups) lpt_comm_group_destroy(group);
+}
