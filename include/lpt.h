@@ -3264,8 +3264,8 @@ typedef struct lpt_partial_options {
   int32_t rank_count; /**< Ranks, 1 to 1024. */
   lpt_partial_scale private_scale; /**< Factor of the other columns. */
   double custom_scale;             /**< With LPT_PARTIAL_SCALE_CUSTOM: finite, not 0. */
-  lpt_format forward_wire;         /**< Format of what travels; NONE: the tensor's. */
-  lpt_format backward_wire;        /**< The same of gradients. This release takes NONE or the tensor's format. */
+  lpt_format forward_wire;         /**< Format in which sums travel, as lpt_reduce_options.wire; NONE: the tensor's. */
+  lpt_format backward_wire;        /**< The same of gradients. */
 } lpt_partial_options;
 
 /** @brief Defaults of lpt_partial_options. */

@@ -65,25 +65,15 @@ Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_r
   LPT_TRY(prepare(input, options, output, reducing));
   LPT_TRY(check_shape(reducing.output, "output", reducing.input.rows, reducing.input.columns, "input"));
   LPT_TRY(check_in_place(reducing.input, "input", reducing.output, "output"));
-  Way way = Way::kPlain;
-  WireReducing wired{};
-  LPT_TRY(choose_way(context, options, reducing, comm.engine->ranks(), true, way, wired));
-  if (way == Way::kPlain) LPT_TRY(choose_reduction(context, reducing));
+  const int32_t ranks = comm.engine->ranks();
+  reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, ranks);
+  ChosenReducing chosen{};
+  LPT_TRY(choose_reducing(context, options, reducing, ranks, true, chosen));
   if (is_check_only(options.flags)) return {};
-  if (way != Way::kPlain) {
-    const auto reduce = way == Way::kOneShot ? reduce_in_one_shot : reduce_in_two_shots;
-    return run_collective(
-        context, comm,
-        [reduce, wired, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
-          return reduce(worker, engine, wired);
-        },
-        out_future);
-  }
-  reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, comm.engine->ranks());
   return run_collective(
       context, comm,
-      [reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
-        return reduce_to_all(worker, engine, reducing);
+      [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+        return run_to_all(worker, engine, chosen);
       },
       out_future);
 }
@@ -105,23 +95,13 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
   const MatrixView part = cut_first(axis, reducing.input, 0, extents[static_cast<size_t>(comm.engine->rank())]);
   LPT_TRY(check_shape(reducing.output, "output", part.rows, part.columns, "this rank's part of input"));
   LPT_TRY(check_apart(reducing.input, "input", reducing.output, "output"));
-  Way way = Way::kPlain;
-  WireReducing wired{};
-  LPT_TRY(choose_way(context, options, reducing, comm.engine->ranks(), false, way, wired));
-  if (way == Way::kPlain) LPT_TRY(choose_reduction(context, reducing));
+  ChosenReducing chosen{};
+  LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), false, chosen));
   if (is_check_only(options.flags)) return {};
-  if (way != Way::kPlain) {
-    return run_collective(
-        context, comm,
-        [wired, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
-          return reduce_wire_to_parts(worker, engine, wired);
-        },
-        out_future);
-  }
   return run_collective(
       context, comm,
-      [reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
-        return reduce_to_parts(worker, engine, reducing);
+      [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
+        return run_to_parts(worker, engine, chosen);
       },
       out_future);
 }

@@ -1,5 +1,7 @@
 #include "src/ops/collective_wire.hpp"
 
+#include "src/ops/collective.hpp"
+
 namespace lpt {
 namespace {
 
@@ -78,6 +80,29 @@ Status choose_way(Context &context, const lpt_reduce_options &options, const Red
                         : out_way == Way::kOneShot ? "all_reduce in one shot"
                                                    : "all_reduce in two shots";
   return {};
+}
+
+Status choose_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
+                       bool is_to_all, ChosenReducing &out_chosen) {
+  out_chosen.plain = reducing;
+  LPT_TRY(choose_way(context, options, reducing, ranks, is_to_all, out_chosen.way, out_chosen.wired));
+  return out_chosen.way == Way::kPlain ? choose_reduction(context, out_chosen.plain) : Status();
+}
+
+Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen) {
+  switch (chosen.way) {
+    case Way::kOneShot:
+      return reduce_in_one_shot(worker, engine, chosen.wired);
+    case Way::kTwoShots:
+      return reduce_in_two_shots(worker, engine, chosen.wired);
+    default:
+      return reduce_to_all(worker, engine, chosen.plain);
+  }
+}
+
+Status run_to_parts(Context &worker, Engine &engine, const ChosenReducing &chosen) {
+  return chosen.way == Way::kPlain ? reduce_to_parts(worker, engine, chosen.plain)
+                                   : reduce_wire_to_parts(worker, engine, chosen.wired);
 }
 
 }  // namespace lpt

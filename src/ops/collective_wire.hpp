@@ -12,4 +12,18 @@ enum class Way : uint8_t { kPlain, kOneShot, kTwoShots };
 Status choose_way(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
                   bool is_to_all, Way &out_way, WireReducing &out_wired);
 
+// A reduction and the way that was chosen for it.
+struct ChosenReducing {
+  Way way;
+  Reducing plain;
+  WireReducing wired;
+};
+
+// choose_way(), and the kernels of that way. `reducing` has its shares.
+Status choose_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
+                       bool is_to_all, ChosenReducing &out_chosen);
+
+Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen);
+Status run_to_parts(Context &worker, Engine &engine, const ChosenReducing &chosen);
+
 }  // namespace lpt

@@ -7,13 +7,12 @@ namespace {
 // Ranks that call different passes are found by it.
 constexpr const char *kOperations[] = {"partial_allreduce, forward", "partial_allreduce, backward"};
 
-// The one place that knows which wires there are.
-Status check_wire(const PartialPlan &plan, lpt_pass pass, lpt_format format) {
-  const lpt_format wire = plan.wires[pass];
-  if (wire == LPT_FORMAT_NONE || wire == format) return {};
-  return unsupported("the plan's %s wire is %s and input is %s: expected LPT_FORMAT_NONE, or the input's format",
-                     pass == LPT_PASS_FORWARD ? "forward" : "backward", format_name(wire).c_str(),
-                     format_name(format).c_str());
+constexpr const char *kWires[] = {"forward_wire", "backward_wire"};
+
+lpt_reduce_options reduce_options(const PartialPlan &plan, lpt_pass pass) {
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.wire = plan.wires[pass];
+  return options;
 }
 
 Status check_columns(const PartialPlan &plan, const char *name, int64_t columns) {
@@ -82,16 +81,21 @@ Status check_partial_comm(const PartialPlan &plan, const Comm &comm) {
 
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial) {
-  LPT_TRY(check_wire(plan, pass, input.format.id));
-  out_partial = {input, output, {}, nullptr};
-  Reducing &reducing = out_partial.reducing;
+  out_partial.input = input;
+  out_partial.output = output;
+  Reducing reducing{};
   reducing.operation = kOperations[pass];
   reducing.input = cut_columns(input, 0, plan.shared);
   reducing.output = cut_columns(output, 0, plan.shared);
   reducing.reduction = Reduction::kSum;
   reducing.factor = 1.0;
   reducing.shares = equal_shares(input.rows * plan.shared, plan.ranks);
-  if (plan.shared > 0) LPT_TRY(choose_reduction(context, reducing));
+  if (plan.shared > 0) {
+    const Status status =
+        choose_reducing(context, reduce_options(plan, pass), reducing, plan.ranks, true, out_partial.reducing);
+    if (!status.is_ok())
+      return Status(status.code(), text("the plan's %s: %s", kWires[pass], status.message().c_str()));
+  }
   if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
   return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_row);
 }
@@ -119,7 +123,7 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
                    format_name(from.format.id).c_str());
   }
   LPT_TRY(check_in_place(from, "input", to, "output"));
-  Partial partial;
+  Partial partial{};
   LPT_TRY(prepare_partial(context, plan, pass, from, to, partial));
   if (plan.shared == 0) {
     scale_private(context, plan, partial);
@@ -129,7 +133,7 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
   LPT_TRY(run_collective(
       context, comm,
       [reducing = partial.reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
-        return reduce_to_all(worker, engine, reducing);
+        return run_to_all(worker, engine, reducing);
       },
       out_future));
   scale_private(context, plan, partial);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "src/ops/collective.hpp"
+#include "src/ops/collective_wire.hpp"
 #include "src/ops/gemm_run.hpp"
-#include "src/ops/reducing.hpp"
 
 // All that is known of shared columns is known here, so that no two places round a fraction in two ways.
 struct lpt_partial_plan {
@@ -31,7 +31,7 @@ Status check_partial_comm(const PartialPlan &plan, const Comm &comm);
 // The reduction of the shared columns of checked views, and the row that scales the private ones.
 struct Partial {
   MatrixView input, output;  // all columns
-  Reducing reducing;
+  ChosenReducing reducing;
   const Row<ReduceRequest> *scale_row;  // NULL: there is nothing to multiply by
 };
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,

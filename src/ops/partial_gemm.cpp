@@ -20,9 +20,9 @@ class Flight {
   Flight(const Flight &) = delete;
   Flight &operator=(const Flight &) = delete;
 
-  Status begin(const Reducing &reducing) {
+  Status begin(const ChosenReducing &reducing) {
     Future *future = nullptr;
-    const auto reduce = [reducing](Context &worker, Engine &engine) { return reduce_to_all(worker, engine, reducing); };
+    const auto reduce = [reducing](Context &worker, Engine &engine) { return run_to_all(worker, engine, reducing); };
     LPT_TRY(run_collective(context_, comm_, reduce, &future));
     future_.reset(future);
     return {};
@@ -93,7 +93,7 @@ Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan,
   if (product.c.columns != plan.hidden) {
     return invalid("c has %lld columns: expected %lld, as the plan", number(product.c.columns), number(plan.hidden));
   }
-  Partial partial;
+  Partial partial{};
   LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, product.c, product.c, partial));
   LPT_TRY(check_product(context, product));
   const Silence silence(context);

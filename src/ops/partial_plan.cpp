@@ -45,6 +45,15 @@ Status find_scale(const lpt_partial_options &options, double &out_scale) {
   return {};
 }
 
+// Of an element with its part of its block's scale and zero point; scales of whole rows and tensors are few.
+double wire_bits(const Format &format) {
+  double bits = element_bits(format.element);
+  if (!format.has_block_scale() || format.block_rows == LPT_WHOLE || format.block_columns == LPT_WHOLE) return bits;
+  const double block = static_cast<double>(format.block_rows) * format.block_columns;
+  bits += element_bits(format.block_scale) / block;
+  return format.has_zero_point() ? bits + 8 / block : bits;
+}
+
 }  // namespace
 
 Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns) {
@@ -85,7 +94,7 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
     Format known;
     if (!find_format(wire, known)) return invalid("format is %lld: expected that of the tensors", number(format));
     const double share = 2.0 * (plan.ranks - 1) / plan.ranks;
-    bytes[pass] = share * static_cast<double>(plan.shared * element_bits(known.element)) / 8;
+    bytes[pass] = share * static_cast<double>(plan.shared) * wire_bits(known) / 8;
   }
   out_values.hidden_columns = plan.hidden;
   out_values.shared_columns = plan.shared;

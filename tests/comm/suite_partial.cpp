@@ -358,6 +358,32 @@ void finds_passes_that_differ(const Rank &self) {
   expect_words({"forward", "backward"}, lpt_context_error(self.context));
 }
 
+// As an all-reduce of the shared columns with the same wire; private columns stay exact.
+void sends_what_its_wires_are(const Rank &self) {
+  constexpr int64_t kWideRows = 200, kShared = 44;
+  lpt_partial_options given = options_of(self, kHidden, kShared);
+  given.forward_wire = LPT_FORMAT_INT8_1X32;
+  given.backward_wire = LPT_FORMAT_BF16;
+  const PartialPlan plan = make_plan(self, given);
+  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+    std::vector<float> mine = numbers_of(self.rank, 77, kWideRows * kHidden), found(mine.size());
+    std::vector<float> expected = mine;
+    const Tensor input = wrap(self.context, mine, kWideRows, kHidden);
+    const Tensor output = wrap(self.context, found, kWideRows, kHidden);
+    ASSERT_TRUE(self.ok(partial(self, plan, pass, input, output)));
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    options.wire = pass == LPT_PASS_FORWARD ? given.forward_wire : given.backward_wire;
+    const Tensor whole = wrap(self.context, expected, kWideRows, kHidden);
+    const Tensor shared = view(self.context, whole.get(), {0, 0}, {kWideRows, kShared});
+    ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, shared.get(), &options, shared.get(), nullptr)));
+    const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
+    for (size_t i = 0; i < found.size(); ++i) {
+      const bool is_shared = static_cast<int64_t>(i) % kHidden < kShared;
+      ASSERT_EQ(is_shared ? expected[i] : scale * mine[i], found[i]) << i;
+    }
+  }
+}
+
 void refuses_what_does_not_fit(const Rank &self) {
   const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
   const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
@@ -381,8 +407,8 @@ void refuses_what_does_not_fit(const Rank &self) {
   options.rank_count += 1;
   refuse(make_plan(self, options), LPT_PASS_FORWARD, good, good, {"comm has", "as the plan"});
   options = options_of(self, kHidden, 40);
-  options.backward_wire = LPT_FORMAT_E4M3FN;
-  refuse(make_plan(self, options), LPT_PASS_BACKWARD, good, good, {"backward wire is e4m3fn", "f32"});
+  options.backward_wire = LPT_FORMAT_F64;
+  refuse(make_plan(self, options), LPT_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
   options.backward_wire = LPT_FORMAT_F32;
   EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PASS_BACKWARD, good, good)));
   EXPECT_NE(LPT_OK, lpt_partial_allreduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
@@ -424,6 +450,7 @@ std::vector<Case> partial_cases() {
           {"ScalesWeightsInstead", scales_weights_instead},
           {"FindsPlansThatDiffer", finds_plans_that_differ},
           {"FindsPassesThatDiffer", finds_passes_that_differ},
+          {"SendsWhatItsWiresAre", sends_what_its_wires_are},
           {"RefusesWhatDoesNotFit", refuses_what_does_not_fit}};
 }
 
