@@ -101,17 +101,17 @@ Status LocalEngine::send(const Signature &signature, int32_t peer, int32_t tag, 
 
 Status LocalEngine::receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) {
   Message message;
-  Status state;
+  bool is_over = false;
   const bool is_in_time = team_->wait(Deadline(options_.timeout_seconds), [&] {
     // First whether it has left: what it sent before is in the box then.
-    state = team_->state_of(peer);
-    return team_->mailbox(peer, rank_).take(tag, message) || !state.is_ok();
+    is_over = team_->is_over_for(peer);
+    return team_->mailbox(peer, rank_).take(tag, message) || is_over;
   });
   if (!is_in_time) {
     return Status(LPT_TIMEOUT, text("receive: rank %d sent nothing with tag %d within %g seconds", peer, tag,
                                     options_.timeout_seconds));
   }
-  if (message.signature.operation == nullptr) return state;
+  if (message.signature.operation == nullptr) return team_->state_of(peer);
   const std::string phrase = disagreement(rank_, signature, peer, message.signature);
   if (!phrase.empty()) return Status(LPT_MISMATCH, phrase);
   std::memcpy(bytes.data, message.bytes.data(), message.bytes.size());

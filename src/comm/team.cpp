@@ -133,9 +133,13 @@ Status Team::state() const {
   return why_;
 }
 
+bool Team::is_over_for(int32_t peer) const {
+  return is_broken() || seats_[static_cast<size_t>(peer)].has_left.load(std::memory_order_acquire);
+}
+
 Status Team::state_of(int32_t peer) const {
   const Status status = state();
-  if (!status.is_ok() || !seats_[static_cast<size_t>(peer)].has_left.load(std::memory_order_acquire)) return status;
+  if (!status.is_ok() || !is_over_for(peer)) return status;
   return Status(LPT_ABORTED, text("rank %d has left", peer));
 }
 

@@ -55,6 +55,9 @@ class Team {
   Status state() const;
   Status state_of(int32_t peer) const;
 
+  // Whether one of them is an error, asked from within wait(), which holds the lock that the words are under.
+  bool is_over_for(int32_t peer) const;
+
   Mailbox &mailbox(int32_t from, int32_t to) { return mailboxes_[static_cast<size_t>(from * ranks() + to)]; }
 
   // Wakes those that sleep in wait().
