@@ -140,10 +140,22 @@ class RankBench {
   std::string engine_;
 };
 
-void work(const Size &size, std::barrier<> &start, const std::vector<lpt_comm_group *> &groups, int32_t rank) {
+// What ranks have in common.
+struct Common {
+  Size size;
+  std::barrier<> start{kRanks};
+  std::vector<lpt_comm_group *> groups;
+  double private_seconds = 0.0;  // as the first rank finds it: their links are alike
+};
+
+void work(Common &common, int32_t rank) {
   constexpr double kFactors[] = {0.5, 1.0, 2.0};
-  RankBench bench(size, start);
-  const double alone = bench.private_seconds();
+  const Size &size = common.size;
+  RankBench bench(size, common.start);
+  const double mine = bench.private_seconds();
+  if (rank == 0) common.private_seconds = mine;
+  common.start.arrive_and_wait();
+  const double alone = common.private_seconds;
   const double bytes = static_cast<double>(size.rows * size.shared) * sizeof(float);  // to the other rank
   if (rank == 0) {
     std::printf("%lld × %lld by %lld hidden columns, %lld shared, load average %.1f\n",
@@ -151,8 +163,8 @@ void work(const Size &size, std::barrier<> &start, const std::vector<lpt_comm_gr
                 static_cast<long long>(size.hidden), static_cast<long long>(size.shared), load_average());
     std::printf("private product %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);
   }
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const std::vector<double> found = bench.over_link(groups[i], rank, bytes / (alone * kFactors[i]));
+  for (size_t i = 0; i < common.groups.size(); ++i) {
+    const std::vector<double> found = bench.over_link(common.groups[i], rank, bytes / (alone * kFactors[i]));
     if (rank != 0) continue;
     std::printf("link %.1f of it: reduction %.2f ms, apart %.2f ms, together %.2f ms, hidden %.2f (%s)\n", kFactors[i],
                 1e3 * found[2], 1e3 * found[0], 1e3 * found[1], (found[0] - found[1]) / alone, bench.engine().c_str());
@@ -173,13 +185,14 @@ int main(int argument_count, char **arguments) {
     std::fprintf(stderr, "usage: partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION, below 1]\n");
     return 2;
   }
-  std::barrier<> start(lpt::bench::kRanks);
-  std::vector<lpt_comm_group *> groups(3, nullptr);
-  for (lpt_comm_group *&group : groups) lpt::bench::demand(nullptr, lpt_comm_group_create(2, &group));
+  lpt::bench::Common common;
+  common.size = size;
+  common.groups.resize(3, nullptr);
+  for (lpt_comm_group *&group : common.groups) lpt::bench::demand(nullptr, lpt_comm_group_create(2, &group));
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < lpt::bench::kRanks; ++rank) {
-    threads.emplace_back([&, rank] { lpt::bench::work(size, start, groups, rank); });
+    threads.emplace_back([&, rank] { lpt::bench::work(common, rank); });
   }
   for (std::thread &thread : threads) thread.join();
-  for (lpt_comm_group *group : groups) lpt_comm_group_destroy(group);
+  for (lpt_comm_group *group : common.groups) lpt_comm_group_destroy(group);
 }
