@@ -3193,7 +3193,8 @@ LPT_API lpt_status lpt_receive(lpt_context *context, lpt_comm *comm, lpt_tensor 
 /**
  * @brief Reduces many tensors of every rank in place, by one message: gains of norms, biases, buckets of gradients.
  *
- * The bits are those of lpt_all_reduce() tensor by tensor; numbers are copied side by side, and back.
+ * The bits are those of lpt_all_reduce() tensor by tensor; numbers are copied side by side, and back. With a wire they are those
+ * of one tensor in which all numbers stand side by side: shares and blocks span tensors.
  *
  * @param context of this rank.
  * @param comm the communicator.

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "src/ops/collective.hpp"
+#include "src/ops/collective_wire.hpp"
 #include "src/ops/pieces.hpp"
-#include "src/ops/reducing.hpp"
 
 namespace lpt {
 namespace {
@@ -44,7 +44,7 @@ Status check_distinct(const Many &many) {
   return {};
 }
 
-Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Reducing reducing) {
+Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, ChosenReducing reducing) {
   std::byte *run = nullptr;
   LPT_TRY(worker.arena->take(static_cast<size_t>(many.elements * (element_bits(many.format) / 8)), &run));
   std::byte *place = run;
@@ -52,8 +52,9 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Re
     pieces.copy_to(place);
     place += pieces.bytes();
   }
-  reducing.input.data = reducing.output.data = run;
-  LPT_TRY(reduce_to_all(worker, engine, reducing));
+  reducing.plain.input.data = reducing.plain.output.data = run;
+  reducing.wired.input.data = reducing.wired.output.data = run;
+  LPT_TRY(run_to_all(worker, engine, reducing));
   place = run;
   for (const Pieces &pieces : many.pieces) {
     pieces.copy_from(place);
@@ -79,13 +80,14 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   reducing.input = reducing.output = vector_view(many.format, nullptr, many.elements);
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
-  LPT_TRY(choose_reduction(context, reducing));
-  if (is_check_only(options.flags)) return {};
   reducing.shares = equal_shares(many.elements, comm.engine->ranks());
+  ChosenReducing chosen{};
+  LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), true, chosen));
+  if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,
-      [reducing, many = std::move(many)](Context &worker, Engine &engine) {
-        return reduce_side_by_side(worker, engine, many, reducing);
+      [chosen, many = std::move(many)](Context &worker, Engine &engine) {
+        return reduce_side_by_side(worker, engine, many, chosen);
       },
       out_future);
 }

@@ -204,6 +204,26 @@ void reduces_many_columns_behind_the_caller(const Rank &self) {
   }
 }
 
+// By a wire they are one line of numbers.
+void casts_many_as_one_line(const Rank &self) {
+  std::vector<float> line = numbers_of(self.rank, 71, 9000), apart = line;
+  const Tensor whole = wrap(self.context, line, 1, 9000);
+  std::vector<Tensor> parts;
+  std::vector<lpt_tensor *> tensors;
+  for (const auto &[begin, count] : {std::pair(0, 90), std::pair(90, 5000), std::pair(5090, 3910)}) {
+    parts.push_back(wrap(self.context, LPT_FORMAT_F32, &apart[static_cast<size_t>(begin)], 1, count));
+    tensors.push_back(parts.back().get());
+  }
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.wire = LPT_FORMAT_INT8_1X32;
+  const lpt_comm_values before = read(self);
+  ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, whole.get(), &options, whole.get(), nullptr)));
+  const lpt_comm_values between = read(self);
+  ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, tensors.data(), 3, &options, nullptr)));
+  EXPECT_EQ(between.bytes_sent - before.bytes_sent, read(self).bytes_sent - between.bytes_sent);
+  EXPECT_EQ(line, apart);
+}
+
 // One bit of one rank, at any place, in numbers or scales.
 void tells_a_bit_that_differs(const Rank &self) {
   const std::vector<float> numbers = numbers_of(0, 80, 7 * 64);
@@ -440,6 +460,7 @@ std::vector<Case> partial_cases() {
           {"SharesItsColumnsForEver", shares_its_columns_for_ever},
           {"ReducesManyAtOnce", reduces_many_at_once},
           {"ReducesManyColumnsBehindTheCaller", reduces_many_columns_behind_the_caller},
+          {"CastsManyAsOneLine", casts_many_as_one_line},
           {"TellsABitThatDiffers", tells_a_bit_that_differs},
           {"TellsTheLastBit", tells_the_last_bit},
           {"ComparesWhateverTheStrides", compares_whatever_the_strides},
