@@ -207,6 +207,11 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_ABORTED, 7),
     VALUE(LPT_TIMEOUT, 8),
     VALUE(LPT_MISMATCH, 9),
+    VALUE(LPT_PASS_FORWARD, 0),
+    VALUE(LPT_PASS_BACKWARD, 1),
+    VALUE(LPT_PARTIAL_SCALE_ROOT, 0),
+    VALUE(LPT_PARTIAL_SCALE_ONE, 1),
+    VALUE(LPT_PARTIAL_SCALE_CUSTOM, 2),
     VALUE(LPT_REDUCTION_SUM, 0),
     VALUE(LPT_REDUCTION_AVERAGE, 1),
     VALUE(LPT_REDUCTION_MAXIMUM, 2),
@@ -222,18 +227,19 @@ TEST(Constants, KeepTheirValues) {
   EXPECT_EQ(UINT64_C(2), LPT_KEEP_TENSOR_SCALE);
   EXPECT_EQ(UINT64_C(4), LPT_COMM_CHECKSUMS);
   EXPECT_EQ(UINT64_C(8), LPT_COMM_MESSAGES);
+  EXPECT_EQ(UINT64_C(4), LPT_PARTIAL_SEQUENCE_PARALLEL);
 }
 
 TEST(Types, KeepTheirWidths) {
   EXPECT_EQ(4u, sizeof(lpt_status));
   EXPECT_EQ(8u, sizeof(lpt_format));
   for (const size_t size :
-       {sizeof(lpt_isa),          sizeof(lpt_log_level),    sizeof(lpt_special),    sizeof(lpt_part),
-        sizeof(lpt_rounding),     sizeof(lpt_overflow),     sizeof(lpt_scale_rule), sizeof(lpt_scaler_kind),
-        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),    sizeof(lpt_dialect),    sizeof(lpt_cast),
-        sizeof(lpt_operand),      sizeof(lpt_product),      sizeof(lpt_signs),      sizeof(lpt_axis),
-        sizeof(lpt_source),       sizeof(lpt_output_scale), sizeof(lpt_smoothing),  sizeof(lpt_underflow),
-        sizeof(lpt_noise),        sizeof(lpt_reduction)}) {
+       {sizeof(lpt_isa),          sizeof(lpt_log_level),    sizeof(lpt_special),       sizeof(lpt_part),
+        sizeof(lpt_rounding),     sizeof(lpt_overflow),     sizeof(lpt_scale_rule),    sizeof(lpt_scaler_kind),
+        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),    sizeof(lpt_dialect),       sizeof(lpt_cast),
+        sizeof(lpt_operand),      sizeof(lpt_product),      sizeof(lpt_signs),         sizeof(lpt_axis),
+        sizeof(lpt_source),       sizeof(lpt_output_scale), sizeof(lpt_smoothing),     sizeof(lpt_underflow),
+        sizeof(lpt_noise),        sizeof(lpt_pass),         sizeof(lpt_partial_scale), sizeof(lpt_reduction)}) {
     EXPECT_EQ(4u, size);
   }
 }

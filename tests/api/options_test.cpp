@@ -67,6 +67,8 @@ void for_each_struct(Body body) {
   body("lpt_comm_options", Defaults<lpt_comm_options>{lpt_comm_options_init, LPT_COMM_OPTIONS_INIT});
   body("lpt_comm_values", Defaults<lpt_comm_values>{lpt_comm_values_init, LPT_COMM_VALUES_INIT});
   body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
+  body("lpt_partial_options", Defaults<lpt_partial_options>{lpt_partial_options_init, LPT_PARTIAL_OPTIONS_INIT});
+  body("lpt_partial_values", Defaults<lpt_partial_values>{lpt_partial_values_init, LPT_PARTIAL_VALUES_INIT});
   body("lpt_gradient_values", Defaults<lpt_gradient_values>{lpt_gradient_values_init, LPT_GRADIENT_VALUES_INIT});
 }
 
