@@ -137,6 +137,36 @@ const std::vector<BadCall> kCollectiveCalls = {
      [](World &w) {
        return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, w.product.get(), &w.out_future);
      }},
+    {"all_reduce: a wire that is no format",
+     LPT_INVALID_ARGUMENT,
+     {"options->wire", "expected a format"},
+     [](World &w) { return all_reduce(w, w.source, w.wide, [](auto &o) { o.wire = int64_t{1} << 62; }); }},
+    {"all_reduce: a wire of bytes",
+     LPT_UNSUPPORTED,
+     {"options->wire is uint8"},
+     [](World &w) { return all_reduce(w, w.source, w.wide, [](auto &o) { o.wire = LPT_FORMAT_UINT8; }); }},
+    {"all_reduce: an algorithm without a wire",
+     LPT_INVALID_ARGUMENT,
+     {"options->algorithm is 2", "without a wire"},
+     [](World &w) { return all_reduce(w, w.source, w.wide, [](auto &o) { o.algorithm = 2; }); }},
+    {"all_reduce_signs: an error of another length",
+     LPT_INVALID_ARGUMENT,
+     {"worker_error has 8 elements", "expected 128"},
+     [](World &w) {
+       return lpt_all_reduce_signs(w.c, w.comm.get(), w.source.get(), w.line.get(), w.line.get(), w.wide.get(),
+                                   &w.out_future);
+     }},
+    {"all_reduce_signs: an error that is the output",
+     LPT_INVALID_ARGUMENT,
+     {"worker_error", "output"},
+     [](World &w) {
+       return lpt_all_reduce_signs(w.c, w.comm.get(), w.source.get(), w.wide.get(), w.wide.get(), w.wide.get(),
+                                   &w.out_future);
+     }},
+    {"all_reduce_signs_share: no room for the answer",
+     LPT_INVALID_ARGUMENT,
+     {"out_element_count is NULL"},
+     [](World &w) { return lpt_all_reduce_signs_share(w.c, w.comm.get(), 5, nullptr); }},
     {"broadcast: no such root",
      LPT_INVALID_ARGUMENT,
      {"root is 1", "0 to 0"},

@@ -334,12 +334,16 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_comm_values, bytes_sent, 56),
     OFFSET(lpt_comm_values, bytes_received, 64),
     OFFSET(lpt_comm_values, seconds, 72),
-    SIZE(lpt_reduce_options, 32),
+    SIZE(lpt_reduce_options, 80),
     OFFSET(lpt_reduce_options, struct_size, 0),
     OFFSET(lpt_reduce_options, flags, 8),
     OFFSET(lpt_reduce_options, reduction, 16),
     OFFSET(lpt_reduce_options, reserved, 20),
     OFFSET(lpt_reduce_options, factor, 24),
+    OFFSET(lpt_reduce_options, wire, 32),
+    OFFSET(lpt_reduce_options, algorithm, 40),
+    OFFSET(lpt_reduce_options, rounding, 44),
+    OFFSET(lpt_reduce_options, random, 48),
 };
 
 #undef SIZE

@@ -57,6 +57,7 @@ void casts_pieces_of_long_shares(const Rank &self) {
   for (const char *name : {"int8_1x32", "int8_row", "nvfp4"}) {
     Plan plan;
     plan.wire = format_named(name);
+    plan.rounding = name[0] == 'n' ? LPT_ROUNDING_NEAREST_EVEN : LPT_ROUNDING_STOCHASTIC;
     ASSERT_TRUE(are_same(reduced(self.context, plan, all), all_reduced(self, plan, of(self, all)))) << name;
   }
 }
