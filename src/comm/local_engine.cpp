@@ -1,39 +1,10 @@
 #include "src/comm/local_engine.hpp"
 
-#include <algorithm>
 #include <cstring>
 
-#include "src/formats/format.hpp"
+#include "src/comm/agreement.hpp"
 
 namespace lpt {
-namespace {
-
-std::string words(const Signature &signature) {
-  return text("%s of %lld×%lld %s (%lld)", signature.operation, static_cast<long long>(signature.rows),
-              static_cast<long long>(signature.columns), format_name(signature.format).c_str(),
-              static_cast<long long>(signature.choice));
-}
-
-}  // namespace
-
-std::string disagreement(int32_t rank, const Signature &mine, int32_t peer, const Signature &theirs) {
-  if (std::strcmp(mine.operation, theirs.operation) == 0 && mine.format == theirs.format && mine.rows == theirs.rows &&
-      mine.columns == theirs.columns && mine.choice == theirs.choice) {
-    return {};
-  }
-  return text("ranks disagree: rank %d calls %s, rank %d %s", rank, words(mine).c_str(), peer, words(theirs).c_str());
-}
-
-std::vector<int32_t> ranks_of_part(const std::vector<SplitWish> &wishes, int32_t color) {
-  std::vector<int32_t> ranks;
-  for (size_t i = 0; i < wishes.size(); ++i) {
-    if (wishes[i].color == color) ranks.push_back(static_cast<int32_t>(i));
-  }
-  std::stable_sort(ranks.begin(), ranks.end(), [&](int32_t a, int32_t b) {
-    return wishes[static_cast<size_t>(a)].key < wishes[static_cast<size_t>(b)].key;
-  });
-  return ranks;
-}
 
 LocalEngine::LocalEngine(std::shared_ptr<Team> team, int32_t rank, const EngineOptions &options)
     : team_(std::move(team)), options_(options) {
@@ -63,11 +34,8 @@ Status LocalEngine::swap(const Signature &signature, const Bytes *outgoing, Byte
   for (int32_t q = 0; q < ranks_; ++q) {
     if (q == rank_) continue;
     const Bytes &theirs = team_->ticket(q).outgoing[rank_];
-    if (theirs.count != incoming[q].count) {
-      return mismatch(text("ranks disagree: %s sends %lld bytes from rank %d to rank %d, which expects %lld",
-                           signature.operation, static_cast<long long>(theirs.count), q, rank_,
-                           static_cast<long long>(incoming[q].count)));
-    }
+    const std::string phrase = disagreement(rank_, signature.operation, incoming[q].count, q, theirs.count);
+    if (!phrase.empty()) return mismatch(phrase);
     incoming[q].data = theirs.data;
     count(outgoing[q].count, incoming[q].count);
   }
@@ -120,24 +88,16 @@ Status LocalEngine::receive(const Signature &signature, int32_t peer, int32_t ta
 }
 
 Status LocalEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {
-  // Everybody shows a wish; the first rank of each part makes its team and shows it; everybody takes it.
   const SplitWish wish{color, key};
   LPT_TRY(show({"split", 0, 0, 0, 0}, &wish));
   std::vector<SplitWish> wishes;
   for (int32_t q = 0; q < ranks_; ++q) wishes.push_back(*static_cast<const SplitWish *>(shown(q)));
   LPT_TRY(release());
-  const std::vector<int32_t> part = ranks_of_part(wishes, color);
-  std::shared_ptr<Team> team;
-  const bool is_first = color >= 0 && part.front() == rank_;
-  if (is_first) team = std::make_shared<Team>(static_cast<int32_t>(part.size()));
-  const std::shared_ptr<Team> mine = team;
-  LPT_TRY(show({"split", 0, 0, 0, 1}, &mine));
-  if (color >= 0) team = *static_cast<const std::shared_ptr<Team> *>(shown(part.front()));
-  LPT_TRY(release());
+  const uint64_t split = splits_++;
   if (color < 0) return {};
-  if (is_first) team_->add_part(team);
-  const auto place = std::find(part.begin(), part.end(), rank_) - part.begin();
-  out_engine = std::make_unique<LocalEngine>(team, static_cast<int32_t>(place), options_);
+  const std::vector<int32_t> part = ranks_of_part(wishes, color);
+  const std::shared_ptr<Team> team = team_->part_of({split, color}, static_cast<int32_t>(part.size()));
+  out_engine = std::make_unique<LocalEngine>(team, place_in_part(part, rank_), options_);
   return {};
 }
 

@@ -11,7 +11,12 @@ namespace lpt {
 class LocalEngine : public Engine {
  public:
   LocalEngine(std::shared_ptr<Team> team, int32_t rank, const EngineOptions &options);
-  ~LocalEngine() override { team_->leave(rank_); }
+  ~LocalEngine() override {
+    if (team_ != nullptr) team_->leave(rank_);
+  }
+
+  // For another engine that goes on in its place, in the same seat.
+  std::shared_ptr<Team> hand_over() { return std::move(team_); }
 
   const char *name() const override { return "local"; }
   bool shares_memory() const override { return true; }
@@ -29,18 +34,10 @@ class LocalEngine : public Engine {
   Status meet_all(const Ticket &ticket);
   Status mismatch(const std::string &phrase);
 
-  const std::shared_ptr<Team> team_;
+  std::shared_ptr<Team> team_;
   const EngineOptions options_;
+  uint64_t splits_ = 0;
   bool is_meeting_ = false;
 };
-
-// The ranks that gave the same color, ordered by (key, rank): place of each in its part.
-struct SplitWish {
-  int32_t color, key;
-};
-std::vector<int32_t> ranks_of_part(const std::vector<SplitWish> &wishes, int32_t color);
-
-// The phrase for two signatures that differ, from the view of `rank`; empty if they agree.
-std::string disagreement(int32_t rank, const Signature &mine, int32_t peer, const Signature &theirs);
 
 }  // namespace lpt

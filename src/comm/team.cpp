@@ -117,14 +117,22 @@ void Team::break_up(const Status &why) {
   }
 }
 
-void Team::add_part(const std::shared_ptr<Team> &part) {
+std::shared_ptr<Team> Team::part_of(const PartName &name, int32_t ranks) {
+  std::shared_ptr<Team> team;
   Status why;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    parts_.push_back(part);
+    auto part = std::find_if(new_parts_.begin(), new_parts_.end(), [&](const NewPart &p) { return p.name == name; });
+    if (part == new_parts_.end()) {
+      part = new_parts_.insert(part, {name, std::make_shared<Team>(ranks), ranks});
+      parts_.push_back(part->team);
+    }
+    team = part->team;
+    if (--part->takers == 0) new_parts_.erase(part);
     why = why_;
   }
-  if (!why.is_ok()) part->break_up(why);
+  if (!why.is_ok()) team->break_up(why);
+  return team;
 }
 
 Status Team::state() const {

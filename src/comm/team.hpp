@@ -48,7 +48,14 @@ class Team {
 
   // Ends all waiting, here and in the teams that came of this one, with this status. The first one counts.
   void break_up(const Status &why);
-  void add_part(const std::shared_ptr<Team> &part);
+
+  // The team of one color of a split, which all its ranks ask for; it breaks up with this one.
+  struct PartName {
+    uint64_t split;  // counted by the caller: the same on all ranks
+    int32_t color;
+    bool operator==(const PartName &) const = default;
+  };
+  std::shared_ptr<Team> part_of(const PartName &name, int32_t ranks);
 
   // OK, or why the team has broken up; ABORTED if `peer` has left.
   bool is_broken() const { return (arrivals_.load(std::memory_order_seq_cst) & 1) != 0; }
@@ -94,6 +101,12 @@ class Team {
   std::condition_variable has_news_;
   Status why_;                              // under the mutex
   std::vector<std::weak_ptr<Team>> parts_;  // under the mutex
+  struct NewPart {
+    PartName name;
+    std::shared_ptr<Team> team;
+    int32_t takers;  // that have not come yet
+  };
+  std::vector<NewPart> new_parts_;  // under the mutex
 };
 
 template <typename Condition>

@@ -5,6 +5,8 @@
 #include <new>
 
 #include "src/comm/local_engine.hpp"
+#include "src/comm/local_wire.hpp"
+#include "src/comm/message_engine.hpp"
 #include "src/ops/operation.hpp"
 
 lpt_comm::~lpt_comm() {
@@ -31,6 +33,18 @@ Status check_options(const lpt_comm_options &options) {
 EngineOptions engine_options(const lpt_comm_options &options) {
   return {options.timeout_seconds, (options.flags & LPT_COMM_CHECKSUMS) != 0, options.link_latency_seconds,
           options.link_bytes_per_second, options.damaged_message};
+}
+
+bool has_messages(const lpt_comm_options &options) {
+  return (options.flags & (LPT_COMM_MESSAGES | LPT_COMM_CHECKSUMS)) != 0 || options.damaged_message != 0 ||
+         options.link_latency_seconds > 0.0 || options.link_bytes_per_second > 0.0;
+}
+
+// What must be the same on all ranks: latency in ns as rows, bytes per second as columns.
+Signature agreed_options(const lpt_comm_options &options) {
+  const uint64_t choice = options.flags | (has_messages(options) ? LPT_COMM_MESSAGES : 0);
+  return {"comm_create", 0, std::llround(options.link_latency_seconds * 1e9),
+          std::llround(options.link_bytes_per_second), static_cast<int64_t>(choice)};
 }
 
 // A context for the lane: kernels, memory and log of the caller's.
@@ -97,13 +111,13 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
   }
   LPT_TRY(check_options(options));
   LPT_TRY(group.team->take_seat(rank));
-  auto engine = std::make_unique<LocalEngine>(group.team, rank, engine_options(options));
-  Comm *comm = nullptr;
-  LPT_TRY(make_comm(context, std::move(engine), &comm));
-  std::unique_ptr<Comm> owner(comm);
-  LPT_TRY(owner->engine->meet({"comm_create", 0, 0, 0, static_cast<int64_t>(options.flags)}));
-  *out_comm = owner.release();
-  return {};
+  auto local = std::make_unique<LocalEngine>(group.team, rank, engine_options(options));
+  LPT_TRY(local->meet(agreed_options(options)));
+  if (!has_messages(options)) return make_comm(context, std::move(local), out_comm);
+  std::unique_ptr<Link> link = open_local_link(local->hand_over(), rank, engine_options(options));
+  return make_comm(context,
+                   std::make_unique<MessageEngine>(std::move(link), rank, group.team->ranks(), engine_options(options)),
+                   out_comm);
 }
 
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm) {

@@ -12,7 +12,9 @@ struct Way {
   const char *name;
   uint64_t flags;
 };
-constexpr Way kWays[] = {{"Shared", 0}};
+constexpr Way kWays[] = {{"Shared", 0}, {"Messages", LPT_COMM_MESSAGES}, {"Checksums", LPT_COMM_CHECKSUMS}};
+
+inline void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
 
 using Setting = std::tuple<Case, int32_t, Way>;
 
@@ -34,11 +36,17 @@ INSTANTIATE_TEST_SUITE_P(Suite, LocalRanks,
                                   std::to_string(std::get<1>(setting.param)) + std::get<2>(setting.param).name;
                          });
 
-lpt_comm_options with_timeout(double seconds) {
-  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.timeout_seconds = seconds;
-  return options;
-}
+class LocalFaults : public testing::TestWithParam<Way> {
+ protected:
+  static lpt_comm_options with_timeout(double seconds) {
+    lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+    options.flags = GetParam().flags;
+    options.timeout_seconds = seconds;
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Way, LocalFaults, testing::ValuesIn(kWays),
+                         [](const testing::TestParamInfo<Way> &way) { return std::string(way.param.name); });
 
 lpt_status sum_floats(const Rank &self, int64_t count) {
   std::vector<float> numbers(static_cast<size_t>(count), 1.0f);
@@ -46,7 +54,7 @@ lpt_status sum_floats(const Rank &self, int64_t count) {
   return lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
 }
 
-TEST(LocalFaults, ARankThatLeavesFreesTheOthers) {
+TEST_P(LocalFaults, ARankThatLeavesFreesTheOthers) {
   run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &comm) {
     ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
     if (self.rank == 1) return comm.reset();
@@ -56,7 +64,7 @@ TEST(LocalFaults, ARankThatLeavesFreesTheOthers) {
   });
 }
 
-TEST(LocalFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
+TEST_P(LocalFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
   for (int i = 0; i < 50; ++i) {
     run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &comm) {
       EXPECT_TRUE(self.ok(sum_floats(self, 1000)));
@@ -65,7 +73,7 @@ TEST(LocalFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
   }
 }
 
-TEST(LocalFaults, ALateRankIsNamed) {
+TEST_P(LocalFaults, ALateRankIsNamed) {
   std::atomic<int32_t> given_up{0};
   run_ranks(3, with_timeout(0.2), [&](const Rank &self, Comm &) {
     ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
@@ -80,14 +88,14 @@ TEST(LocalFaults, ALateRankIsNamed) {
   });
 }
 
-TEST(LocalFaults, AnotherSizeIsFound) {
+TEST_P(LocalFaults, AnotherSizeIsFound) {
   run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &) {
     EXPECT_EQ(LPT_MISMATCH, sum_floats(self, self.rank == 1 ? 101 : 100));
     expect_words({"ranks disagree", "100", "101"}, lpt_context_error(self.context));
   });
 }
 
-TEST(LocalFaults, AnotherFormatIsFound) {
+TEST_P(LocalFaults, AnotherFormatIsFound) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
     const Tensor both = make_tensor(self.context, self.rank == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, 4, 4);
     EXPECT_EQ(LPT_MISMATCH, lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr));
@@ -95,7 +103,7 @@ TEST(LocalFaults, AnotherFormatIsFound) {
   });
 }
 
-TEST(LocalFaults, AnotherOrderOfCallsIsFound) {
+TEST_P(LocalFaults, AnotherOrderOfCallsIsFound) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
     const lpt_status status = self.rank == 0 ? lpt_barrier(self.context, self.comm) : sum_floats(self, 5);
     EXPECT_EQ(LPT_MISMATCH, status);
@@ -103,7 +111,7 @@ TEST(LocalFaults, AnotherOrderOfCallsIsFound) {
   });
 }
 
-TEST(LocalFaults, CountsThatDoNotFitAreFound) {
+TEST_P(LocalFaults, CountsThatDoNotFitAreFound) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
     const Tensor input = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
     const Tensor output = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
@@ -119,14 +127,15 @@ TEST(LocalFaults, CountsThatDoNotFitAreFound) {
   });
 }
 
-TEST(LocalFaults, AnAbortedGroupEndsAllWaiting) {
+TEST_P(LocalFaults, AnAbortedGroupEndsAllWaiting) {
   lpt_comm_group *raw_group = nullptr;
   ASSERT_EQ(LPT_OK, lpt_comm_group_create(2, &raw_group));
   const Group group(raw_group);
+  const lpt_comm_options options = with_timeout(100.0);
   std::thread waiting([&] {
     const Context context = make_context(1);
     lpt_comm *comm = nullptr;
-    EXPECT_EQ(LPT_ABORTED, lpt_comm_create_local(context.get(), group.get(), 0, nullptr, &comm));
+    EXPECT_EQ(LPT_ABORTED, lpt_comm_create_local(context.get(), group.get(), 0, &options, &comm));
     expect_words({"aborted"}, lpt_context_error(context.get()));
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -134,17 +143,21 @@ TEST(LocalFaults, AnAbortedGroupEndsAllWaiting) {
   waiting.join();
 }
 
-TEST(LocalFaults, AnAbortedGroupEndsWaitingInItsParts) {
+TEST_P(LocalFaults, AnAbortedGroupEndsWaitingInItsParts) {
   lpt_comm_group *raw_group = nullptr;
   ASSERT_EQ(LPT_OK, lpt_comm_group_create(3, &raw_group));
   const Group group(raw_group);
+  const lpt_comm_options options = with_timeout(100.0);
+  std::atomic<int32_t> has_split{0};
   std::vector<std::thread> threads;
   for (int32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
       const Context context = make_context(1);
       lpt_comm *whole = nullptr, *part = nullptr;
-      ASSERT_EQ(LPT_OK, lpt_comm_create_local(context.get(), group.get(), rank, nullptr, &whole));
+      ASSERT_EQ(LPT_OK, lpt_comm_create_local(context.get(), group.get(), rank, &options, &whole));
       ASSERT_EQ(LPT_OK, lpt_comm_split(context.get(), whole, rank == 2 ? 1 : 0, 0, &part));
+      ++has_split;
+      while (has_split < 3) std::this_thread::yield();
       if (rank == 0) {
         EXPECT_EQ(LPT_ABORTED, lpt_barrier(context.get(), part));
       } else if (rank == 2) {
@@ -160,7 +173,7 @@ TEST(LocalFaults, AnAbortedGroupEndsWaitingInItsParts) {
   for (std::thread &thread : threads) thread.join();
 }
 
-TEST(LocalFaults, AReceiverIsFreedWhenTheSenderLeaves) {
+TEST_P(LocalFaults, AReceiverIsFreedWhenTheSenderLeaves) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
     const Tensor tensor = make_tensor(self.context, LPT_FORMAT_F32, 2, 2);
     if (self.rank == 0) {
@@ -173,7 +186,7 @@ TEST(LocalFaults, AReceiverIsFreedWhenTheSenderLeaves) {
   });
 }
 
-TEST(LocalFaults, WhatIsNotWhatWasSentIsFound) {
+TEST_P(LocalFaults, WhatIsNotWhatWasSentIsFound) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
     const Tensor tensor = make_tensor(self.context, LPT_FORMAT_F32, self.rank == 0 ? 2 : 3, 2);
     if (self.rank == 0) {
@@ -185,7 +198,7 @@ TEST(LocalFaults, WhatIsNotWhatWasSentIsFound) {
   });
 }
 
-TEST(LocalFaults, DestroyingACommGivesUpWhatIsUnderWay) {
+TEST_P(LocalFaults, DestroyingACommGivesUpWhatIsUnderWay) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
     ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
     std::vector<float> numbers(1000, 1.0f);
@@ -203,7 +216,7 @@ TEST(LocalFaults, DestroyingACommGivesUpWhatIsUnderWay) {
 }
 
 // Four threads, two comms each, one of them used by the lane while the other is used by the thread.
-TEST(LocalRanks, TwoCommsAreUsedAtOnce) {
+TEST_P(LocalFaults, TwoCommsAreUsedAtOnce) {
   run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &) {
     lpt_comm *raw = nullptr;
     ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, self.rank / 2, self.rank, &raw)));

@@ -1,0 +1,61 @@
+// A wire's end, owned: the table's functions with statuses.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "src/base/status.hpp"
+#include "src/comm/wire.hpp"
+
+namespace lpt {
+
+class Link {
+ public:
+  Link(const lpt_wire_table &table, void *link) : table_(&table), link_(link) {}
+  Link(const Link &) = delete;
+  Link &operator=(const Link &) = delete;
+  ~Link() { table_->close(link_); }
+
+  const char *name() const { return table_->name; }
+
+  // NULL comes out for color -1.
+  Status split(int32_t color, int32_t rank, int32_t ranks, std::unique_ptr<Link> &out_link) {
+    void *link = nullptr;
+    LPT_TRY(call(table_->split, link_, color, rank, ranks, &link));
+    if (link != nullptr) out_link = std::make_unique<Link>(*table_, link);
+    return {};
+  }
+
+  Status send(int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request) {
+    return call(table_->send, link_, peer, tag, data, bytes, out_request);
+  }
+
+  Status receive(int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request) {
+    return call(table_->receive, link_, peer, tag, data, bytes, out_request);
+  }
+
+  // A request that is done, or has failed, becomes NULL.
+  Status test(void **request) {
+    int32_t is_done = 0;
+    const Status status = call(table_->test, link_, *request, &is_done);
+    if (is_done != 0 || !status.is_ok()) *request = nullptr;
+    return status;
+  }
+
+  void abandon(void **request) {
+    if (*request != nullptr) table_->abandon(link_, std::exchange(*request, nullptr));
+  }
+
+  template <typename Function, typename... Arguments>
+  static Status call(Function function, Arguments... arguments) {
+    char error[512] = "";
+    const int32_t code = function(arguments..., error, sizeof error);
+    return code == LPT_OK ? Status() : Status(code, error);
+  }
+
+ private:
+  const lpt_wire_table *table_;
+  void *link_;
+};
+
+}  // namespace lpt

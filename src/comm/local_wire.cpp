@@ -1,0 +1,119 @@
+#include "src/comm/local_wire.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lpt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Clock::duration seconds(double count) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
+}
+
+struct LocalLink {
+  std::shared_ptr<Team> team;
+  int32_t rank;
+  double latency_seconds, bytes_per_second;
+  Clock::time_point is_free_at{};  // one message after the other leaves a rank
+  uint64_t splits = 0;
+};
+
+struct LocalRequest {
+  int32_t peer, tag;
+  void *data;
+  int64_t bytes;
+};
+
+LocalLink &local(void *link) { return *static_cast<LocalLink *>(link); }
+
+int32_t told(const Status &status, char *error, size_t error_bytes) {
+  if (!status.is_ok()) std::snprintf(error, error_bytes, "%s", status.message().c_str());
+  return status.code();
+}
+
+Clock::time_point arrival_of(LocalLink &link, int64_t bytes) {
+  if (link.latency_seconds <= 0.0 && link.bytes_per_second <= 0.0) return {};
+  link.is_free_at = std::max(link.is_free_at, Clock::now());
+  if (link.bytes_per_second > 0.0) link.is_free_at += seconds(static_cast<double>(bytes) / link.bytes_per_second);
+  return link.is_free_at + seconds(link.latency_seconds);
+}
+
+int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request, char *,
+             size_t) {
+  LocalLink &self = local(link);
+  Message message;
+  message.tag = tag;
+  const auto *first = static_cast<const std::byte *>(data);
+  message.bytes.assign(first, first + bytes);
+  message.arrival = arrival_of(self, bytes);
+  self.team->mailbox(self.rank, peer).put(std::move(message));
+  *out_request = nullptr;
+  return LPT_OK;
+}
+
+int32_t receive(void *, int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request, char *, size_t) {
+  *out_request = new LocalRequest{peer, tag, data, bytes};
+  return LPT_OK;
+}
+
+bool take(LocalLink &link, const LocalRequest &request, Message &out_message) {
+  const bool is_from_any = request.peer == LPT_WIRE_ANY_RANK;
+  const int32_t first = is_from_any ? 0 : request.peer;
+  const int32_t last = is_from_any ? link.team->ranks() - 1 : request.peer;
+  for (int32_t q = first; q <= last; ++q) {
+    if (link.team->mailbox(q, link.rank).take(request.tag, out_message)) return true;
+  }
+  return false;
+}
+
+int32_t test(void *link, void *request, int32_t *out_is_done, char *error, size_t error_bytes) {
+  LocalLink &self = local(link);
+  auto *asked = static_cast<LocalRequest *>(request);
+  Message message;
+  Status status;
+  if (take(self, *asked, message)) {
+    if (static_cast<int64_t>(message.bytes.size()) > asked->bytes) {
+      status = Status(LPT_INTERNAL, "a message is longer than the place for it");
+    } else if (!message.bytes.empty()) {
+      std::memcpy(asked->data, message.bytes.data(), message.bytes.size());
+    }
+    *out_is_done = 1;
+  } else {
+    status = self.team->state();
+  }
+  if (*out_is_done != 0 || !status.is_ok()) delete asked;
+  return told(status, error, error_bytes);
+}
+
+void abandon(void *, void *request) { delete static_cast<LocalRequest *>(request); }
+
+void close(void *link) {
+  local(link).team->leave(local(link).rank);
+  delete &local(link);
+}
+
+int32_t split(void *link, int32_t color, int32_t rank, int32_t ranks, void **out_link, char *, size_t) {
+  LocalLink &self = local(link);
+  const uint64_t split = self.splits++;
+  if (color < 0) return LPT_OK;
+  *out_link =
+      new LocalLink{self.team->part_of({split, color}, ranks), rank, self.latency_seconds, self.bytes_per_second};
+  return LPT_OK;
+}
+
+constexpr lpt_wire_table kTable{
+    LPT_WIRE_ABI, sizeof(lpt_wire_table), "local messages", nullptr, split, send, receive, test, abandon, close};
+
+}  // namespace
+
+std::unique_ptr<Link> open_local_link(std::shared_ptr<Team> team, int32_t rank, const EngineOptions &options) {
+  auto link = std::make_unique<LocalLink>(
+      LocalLink{std::move(team), rank, options.link_latency_seconds, options.link_bytes_per_second});
+  auto owner = std::make_unique<Link>(kTable, link.get());
+  link.release();
+  return owner;
+}
+
+}  // namespace lpt
