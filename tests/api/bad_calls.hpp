@@ -426,6 +426,7 @@ extern const std::vector<BadCall> kLinearCalls;
 extern const std::vector<BadCall> kLayerCalls;
 extern const std::vector<BadCall> kOptimizerCalls;
 extern const std::vector<BadCall> kCollectiveCalls;
+extern const std::vector<BadCall> kCostCalls;
 extern const std::vector<BadCall> kDialectCalls;
 extern const std::vector<BadCall> kNullContextCalls;
 

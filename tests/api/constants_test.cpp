@@ -219,6 +219,17 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_REDUCE_ALGORITHM_AUTO, 0),
     VALUE(LPT_REDUCE_ALGORITHM_ONE_SHOT, 1),
     VALUE(LPT_REDUCE_ALGORITHM_TWO_SHOT, 2),
+    VALUE(LPT_COLLECTIVE_ALL_REDUCE, 0),
+    VALUE(LPT_COLLECTIVE_REDUCE_SCATTER, 1),
+    VALUE(LPT_COLLECTIVE_ALL_GATHER, 2),
+    VALUE(LPT_COLLECTIVE_BROADCAST, 3),
+    VALUE(LPT_COLLECTIVE_ALL_TO_ALL, 4),
+    VALUE(LPT_COST_ALGORITHM_BEST, 0),
+    VALUE(LPT_COST_ALGORITHM_RING, 1),
+    VALUE(LPT_COST_ALGORITHM_TREE, 2),
+    VALUE(LPT_COST_ALGORITHM_TWO_SHOT, 3),
+    VALUE(LPT_COST_ALGORITHM_ONE_SHOT, 4),
+    VALUE(LPT_COST_ALGORITHM_STAR, 5),
     VALUE(LPT_FORMAT_DYNAMIC_1X256, 99),
 };
 
@@ -237,12 +248,13 @@ TEST(Types, KeepTheirWidths) {
   EXPECT_EQ(4u, sizeof(lpt_status));
   EXPECT_EQ(8u, sizeof(lpt_format));
   for (const size_t size :
-       {sizeof(lpt_isa),          sizeof(lpt_log_level),    sizeof(lpt_special),       sizeof(lpt_part),
-        sizeof(lpt_rounding),     sizeof(lpt_overflow),     sizeof(lpt_scale_rule),    sizeof(lpt_scaler_kind),
-        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),    sizeof(lpt_dialect),       sizeof(lpt_cast),
-        sizeof(lpt_operand),      sizeof(lpt_product),      sizeof(lpt_signs),         sizeof(lpt_axis),
-        sizeof(lpt_source),       sizeof(lpt_output_scale), sizeof(lpt_smoothing),     sizeof(lpt_underflow),
-        sizeof(lpt_noise),        sizeof(lpt_pass),         sizeof(lpt_partial_scale), sizeof(lpt_reduction)}) {
+       {sizeof(lpt_isa),          sizeof(lpt_log_level),     sizeof(lpt_special),       sizeof(lpt_part),
+        sizeof(lpt_rounding),     sizeof(lpt_overflow),      sizeof(lpt_scale_rule),    sizeof(lpt_scaler_kind),
+        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),     sizeof(lpt_dialect),       sizeof(lpt_cast),
+        sizeof(lpt_operand),      sizeof(lpt_product),       sizeof(lpt_signs),         sizeof(lpt_axis),
+        sizeof(lpt_source),       sizeof(lpt_output_scale),  sizeof(lpt_smoothing),     sizeof(lpt_underflow),
+        sizeof(lpt_noise),        sizeof(lpt_pass),          sizeof(lpt_partial_scale), sizeof(lpt_reduction),
+        sizeof(lpt_collective),   sizeof(lpt_cost_algorithm)}) {
     EXPECT_EQ(4u, size);
   }
 }

@@ -1,0 +1,21 @@
+// What a collective costs on links of a latency and a bandwidth, without sending anything.
+#pragma once
+
+#include "src/ops/context.hpp"
+
+namespace lpt {
+
+Status collective_cost(lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
+                       lpt_format payload, const lpt_link &link, lpt_cost_values &out_values);
+
+struct BreakEven {
+  lpt_collective collective;
+  lpt_cost_algorithm algorithm;
+  int32_t ranks;
+  lpt_format plain, payload;
+};
+Status break_even(const BreakEven &question, const lpt_cast_rates &rates, const lpt_link &link, int64_t &out_elements);
+
+Status fit_link(const double *bytes, const double *seconds, int64_t count, lpt_link &out_link);
+
+}  // namespace lpt
