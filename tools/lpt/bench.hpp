@@ -1,6 +1,7 @@
-// lpt bench: how fast this machine casts and multiplies, beside its own limits.
+// lpt bench: how fast this machine casts, multiplies and lets ranks work together.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,21 @@ struct BenchGemmOptions {
 };
 
 void bench_gemm(const BenchGemmOptions &options);
+
+struct BenchCommOptions {
+  int ranks = 2;
+  int threads = 1;                                                          // of each rank
+  std::vector<std::string> collectives;                                     // empty: all that are measured
+  std::vector<std::string> formats = {"f32", "bf16"};                       // of the tensors
+  std::vector<std::string> payloads = {"bf16", "mxfp8_e4m3", "int8_1x32"};  // whose break-even is told
+  int64_t least_bytes = int64_t{1} << 10, most_bytes = int64_t{64} << 20;
+  double seconds = 0.05;                             // for each size
+  double link_microseconds = 0, link_gigabytes = 0;  // of an emulated link; 0: none
+  bool sends_messages = false;                       // in place of reading each other's memory
+  std::string json, picture;                         // files to write; empty: none
+  bool is_quiet = false;                             // no progress
+};
+
+void bench_comm(const BenchCommOptions &options);
 
 }  // namespace tool

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include "error.hpp"
 #include "file.hpp"
 #include "handles.hpp"
+#include "status_line.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -20,35 +20,6 @@ using lpt::bench::GemmRate;
 using lpt::bench::GemmRateOptions;
 using lpt::bench::GemmReport;
 using lpt::bench::GemmShape;
-
-// A line on stderr: it redraws itself on a terminal, and is a line for each shape elsewhere.
-class StatusLine {
- public:
-  explicit StatusLine(bool is_quiet) : is_quiet_(is_quiet), is_terminal_(isatty(fileno(stderr)) != 0) {}
-  ~StatusLine() { clear(); }
-
-  void tell(double part, const std::string &note) {
-    if (is_quiet_) return;
-    const double now = lpt::bench::now();
-    if (now - told_ < (is_terminal_ ? kTerminalPause : kFilePause)) return;
-    told_ = now;
-    const auto width = static_cast<size_t>(part * kWidth);
-    fmt::print(stderr, "{}[{:-<{}}] {:3.0f} %  {}{}", is_terminal_ ? "\r\x1b[K" : "", std::string(width, '#'), kWidth,
-               100 * part, note, is_terminal_ ? "" : "\n");
-    std::fflush(stderr);
-  }
-
-  void clear() const {
-    if (!is_quiet_ && is_terminal_) fmt::print(stderr, "\r\x1b[K");
-  }
-
- private:
-  static constexpr int kWidth = 24;
-  static constexpr double kTerminalPause = 0.1, kFilePause = 5;
-
-  bool is_quiet_, is_terminal_;
-  double told_ = 0;
-};
 
 std::vector<GemmShape> shapes_of(const std::vector<std::string> &names) {
   std::vector<GemmShape> shapes;

@@ -87,6 +87,43 @@ void declare_bench_gemm(CLI::App &app) {
   command->callback([options] { tool::bench_gemm(*options); });
 }
 
+void declare_bench_comm(CLI::App &app) {
+  auto *command = app.add_subcommand("comm", "Collectives of ranks that are threads: time, latency, bandwidth");
+  auto options = std::make_shared<tool::BenchCommOptions>();
+  command->add_option("--ranks", options->ranks, "Ranks")->check(CLI::Range(2, 64))->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads of each rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--collective", options->collectives, "All of these without it; may be given more than once")
+      ->check(CLI::IsMember({"all_reduce", "reduce_scatter", "all_gather"}));
+  command->add_option("--format", options->formats, "Of the tensors; may be given more than once")
+      ->check(CLI::IsMember({"f64", "f32", "bf16", "f16"}))
+      ->capture_default_str();
+  command->add_option("--payload", options->payloads, "Formats to cast to for the way, whose break-even is told")
+      ->capture_default_str();
+  command->add_option("--least", options->least_bytes, "Least size of a tensor; with a unit, such as 1KiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command->add_option("--most", options->most_bytes, "Largest size")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "For each size; at least five rounds")
+      ->check(CLI::Range(0.0001, 3600.0))
+      ->capture_default_str();
+  command->add_option("--link-latency", options->link_microseconds, "Emulated link: microseconds of a message; 0: none")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command
+      ->add_option("--link-bandwidth", options->link_gigabytes, "Emulated link: GB/s of a rank; 0: as fast as memory")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command->add_flag("--messages", options->sends_messages, "Ranks send messages, as processes do");
+  command->add_option("--json", options->json, "Write the figures as JSON");
+  command->add_option("--picture", options->picture, "Write a picture as SVG");
+  command->add_flag("--quiet", options->is_quiet, "No progress");
+  command->callback([options] { tool::bench_comm(*options); });
+}
+
 void declare_bench(CLI::App &app) {
   auto *command = app.add_subcommand("bench", "Tells how fast this machine is");
   command->require_subcommand(1);
@@ -98,6 +135,7 @@ void declare_bench(CLI::App &app) {
   quantize->add_option("--picture", options->picture, "Write a picture as SVG");
   quantize->callback([options] { tool::bench_quantize(*options); });
   declare_bench_gemm(*command);
+  declare_bench_comm(*command);
 }
 
 void declare_doctor(CLI::App &app) {

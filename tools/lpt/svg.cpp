@@ -40,4 +40,12 @@ std::string svg_upright(double x, double top, double bottom, const char *color) 
                      bottom, color);
 }
 
+std::string svg_curve(const std::vector<SvgPoint> &points, const char *color) {
+  if (points.empty()) return "";
+  std::string places;
+  for (const SvgPoint &point : points) places += fmt::format("{:.1f},{:.1f} ", point.x, point.y);
+  places.pop_back();
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"/>\n", places, color);
+}
+
 }  // namespace tool

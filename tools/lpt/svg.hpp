@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tool {
 
@@ -13,6 +14,11 @@ std::string svg_label(double x, double y, const char *anchor, const char *color,
 
 std::string svg_box(double x, double y, double width, double height, const char *color, double opacity = 1.0);
 std::string svg_upright(double x, double top, double bottom, const char *color);  // a line
+
+struct SvgPoint {
+  double x, y;
+};
+std::string svg_curve(const std::vector<SvgPoint> &points, const char *color);  // from point to point
 
 inline constexpr const char *kInk = "#24292f";
 inline constexpr const char *kMuted = "#6e7781";

@@ -1,0 +1,158 @@
+// The bench of collectives as a user calls it. How fast anything is, is no test's business.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "comm_race.hpp"
+#include "error.hpp"
+#include "workplace.hpp"
+
+namespace tool_tests {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> bench(const std::vector<std::string> &words) {
+  std::vector<std::string> all = {"bench", "comm", "--quiet", "--seconds", "0.001"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+TEST(BenchComm, MeasuresEachCollectiveInEachFormat) {
+  const Workplace workplace;
+  const Outcome outcome =
+      run_lpt(workplace, bench({"--least", "1KiB", "--most", "32KiB", "--json", workplace.path("out.json")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(workplace.read("out.json"));
+  EXPECT_EQ(report.at("ranks").get<int>(), 2);
+  std::multiset<std::string> found;
+  for (const json &result : report.at("results")) {
+    const auto collective = result.at("collective").get<std::string>();
+    const auto bytes = result.at("bytes").get<double>();
+    found.insert(collective + " " + result.at("format").get<std::string>());
+    EXPECT_GT(result.at("seconds").get<double>(), 0) << result;
+    // 2 (R - 1) / R of the bytes, or half of that, of two ranks.
+    EXPECT_EQ(result.at("rank_bytes").get<double>(), collective == "all_reduce" ? bytes : bytes / 2) << result;
+  }
+  for (const std::string collective : {"all_reduce ", "reduce_scatter ", "all_gather "}) {
+    for (const std::string format : {"f32", "bf16"}) EXPECT_EQ(found.count(collective + format), 4u) << outcome.out;
+  }
+}
+
+// Where times fit no link the program says so, and goes on.
+TEST(BenchComm, FitsALinkOrSaysWhyNot) {
+  const Workplace workplace;
+  const Outcome outcome =
+      run_lpt(workplace, bench({"--collective", "all_reduce", "--format", "f32", "--payload", "bf16", "--payload",
+                                "nvfp4", "--most", "1MiB", "--json", workplace.path("out.json")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(workplace.read("out.json"));
+  if (report.at("fits").empty()) {
+    EXPECT_NE(outcome.out.find("no latency and bandwidth: "), std::string::npos) << outcome.out;
+    return;
+  }
+  const json &link = report.at("fits")[0];
+  EXPECT_GE(link.at("latency_seconds").get<double>(), 0);
+  EXPECT_GT(link.at("bytes_per_second").get<double>(), 0);
+  ASSERT_EQ(report.at("break_even").size(), 2u);
+  for (const json &even : report.at("break_even")) {
+    const auto elements = even.at("elements").get<int64_t>();
+    EXPECT_TRUE(elements == -1 || elements >= 1) << even;
+    EXPECT_GT(even.at("encode_bytes_per_second").get<double>(), 0) << even;
+    EXPECT_GT(even.at("decode_bytes_per_second").get<double>(), 0) << even;
+  }
+}
+
+TEST(BenchComm, TakesRanksThreadsAndALink) {
+  const Workplace workplace;
+  const Outcome outcome = run_lpt(
+      workplace, bench({"--ranks", "3", "--threads", "2", "--most", "4KiB", "--collective", "all_reduce", "--messages",
+                        "--link-latency", "5", "--link-bandwidth", "2.5", "--json", workplace.path("out.json")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(workplace.read("out.json"));
+  EXPECT_EQ(report.at("ranks").get<int>(), 3);
+  EXPECT_EQ(report.at("threads").get<int>(), 2);
+  EXPECT_DOUBLE_EQ(report.at("emulated_link").at("latency_seconds").get<double>(), 5e-6);
+  EXPECT_DOUBLE_EQ(report.at("emulated_link").at("bytes_per_second").get<double>(), 2.5e9);
+  EXPECT_EQ(outcome.out.find("played no part") != std::string::npos, report.at("engine").get<std::string>() == "local");
+}
+
+TEST(BenchComm, DrawsAPicture) {
+  const Workplace workplace;
+  const Outcome outcome =
+      run_lpt(workplace, bench({"--most", "4KiB", "--format", "f32", "--picture", workplace.path("out.svg")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string picture = workplace.read("out.svg");
+  for (const std::string word :
+       {"Collectives of 2 ranks", "all_reduce f32", "reduce_scatter f32", "all_gather f32", "1.0 KiB", "</svg>"}) {
+    EXPECT_NE(picture.find(word), std::string::npos) << word;
+  }
+  for (const std::string word : {"nan", "inf"}) EXPECT_EQ(picture.find(word), std::string::npos) << word;
+}
+
+// One size, and so no axis of sizes and no link.
+TEST(BenchComm, DrawsOneSize) {
+  const Workplace workplace;
+  const Outcome outcome =
+      run_lpt(workplace, bench({"--least", "64", "--most", "64", "--picture", workplace.path("out.svg")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("no latency and bandwidth: "), std::string::npos) << outcome.out;
+  EXPECT_EQ(workplace.read("out.svg").find("nan"), std::string::npos);
+}
+
+TEST(BenchComm, RefusesInOneLine) {
+  const Workplace workplace;
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"--payload", "fp7"},
+                                                {"--least", "8"},
+                                                {"--least", "1MiB", "--most", "1KiB"},
+                                                {"--most", "64GiB"}}) {
+    const Outcome outcome = run_lpt(workplace, bench(words));
+    EXPECT_EQ(outcome.status, 2) << words[1];
+    EXPECT_EQ(outcome.err.find("lpt: "), 0u) << outcome.err;
+    EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
+  }
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"--ranks", "1"},
+                                                {"--threads", "0"},
+                                                {"--collective", "broadcast"},
+                                                {"--format", "e4m3fn"},
+                                                {"--least", "a lot"},
+                                                {"--link-latency", "-1"}}) {
+    EXPECT_EQ(run_lpt(workplace, bench(words)).status, 2) << words[0];
+  }
+}
+
+// ---- ranks that fail
+
+std::string problem_of(const tool::CommRace &racing, const std::vector<tool::CommTask> &tasks) {
+  try {
+    tool::race(racing, tasks);
+  } catch (const tool::Error &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+const std::vector<tool::CommTask> kTwoTasks(2, {LPT_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_F32, 1024});
+
+TEST(CommRace, EndsWhenOneRankFails) {
+  tool::CommRace racing;
+  racing.ranks = 4;
+  racing.seconds = 0.001;
+  racing.on_time = [](size_t, const tool::CommTime &) { throw tool::Error("enough"); };
+  EXPECT_EQ(problem_of(racing, kTwoTasks), "rank 0: enough");
+}
+
+TEST(CommRace, TellsWhatTheLibraryRefuses) {
+  tool::CommRace racing;
+  racing.options.timeout_seconds = -1;
+  EXPECT_NE(problem_of(racing, kTwoTasks).find("timeout_seconds is -1"), std::string::npos);
+  racing.options.timeout_seconds = 600;
+  EXPECT_NE(problem_of(racing, {{LPT_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_E4M3FN, 1024}}).find("e4m3fn"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tool_tests

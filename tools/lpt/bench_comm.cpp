@@ -1,0 +1,313 @@
+#include "bench_comm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "bench.hpp"
+#include "bench/peaks.hpp"
+#include "error.hpp"
+#include "file.hpp"
+#include "handles.hpp"
+#include "status_line.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kLeastBytes = 64, kMostBytes = int64_t{4} << 30;
+constexpr int64_t kGrowth = 4;  // from size to size
+constexpr int64_t kCastElements = int64_t{1} << 20, kFewElements = 64;
+constexpr int kCastRounds = 7;
+constexpr double kQuietLoad = 0.3;  // above the threads of all ranks
+
+struct NamedCollective {
+  lpt_collective collective;
+  const char *name;
+};
+constexpr NamedCollective kCollectives[] = {{LPT_COLLECTIVE_ALL_REDUCE, "all_reduce"},
+                                            {LPT_COLLECTIVE_REDUCE_SCATTER, "reduce_scatter"},
+                                            {LPT_COLLECTIVE_ALL_GATHER, "all_gather"}};
+
+std::string name_of(lpt_collective collective) {
+  for (const NamedCollective &named : kCollectives) {
+    if (named.collective == collective) return named.name;
+  }
+  return "?";
+}
+
+std::vector<lpt_collective> collectives_of(const std::vector<std::string> &names) {
+  std::vector<lpt_collective> result;
+  for (const NamedCollective &named : kCollectives) {
+    if (names.empty() || std::find(names.begin(), names.end(), named.name) != names.end()) {
+      result.push_back(named.collective);
+    }
+  }
+  return result;
+}
+
+std::vector<int64_t> sizes_of(int64_t least, int64_t most) {
+  if (least < kLeastBytes || most > kMostBytes || least > most) {
+    throw Error(
+        fmt::format("sizes are {} to {} bytes: expected the least at least {}, and the most at least that and at "
+                    "most {}",
+                    least, most, kLeastBytes, size_text(kMostBytes)));
+  }
+  std::vector<int64_t> sizes;
+  for (int64_t bytes = least; bytes < most; bytes *= kGrowth) sizes.push_back(bytes);
+  sizes.push_back(most);
+  return sizes;
+}
+
+// ---- one series
+
+// What the library's ranks do: see lpt_cost_algorithm_values. Two ranks that send messages need one step.
+lpt_cost_algorithm algorithm_of(const CommReport &report, lpt_collective collective) {
+  const bool is_one_shot = collective == LPT_COLLECTIVE_ALL_REDUCE && report.ranks == 2 && report.engine != "local";
+  return is_one_shot ? LPT_COST_ALGORITHM_ONE_SHOT : LPT_COST_ALGORITHM_TWO_SHOT;
+}
+
+int steps_of(lpt_context *context, const CommReport &report, lpt_collective collective) {
+  lpt_cost_values values = LPT_COST_VALUES_INIT;
+  check(context, lpt_collective_cost(context, collective, algorithm_of(report, collective), report.ranks, 1,
+                                     LPT_FORMAT_F32, nullptr, &values));
+  return values.step_count;
+}
+
+// The times as one message each, whose latency is that of all steps. Gives why there is none, or nothing.
+std::string fit(lpt_context *context, const CommReport &report, CommSeries &series) {
+  std::vector<double> bytes, seconds;
+  for (const CommTime &time : series.times) bytes.push_back(time.rank_bytes), seconds.push_back(time.seconds);
+  series.steps = steps_of(context, report, series.collective);
+  const auto count = static_cast<int64_t>(bytes.size());
+  if (lpt_link_fit(context, bytes.data(), seconds.data(), count, &series.link) != LPT_OK) {
+    return lpt_context_error(context);
+  }
+  series.has_link = true;
+  series.link.latency_seconds /= series.steps;
+  return "";
+}
+
+void print(const CommTime &time) {
+  fmt::print("  {:>10} {:>12.2f} us {:>9.3f} GB/s\n", size_text(static_cast<uint64_t>(time.bytes)), 1e6 * time.seconds,
+             1e-9 * time.rank_bytes / time.seconds);
+  std::fflush(stdout);
+}
+
+void print_fit(const CommSeries &series, const std::string &problem) {
+  if (!series.has_link) {
+    fmt::print("{}: no latency and bandwidth: {}\n", series.name(), problem);
+    return;
+  }
+  double worst = 1.0;
+  for (const CommTime &time : series.times) {
+    const double ratio = time.seconds / series.modelled_seconds(time);
+    worst = std::max({worst, ratio, 1.0 / ratio});
+  }
+  fmt::print("{}: {} × {:.2f} us + bytes of a rank / {:.3f} GB/s, within a factor of {:.2f}\n", series.name(),
+             series.steps, 1e6 * series.link.latency_seconds, 1e-9 * series.link.bytes_per_second, worst);
+}
+
+// ---- from where on a narrower format pays
+
+double median_seconds(const std::function<void()> &body) {
+  std::vector<double> seconds;
+  body();
+  for (int round = 0; round < kCastRounds; ++round) {
+    const double begin = lpt::bench::now();
+    body();
+    seconds.push_back(lpt::bench::now() - begin);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+struct CastSeconds {
+  double encode, decode;
+};
+
+CastSeconds cast_seconds(lpt_context *context, lpt_format plain, lpt_format payload, int64_t elements) {
+  const Tensor wide = make_matrix(context, plain, 1, elements), codes = make_matrix(context, payload, 1, elements);
+  std::vector<float> numbers(static_cast<size_t>(elements));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 1009) - 504.0f;
+  const Tensor source = wrap_matrix(context, LPT_FORMAT_F32, numbers.data(), 1, elements);
+  check(context, lpt_quantize(context, source.get(), nullptr, wide.get(), nullptr));
+  CastSeconds seconds{};
+  seconds.encode =
+      median_seconds([&] { check(context, lpt_quantize(context, wide.get(), nullptr, codes.get(), nullptr)); });
+  seconds.decode = median_seconds([&] { check(context, lpt_dequantize(context, codes.get(), nullptr, wide.get())); });
+  return seconds;
+}
+
+// Few elements tell what a cast costs however short; many the rate.
+lpt_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_format payload) {
+  const CastSeconds few = cast_seconds(context, plain, payload, kFewElements);
+  const CastSeconds many = cast_seconds(context, plain, payload, kCastElements);
+  const double bytes = static_cast<double>(kCastElements) * describe(plain).element_bits / 8;
+  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+  rates.overhead_seconds = few.encode + few.decode;
+  rates.encode_bytes_per_second = bytes / many.encode;
+  rates.decode_bytes_per_second = bytes / many.decode;
+  return rates;
+}
+
+void find_break_evens(const BenchCommOptions &wishes, CommReport &report) {
+  const auto is_wide = [](const CommSeries &series) {
+    return series.collective == LPT_COLLECTIVE_ALL_REDUCE && series.format == LPT_FORMAT_F32 && series.has_link;
+  };
+  const auto found = std::find_if(report.series.begin(), report.series.end(), is_wide);
+  if (found == report.series.end()) return;
+  report.plain = found->format;
+  const Context context = make_context(wishes.threads);
+  for (const std::string &name : wishes.payloads) {
+    CommBreakEven even;
+    even.payload = find_format(name);
+    even.rates = cast_rates(context.get(), report.plain, even.payload);
+    check(context.get(),
+          lpt_cost_break_even(context.get(), found->collective, algorithm_of(report, found->collective), report.ranks,
+                              report.plain, even.payload, &even.rates, &found->link, &even.elements));
+    report.break_evens.push_back(even);
+  }
+}
+
+void print_break_evens(const CommReport &report) {
+  if (report.plain == LPT_FORMAT_NONE) return;
+  fmt::print("all_reduce of {} cast for the way, by the link that fits it and the casts of one rank:\n",
+             format_name(report.plain));
+  const auto element_bytes = static_cast<uint64_t>(describe(report.plain).element_bits / 8);
+  for (const CommBreakEven &even : report.break_evens) {
+    const std::string verdict = even.elements < 0
+                                    ? "never pays"
+                                    : fmt::format("pays from {} elements on, {}", even.elements,
+                                                  size_text(static_cast<uint64_t>(even.elements) * element_bytes));
+    fmt::print("  {:<14} {:6.2f} GB/s there, {:6.2f} back, {:6.2f} us at least: {}\n", format_name(even.payload),
+               1e-9 * even.rates.encode_bytes_per_second, 1e-9 * even.rates.decode_bytes_per_second,
+               1e6 * even.rates.overhead_seconds, verdict);
+  }
+}
+
+// What speaks against the figures.
+void print_doubts(const CommReport &report) {
+  if (report.load > report.ranks * report.threads + kQuietLoad) {
+    fmt::print("load average {:.1f}: other work disturbs these figures\n", report.load);
+  }
+  const bool has_link = report.options.link_latency_seconds > 0 || report.options.link_bytes_per_second > 0;
+  if (has_link && report.engine == "local") {
+    fmt::print("the engine is local, whose ranks read each other's memory: the emulated link played no part\n");
+  }
+}
+
+// ---- the whole
+
+std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommSeries> &out_series) {
+  std::vector<CommTask> tasks;
+  for (const lpt_collective collective : collectives_of(wishes.collectives)) {
+    for (const std::string &name : wishes.formats) {
+      CommSeries series;
+      series.collective = collective;
+      series.format = find_format(name);
+      out_series.push_back(series);
+      for (const int64_t bytes : sizes_of(wishes.least_bytes, wishes.most_bytes)) {
+        tasks.push_back({collective, series.format, bytes});
+      }
+    }
+  }
+  return tasks;
+}
+
+CommReport measured(const BenchCommOptions &wishes) {
+  CommReport report;
+  report.build = lpt_build_info();
+  report.ranks = wishes.ranks;
+  report.threads = wishes.threads;
+  report.load = lpt::bench::load_average();
+  report.options.link_latency_seconds = wishes.link_microseconds * 1e-6;
+  report.options.link_bytes_per_second = wishes.link_gigabytes * 1e9;
+  if (wishes.sends_messages) report.options.flags |= LPT_COMM_MESSAGES;
+  const std::vector<CommTask> tasks = tasks_of(wishes, report.series);
+  for (const std::string &name : wishes.payloads) find_format(name);  // before time is spent
+
+  StatusLine status(wishes.is_quiet);
+  CommRace racing{wishes.ranks, wishes.threads, wishes.seconds, report.options, nullptr};
+  const size_t sizes = tasks.size() / std::max<size_t>(report.series.size(), 1);
+  racing.on_time = [&](size_t i, const CommTime &time) {
+    CommSeries &series = report.series[i / sizes];
+    status.clear();
+    if (series.times.empty()) fmt::print("{}\n", series.name());
+    print(time);
+    series.times.push_back(time);
+    status.tell(static_cast<double>(i + 1) / static_cast<double>(tasks.size()), series.name());
+  };
+  report.engine = race(racing, tasks);
+  status.clear();
+  return report;
+}
+
+json json_of(const CommReport &report) {
+  json file = {{"build", report.build},
+               {"engine", report.engine},
+               {"ranks", report.ranks},
+               {"threads", report.threads},
+               {"load", report.load},
+               {"emulated_link",
+                {{"latency_seconds", report.options.link_latency_seconds},
+                 {"bytes_per_second", report.options.link_bytes_per_second}}},
+               {"results", json::array()},
+               {"fits", json::array()},
+               {"break_even", json::array()}};
+  for (const CommSeries &series : report.series) {
+    const json which = {{"collective", name_of(series.collective)}, {"format", format_name(series.format)}};
+    for (const CommTime &time : series.times) {
+      json result = which;
+      result.update({{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"seconds", time.seconds}});
+      file["results"].push_back(result);
+    }
+    if (!series.has_link) continue;
+    json found = which;
+    found.update({{"steps", series.steps},
+                  {"latency_seconds", series.link.latency_seconds},
+                  {"bytes_per_second", series.link.bytes_per_second}});
+    file["fits"].push_back(found);
+  }
+  for (const CommBreakEven &even : report.break_evens) {
+    file["break_even"].push_back({{"plain", format_name(report.plain)},
+                                  {"payload", format_name(even.payload)},
+                                  {"overhead_seconds", even.rates.overhead_seconds},
+                                  {"encode_bytes_per_second", even.rates.encode_bytes_per_second},
+                                  {"decode_bytes_per_second", even.rates.decode_bytes_per_second},
+                                  {"elements", even.elements}});
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string CommSeries::name() const { return name_of(collective) + " " + format_name(format); }
+
+double CommSeries::modelled_seconds(const CommTime &time) const {
+  return steps * link.latency_seconds + time.rank_bytes / link.bytes_per_second;
+}
+
+void bench_comm(const BenchCommOptions &options) {
+  fmt::print("{} local ranks of {} thread{}, load average {:.1f}; {}\n", options.ranks, options.threads,
+             options.threads == 1 ? "" : "s", lpt::bench::load_average(), lpt_build_info());
+  fmt::print("size of the tensor, median time, bytes that a rank sends per second\n");
+  CommReport report = measured(options);
+  print_doubts(report);
+  const Context context = make_context(1);
+  for (CommSeries &series : report.series) {
+    const std::string problem = fit(context.get(), report, series);
+    print_fit(series, problem);
+  }
+  find_break_evens(options, report);
+  print_break_evens(report);
+  if (!options.json.empty()) write_text(options.json, json_of(report).dump(1) + "\n");
+  if (!options.picture.empty()) write_text(options.picture, comm_picture(report));
+}
+
+}  // namespace tool

@@ -1,0 +1,43 @@
+// What a bench of collectives found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm_race.hpp"
+
+namespace tool {
+
+// One collective in one format, from its least size to its largest.
+struct CommSeries {
+  lpt_collective collective = LPT_COLLECTIVE_ALL_REDUCE;
+  lpt_format format = LPT_FORMAT_NONE;
+  std::vector<CommTime> times;
+  bool has_link = false;
+  lpt_link link = LPT_LINK_INIT;  // that fits the times
+  int steps = 0;                  // latencies in each call
+
+  std::string name() const;
+  double modelled_seconds(const CommTime &time) const;
+};
+
+// From where on a format pays on the way.
+struct CommBreakEven {
+  lpt_format payload = LPT_FORMAT_NONE;
+  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+  int64_t elements = -1;
+};
+
+struct CommReport {
+  std::string build, engine;
+  int ranks = 0, threads = 0;
+  double load = 0;
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  std::vector<CommSeries> series;
+  lpt_format plain = LPT_FORMAT_NONE;  // of the all-reduce that break-evens are about; NONE: none was measured
+  std::vector<CommBreakEven> break_evens;
+};
+
+std::string comm_picture(const CommReport &report);  // SVG
+
+}  // namespace tool
