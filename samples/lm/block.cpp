@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lm {
@@ -41,44 +42,81 @@ size_t BlockActivations<T>::bytes(lpt_context *context) const {
 }
 
 template <typename T>
-BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, int64_t rows)
+BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, int64_t rows)
     : normed(context, rows, shape.width),
-      attended(context, rows, shape.width),
+      attended(context, rows, part.width),
       projected(context, rows, shape.width),
       middle(context, rows, shape.width),
-      gate_up(context, rows, 2 * shape.hidden),
-      gated(context, rows, shape.hidden),
-      qkv_gradient(context, rows, 3 * shape.width),
-      gate_up_gradient(context, rows, 2 * shape.hidden),
-      smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, shape.hidden)) {}
+      gate_up(context, rows, 2 * part.hidden),
+      gated(context, rows, part.hidden),
+      qkv_gradient(context, rows, 3 * part.width),
+      gate_up_gradient(context, rows, 2 * part.hidden),
+      smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {}
 
 template <typename T>
 Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
-                int64_t index, ParameterList &parameters)
+                int64_t index, ParameterList &parameters, TensorRanks *ranks)
     : shape_(shape),
+      ranks_(ranks),
+      part_(shape.part(ranks == nullptr ? 1 : ranks->ranks())),
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
       stored_(precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
-      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0)),
-      output_(context, recipe, matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape))),
-      gate_up_(context, recipe, matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0)),
-      down_(context, recipe, matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape))),
-      rotary_(shape),
-      attention_(context, shape) {}
+      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3))),
+      output_(context, recipe,
+              matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape), columns_slice())),
+      gate_up_(context, recipe,
+               matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2))),
+      down_(context, recipe,
+            matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice())),
+      rotary_(part_),
+      attention_(context, part_) {}
 
 template <typename T>
 Parameter *Block<T>::matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows,
-                            int64_t columns, double gain) const {
-  return parameters.matrix(context, fmt::format("block{}.{}", index_, name), rows, columns, gain, is_unit_scaled_);
+                            int64_t columns, double gain, const Slice &slice) const {
+  return parameters.matrix(context, fmt::format("block{}.{}", index_, name), rows, columns, gain, is_unit_scaled_,
+                           slice);
+}
+
+// A column-parallel layer: each rank has rows of every section of the weight.
+template <typename T>
+Slice Block<T>::rows_slice(int64_t sections) const {
+  return ranks_ == nullptr ? Slice{} : Slice{.rank = ranks_->rank(), .ranks = ranks_->ranks(), .sections = sections};
+}
+
+// A row-parallel layer: each rank has columns of the weight, and a part of every sum.
+template <typename T>
+Slice Block<T>::columns_slice() const {
+  return ranks_ == nullptr ? Slice{} : Slice{.rank = ranks_->rank(), .ranks = ranks_->ranks(), .is_of_columns = true};
+}
+
+template <typename T>
+void Block<T>::join(lpt_context *context, const Matrix<T> &matrix, lpt_pass pass) const {
+  if (ranks_ != nullptr) {
+    ranks_->join(context, matrix.tensor(), pass);
+  }
+}
+
+// The stream's gradient as a row-parallel layer must see it: joining is its own transpose. The stream's own stays as it is.
+template <typename T>
+const Matrix<T> &Block<T>::joined_gradient(lpt_context *context, const Matrix<T> &gradient,
+                                           const Matrix<T> &place) const {
+  if (ranks_ == nullptr) {
+    return gradient;
+  }
+  std::copy(gradient.values().begin(), gradient.values().end(), place.values().begin());
+  join(context, place, LPT_PASS_BACKWARD);
+  return place;
 }
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
-  return {.qkv = Matrix<T>(context, rows, 3 * shape_.width),
-          .probabilities = Matrix<T>(context, rows * shape_.heads, shape_.sequence),
+  return {.qkv = Matrix<T>(context, rows, 3 * part_.width),
+          .probabilities = Matrix<T>(context, rows * part_.heads, shape_.sequence),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -87,8 +125,8 @@ BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t row
           .down_saved = down_.make_saved(context, rows),
           .input = make_tensor(context, stored_, rows, shape_.width),
           .middle = make_tensor(context, stored_, rows, shape_.width),
-          .gate = make_tensor(context, stored_, rows, shape_.hidden),
-          .up = make_tensor(context, stored_, rows, shape_.hidden)};
+          .gate = make_tensor(context, stored_, rows, part_.hidden),
+          .up = make_tensor(context, stored_, rows, part_.hidden)};
 }
 
 template <typename T>
@@ -107,36 +145,40 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   attention_.forward(context, kept.qkv, kept.probabilities, scratch.attended);
   output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
                   scratch.projected.tensor());
+  join(context, scratch.projected, LPT_PASS_FORWARD);
   add(input, scratch.projected, scratch.middle);
 
   keep(scratch.middle.tensor(), kept.middle);
   check(context, lpt_rmsnorm_forward(context, scratch.middle.tensor(), gated_norm_->value.get(), nullptr,
                                      scratch.normed.tensor(), kept.gated_rms.tensor()));
   gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), scratch.gate_up.tensor());
-  const Tensor gate = scratch.gate_up.columns_view(context, 0, shape_.hidden);
-  const Tensor up = scratch.gate_up.columns_view(context, shape_.hidden, shape_.hidden);
+  const Tensor gate = scratch.gate_up.columns_view(context, 0, part_.hidden);
+  const Tensor up = scratch.gate_up.columns_view(context, part_.hidden, part_.hidden);
   keep(gate.get(), kept.gate);
   keep(up.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
   lpt_tensor *smoothing = smoothing_ == LPT_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
   down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
+  join(context, scratch.projected, LPT_PASS_FORWARD);
   add(scratch.middle, scratch.projected, output);
 }
 
 template <typename T>
 void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
                         const Matrix<T> &gradient) {
-  down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.tensor());
-  const Tensor gate_gradient = scratch.gate_up_gradient.columns_view(context, 0, shape_.hidden);
-  const Tensor up_gradient = scratch.gate_up_gradient.columns_view(context, shape_.hidden, shape_.hidden);
+  const Matrix<T> &down_gradient = joined_gradient(context, gradient, scratch.projected);
+  down_.backward(context, kept.down_saved.get(), down_gradient.tensor(), pass, scratch.gated.tensor());
+  const Tensor gate_gradient = scratch.gate_up_gradient.columns_view(context, 0, part_.hidden);
+  const Tensor up_gradient = scratch.gate_up_gradient.columns_view(context, part_.hidden, part_.hidden);
   check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.tensor(), nullptr,
                                      gate_gradient.get(), up_gradient.get()));
   gate_up_.backward(context, kept.gate_up_saved.get(), scratch.gate_up_gradient.tensor(), pass,
                     scratch.normed.tensor());
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
-  output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
+  const Matrix<T> &output_gradient = joined_gradient(context, gradient, scratch.projected);
+  output_.backward(context, kept.output_saved.get(), output_gradient.tensor(), pass, scratch.attended.tensor());
   attention_.backward(context, kept.qkv, kept.probabilities, scratch.attended, scratch.qkv_gradient);
   rotary_.backward(scratch.qkv_gradient);
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());

@@ -6,6 +6,7 @@
 
 #include "attention.hpp"
 #include "linear.hpp"
+#include "ranks.hpp"
 #include "shape.hpp"
 
 namespace lm {
@@ -29,7 +30,8 @@ struct BlockActivations {
 // What all blocks share, as nothing of it outlives a block's forward or backward.
 template <typename T>
 struct BlockScratch {
-  BlockScratch(lpt_context *context, const ModelShape &shape, int64_t rows);
+  // `part` is what this rank has of the layers.
+  BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, int64_t rows);
 
   Matrix<T> normed;     // rows × width; in backward its gradient
   Matrix<T> attended;   // rows × width; in backward its gradient
@@ -47,7 +49,7 @@ class Block {
  public:
   // Adds the block's parameters to `parameters`, which outlives the block.
   Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
-        int64_t index, ParameterList &parameters);
+        int64_t index, ParameterList &parameters, TensorRanks *ranks);
 
   BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
 
@@ -63,11 +65,17 @@ class Block {
 
  private:
   Parameter *matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows, int64_t columns,
-                    double gain) const;
+                    double gain, const Slice &slice) const;
+  Slice rows_slice(int64_t sections) const;
+  Slice columns_slice() const;
+  void join(lpt_context *context, const Matrix<T> &matrix, lpt_pass pass) const;
+  const Matrix<T> &joined_gradient(lpt_context *context, const Matrix<T> &gradient, const Matrix<T> &place) const;
   void norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight, const Matrix<T> &rms,
                      const Pass &pass, BlockScratch<T> &scratch, const Matrix<T> &gradient);
 
   ModelShape shape_;
+  TensorRanks *ranks_;  // nullptr: this one has all of it
+  ModelShape part_;     // what this rank has
   int64_t index_;
   bool is_unit_scaled_;
   lpt_format stored_;

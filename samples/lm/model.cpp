@@ -2,22 +2,31 @@
 
 #include <algorithm>
 
+#include "random.hpp"
+
 namespace lm {
 
 namespace {
 
 constexpr double kEmbeddingGain = 4.0;
 constexpr double kHeadGain = 0.5;
+constexpr uint64_t kShardStream = 0x54A2D;
 
 template <typename T>
 std::deque<Block<T>> make_blocks(lpt_context *context, const ModelShape &shape, const Precision &precision,
-                                 ParameterList &parameters) {
+                                 ParameterList &parameters, TensorRanks *ranks) {
   std::deque<Block<T>> blocks;
   for (int64_t i = 0; i < shape.layers; ++i) {
     const Recipe recipe = make_block_recipe(context, precision, i + 1 == shape.layers);
-    blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters);
+    blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters, ranks);
   }
   return blocks;
+}
+
+// Each rank has the logits of some bytes.
+Slice head_slice(const Parallel &parallel) {
+  const TensorRanks *ranks = parallel.tensor;
+  return ranks == nullptr ? Slice{} : Slice{.rank = ranks->rank(), .ranks = ranks->ranks()};
 }
 
 template <typename T>
@@ -36,10 +45,10 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       parallel_(parallel),
       parameters_(precision, kFormatOf<T>, seed),
       embedding_(parameters_.matrix(context, "embedding", kVocabulary, shape.width, kEmbeddingGain)),
-      blocks_(make_blocks<T>(context, shape, precision, parameters_)),
+      blocks_(make_blocks<T>(context, shape, precision, parameters_, parallel.tensor)),
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
-            parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain)),
+            parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel))),
       table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.state.weight : kFormatOf<T>)) {
   prepare(context, 0);
 }
@@ -49,9 +58,9 @@ Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequence
   const int64_t rows = sequences * shape_.sequence;
   Activations<T> made{.stream = {{context, rows, shape_.width}, {context, rows, shape_.width}},
                       .blocks = {},
-                      .scratch = BlockScratch<T>(context, shape_, rows),
+                      .scratch = BlockScratch<T>(context, shape_, shape_.part(tensor_ranks()), rows),
                       .rms = Matrix<T>(context, 1, rows),
-                      .logits = Matrix<T>(context, rows, kVocabulary),
+                      .logits = Matrix<T>(context, rows, kVocabulary / tensor_ranks()),
                       .gradient = Matrix<T>(context, rows, shape_.width),
                       .head_saved = head_.make_saved(context, rows)};
   for (const Block<T> &block : blocks_) {
@@ -108,7 +117,7 @@ std::vector<Linear *> Model<T>::linears() {
 template <typename T>
 void Model<T>::prepare(lpt_context *context, uint32_t step) {
   for (Linear *linear : linears()) {
-    linear->prepare(context, seed_, step);
+    linear->prepare(context, own_seed(seed_), step);
   }
   if (table_.rows() > 0) {
     check(context, lpt_dequantize(context, embedding_->value.get(), nullptr, table_.tensor()));
@@ -124,10 +133,23 @@ size_t Model<T>::cast_bytes(lpt_context *context) {
   return bytes;
 }
 
+template <typename T>
+int64_t Model<T>::tensor_ranks() const {
+  return parallel_.tensor == nullptr ? 1 : parallel_.tensor->ranks();
+}
+
+// Shards of one layer draw random bits of their own.
+template <typename T>
+uint64_t Model<T>::own_seed(uint64_t seed) const {
+  const int64_t rank = parallel_.tensor == nullptr ? 0 : parallel_.tensor->rank();
+  return rank == 0 ? seed : random_bits(seed, kShardStream, static_cast<uint64_t>(rank));
+}
+
 // Tells a pass where this rank's rows stand in the batch of all ranks.
 template <typename T>
 Pass Model<T>::located(const Pass &pass, int64_t rows) const {
   Pass here = pass;
+  here.seed = own_seed(pass.seed);
   here.first_row = parallel_.rank * rows;
   return here;
 }
@@ -155,6 +177,10 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
                              kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
   for (size_t i = blocks_.size(); i-- > 0;) {
     blocks_[i].backward(context, here, kept.blocks[i], kept.scratch, kept.gradient);
+  }
+  // Every rank began with the same stream, and has a part of its gradient.
+  if (parallel_.tensor != nullptr) {
+    parallel_.tensor->reduce(context, kept.gradient.tensor());
   }
   embed_backward(context, inputs, pass, kept.gradient);
 }

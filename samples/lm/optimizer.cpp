@@ -27,12 +27,13 @@ double gain_of(const Parameter &parameter) {
 }  // namespace
 
 ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                               const OptimizerSettings &settings, uint64_t seed)
+                               const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks)
     : handle_(make_optimizer(context, precision.method, settings)),
       parameters_(parameters),
       weight_rounding_(precision.state.weight_rounding),
       settings_(settings),
-      seed_(seed + kSeedOffset) {
+      seed_(seed + kSeedOffset),
+      ranks_(ranks) {
   for (const Parameter &parameter : parameters_) {
     // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
     const double decay = parameter.is_matrix ? settings.weight_decay / gain_of(parameter) : 0.0;
@@ -60,16 +61,27 @@ double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
   return root / settings_.loss_scale;
 }
 
+double ModelOptimizer::squares_of(lpt_context *context, const Parameter &parameter) const {
+  const lpt_tensor *const gradient = parameter.gradient.get();
+  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+  check(context, lpt_gradients_measure(context, &gradient, 1, &values));
+  return values.nonfinite_count > 0 ? std::numeric_limits<double>::infinity()
+                                    : values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
+}
+
+// Of the whole model: shards of all ranks, and what they all have once.
 double ModelOptimizer::gradient_norm(lpt_context *context) const {
-  double sum = 0.0;
+  const Matrix<double> squares(context, 1, static_cast<int64_t>(parameters_.size()));
   for (const Parameter &parameter : parameters_) {
-    const lpt_tensor *const gradient = parameter.gradient.get();
-    lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
-    check(context, lpt_gradients_measure(context, &gradient, 1, &values));
-    if (values.nonfinite_count > 0) {
-      return std::numeric_limits<double>::infinity();
-    }
-    sum += values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
+    const bool is_counted = ranks_ == nullptr || ranks_->rank() == 0 || parameter.is_sharded;
+    squares.row(0)[parameter.index] = is_counted ? squares_of(context, parameter) : 0.0;
+  }
+  if (ranks_ != nullptr) {
+    ranks_->reduce(context, squares.tensor());
+  }
+  double sum = 0.0;
+  for (const double square : squares.values()) {
+    sum += square;
   }
   return std::sqrt(sum);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parameter.hpp"
+#include "ranks.hpp"
 
 namespace lm {
 
@@ -22,7 +23,7 @@ class ModelOptimizer {
  public:
   // `parameters` are borrowed for good.
   ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                 const OptimizerSettings &settings, uint64_t seed);
+                 const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr);
 
   // One step over gradients that `passes` passes added up.
   void step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step);
@@ -40,6 +41,7 @@ class ModelOptimizer {
   void add(lpt_context *context, const Parameter &parameter, const StateFormats &state, double weight_decay);
   double gradient_scale(const Parameter &parameter) const;
   double gradient_norm(lpt_context *context) const;
+  double squares_of(lpt_context *context, const Parameter &parameter) const;
   std::vector<const Parameter *> like(const Parameter &parameter) const;
 
   Optimizer handle_;
@@ -47,6 +49,7 @@ class ModelOptimizer {
   lpt_rounding weight_rounding_;
   OptimizerSettings settings_;
   uint64_t seed_;
+  TensorRanks *ranks_;  // have the shards between them; nullptr: this one has all
 };
 
 }  // namespace lm

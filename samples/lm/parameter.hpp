@@ -9,6 +9,13 @@
 
 namespace lm {
 
+// Which part of a matrix this rank has: of each of so many sections of rows, or of the columns.
+struct Slice {
+  int64_t rank = 0, ranks = 1;
+  int64_t sections = 1;
+  bool is_of_columns = false;
+};
+
 struct Parameter {
   std::string name;
   uint32_t index = 0;  // place in the list: its stream of random numbers
@@ -19,6 +26,7 @@ struct Parameter {
   Tensor gradient;        // f32, or f64 in a gradient check; dense
   // Its layer divides by the root of its columns itself, and its gradient by the root of the rows of a pass.
   bool is_unit_scaled = false;
+  bool is_sharded = false;  // ranks have parts of it; else all of them have the same
 
   int64_t elements() const { return rows * columns; }
 };
@@ -30,9 +38,9 @@ class ParameterList {
   ParameterList(const Precision &precision, lpt_format plain, uint64_t seed);
 
   // Normal numbers of deviation gain / sqrt(columns), drawn in f32, then cast: twins of any format start alike. Those of
-  // a unit-scaled layer have deviation gain.
+  // a unit-scaled layer have deviation gain. A slice has the whole matrix' numbers.
   Parameter *matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain,
-                    bool is_unit_scaled = false);
+                    bool is_unit_scaled = false, const Slice &slice = {});
 
   // Ones.
   Parameter *norm(lpt_context *context, std::string name, int64_t columns);
@@ -42,7 +50,7 @@ class ParameterList {
 
  private:
   Parameter *add(lpt_context *context, std::string name, int64_t rows, int64_t columns, lpt_format format,
-                 double deviation);
+                 double deviation, const Slice &slice);
 
   lpt_format matrix_format_;
   lpt_format plain_;

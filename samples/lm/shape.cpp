@@ -14,9 +14,15 @@ void check_positive(const char *name, int64_t value) {
   }
 }
 
+void check_shared(const char *name, int64_t value, int64_t ranks) {
+  if (value % ranks != 0) {
+    throw Error(fmt::format("{} is {}, expected a multiple of {} ranks, which share every layer", name, value, ranks));
+  }
+}
+
 }  // namespace
 
-void check_shape(const ModelShape &shape) {
+void check_shape(const ModelShape &shape, int64_t ranks) {
   check_positive("width", shape.width);
   check_positive("layers", shape.layers);
   check_positive("heads", shape.heads);
@@ -26,6 +32,9 @@ void check_shape(const ModelShape &shape) {
     throw Error(fmt::format("width is {}, expected a multiple of 2 x heads = {}: rotary positions turn pairs",
                             shape.width, 2 * shape.heads));
   }
+  check_shared("heads", shape.heads, ranks);
+  check_shared("hidden", shape.hidden, ranks);
+  check_shared("bytes", kVocabulary, ranks);
 }
 
 }  // namespace lm

@@ -32,6 +32,9 @@ void run_lane(Trainer &trainer, int64_t step, std::atomic<bool> &is_stopped, Lan
     lane.reason = std::current_exception();
     is_stopped = true;
   }
+  if (is_stopped) {
+    trainer.give_up();
+  }
   lane.is_done = true;
 }
 

@@ -68,7 +68,7 @@ double learning_rate_at(const TrainSettings &settings, int64_t step) {
 }
 
 Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
-                 Parallel parallel)
+                 const Parallel &parallel)
     : settings_(settings),
       precision_(precision),
       parallel_(parallel),
@@ -83,7 +83,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
                   .largest_norm = settings.largest_norm,
                   .loss_scale = loss_scale_,
                   .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
-                 settings.seed),
+                 settings.seed, parallel.tensor),
       monitor_(make_monitor(context_.get())),
       is_dense_part_(precision.dense_share > 0.0) {
   if (settings.is_watched) {
@@ -124,12 +124,38 @@ double Trainer::pass(int64_t micro_batch) {
   const Batch batch = batches_.training(steps_done(), micro_batch);
   const Pass pass = pass_of(micro_batch, true);
   model_.forward(context_.get(), batch.inputs, pass, activations_);
-  const double loss = cross_entropy_to_gradient(activations_.logits, batch.targets, loss_scale_);
+  const double loss = loss_to_gradient(batch);
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("the loss of step {} is not a number: try a smaller learning rate", steps_done() + 1));
   }
   model_.backward(context_.get(), batch.inputs, pass, activations_);
   return loss;
+}
+
+double Trainer::loss_to_gradient(const Batch &batch) {
+  if (parallel_.tensor == nullptr) {
+    return cross_entropy_to_gradient(activations_.logits, batch.targets, loss_scale_);
+  }
+  return shared_cross_entropy_to_gradient(context_.get(), *parallel_.tensor, activations_.logits, batch.targets,
+                                          loss_scale_);
+}
+
+// Every rank of a layer has a part of the gradient of what all of them have; every share of the batch has a gradient of its own.
+void Trainer::join_gradients() {
+  std::vector<lpt_tensor *> norms;
+  std::vector<lpt_tensor *> all;
+  for (const Parameter &parameter : model_.parameters()) {
+    all.push_back(parameter.gradient.get());
+    if (!parameter.is_matrix) {
+      norms.push_back(parameter.gradient.get());
+    }
+  }
+  if (parallel_.tensor != nullptr) {
+    parallel_.tensor->sum(context_.get(), norms);
+  }
+  if (parallel_.data != nullptr) {
+    parallel_.data->average(context_.get(), all);
+  }
 }
 
 double Trainer::step() {
@@ -139,6 +165,10 @@ double Trainer::step() {
   for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
     loss += pass(micro_batch) / passes;
   }
+  if (parallel_.data != nullptr) {
+    loss = parallel_.data->average(context, loss);
+  }
+  join_gradients();
   const auto number = static_cast<uint32_t>(steps_done());
   decay_masked_weights();
   optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);
@@ -193,7 +223,9 @@ double Trainer::validate() {
   double sum = 0.0;
   for (const Batch &batch : validation_) {
     model_.forward(context_.get(), batch.inputs, pass_of(0, false), activations_);
-    sum += cross_entropy(activations_.logits, batch.targets);
+    sum += parallel_.tensor == nullptr
+               ? cross_entropy(activations_.logits, batch.targets)
+               : shared_cross_entropy(context_.get(), *parallel_.tensor, activations_.logits, batch.targets);
   }
   return sum / static_cast<double>(validation_.size());
 }

@@ -61,7 +61,7 @@ class Trainer {
  public:
   // `text` is borrowed. Uses the context's threads of its own; no two trainers share anything that is written.
   Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
-          Parallel parallel = {});
+          const Parallel &parallel = {});
 
   // Trains until `step` steps are done, measuring validation where the settings say. Throws Error on a loss that is no
   // number.
@@ -76,7 +76,14 @@ class Trainer {
   // Where this process's time went inside LPT, longest first.
   std::vector<ProfileLine> profile();
 
+  // Frees the ranks that wait for this one, for good.
+  void give_up();
+
+  // What this rank has said to others.
+  Traffic traffic();
+
   // Continues `prompt`, exactly one sequence of bytes.
+  // All ranks of a model do.
   std::string sample(std::string prompt, int64_t count, double temperature);
 
   // Writes what was watched as CSV.
@@ -88,6 +95,8 @@ class Trainer {
  private:
   double step();
   double pass(int64_t micro_batch);
+  double loss_to_gradient(const Batch &batch);
+  void join_gradients();
   double validate();
   void watch();
   void raise_if_due();

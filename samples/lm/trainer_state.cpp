@@ -85,7 +85,7 @@ Bytes Trainer::bytes() {
 int64_t Trainer::parameter_count() const {
   int64_t count = 0;
   for (const Parameter &parameter : model_.parameters()) {
-    count += parameter.elements();
+    count += parameter.elements() * (parameter.is_sharded ? parallel_.tensor->ranks() : 1);
   }
   return count;
 }
@@ -102,6 +102,25 @@ std::vector<ProfileLine> Trainer::profile() {
   return lines;
 }
 
+void Trainer::give_up() {
+  if (parallel_.tensor != nullptr) {
+    parallel_.tensor->leave();
+  }
+  if (parallel_.data != nullptr) {
+    parallel_.data->leave();
+  }
+}
+
+Traffic Trainer::traffic() {
+  Traffic sum;
+  for (const Traffic &one : {parallel_.tensor == nullptr ? Traffic{} : parallel_.tensor->traffic(context_.get()),
+                             parallel_.data == nullptr ? Traffic{} : parallel_.data->traffic(context_.get())}) {
+    sum.bytes_sent += one.bytes_sent;
+    sum.seconds += one.seconds;
+  }
+  return sum;
+}
+
 std::string Trainer::sample(std::string prompt, int64_t count, double temperature) {
   const auto length = static_cast<size_t>(settings_.shape.sequence);
   Activations<float> one = model_.make_activations(context_.get(), 1);
@@ -111,7 +130,10 @@ std::string Trainer::sample(std::string prompt, int64_t count, double temperatur
     const std::string_view window = std::string_view(text).substr(text.size() - length);
     const std::span inputs(reinterpret_cast<const uint8_t *>(window.data()), length);
     model_.forward(context_.get(), inputs, pass_of(0, false), one);
-    const std::span<const float> logits(one.logits.row(settings_.shape.sequence - 1), size_t{kVocabulary});
+    const std::span<const float> own(one.logits.row(settings_.shape.sequence - 1),
+                                     static_cast<size_t>(one.logits.columns()));
+    const std::vector<float> logits = parallel_.tensor == nullptr ? std::vector<float>(own.begin(), own.end())
+                                                                  : parallel_.tensor->gather(context_.get(), own);
     const double unit = random_unit(settings_.seed, kSampleStream, static_cast<uint64_t>(i));
     text += static_cast<char>(draw(logits, temperature, unit));
   }

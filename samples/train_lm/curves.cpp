@@ -120,11 +120,12 @@ std::string curves_svg(const Options &options, const Results &results) {
                   options.train.batch, options.train.shape.sequence, results.twins[0].validation_loss);
   if (results.has_twin()) {
     panels.push_back(gap_panel(results));
-    subtitle +=
-        fmt::format(" and {:.3f} in f32, a gap of {:+.2f} %", results.twins[1].validation_loss, results.gap_percent());
+    subtitle += fmt::format(" and {:.3f} of {}, a gap of {:+.2f} %", results.twins[1].validation_loss,
+                            results.twins[1].recipe, results.gap_percent());
   }
-  const std::string title = results.has_twin() ? fmt::format("{} beside its f32 twin", results.twins[0].recipe)
-                                               : fmt::format("A language model in {}", results.twins[0].recipe);
+  const std::string title = results.has_twin()
+                                ? fmt::format("{} beside {}", results.twins[0].recipe, results.twins[1].recipe)
+                                : fmt::format("A language model in {}", results.twins[0].recipe);
   return lm::line_plot_svg(title, subtitle, panels);
 }
 

@@ -28,6 +28,10 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--raise-from", train.raised_from, "The share of the steps after which they do");
   visit("--watch", train.is_watched, "Measure noise, scales and alignment at each validation: monitor.csv");
   visit("--no-twin", options.has_no_twin, "Train without the f32 twin beside it");
+  visit("--tp", options.grid.tensor, "Ranks that share every layer");
+  visit("--dp", options.grid.data, "Ranks, or groups of them, that share the batch");
+  visit("--sync", options.synced, "The share of the residual stream that ranks of a layer sum up: CAAT");
+  visit("--wire", options.wire, "Format in which those sums travel, such as int8_1x32; empty: f32");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Passes that share one optimizer step");
@@ -97,7 +101,7 @@ void declare_rest(CLI::App &app, Options &options) {
   app.add_option("--checkpoint-every", options.checkpoint_every, "Steps between two checkpoints")
       ->capture_default_str();
   app.add_option("--stop-after", options.stop_after, "Stop after this step as if interrupted; 0: run to the end");
-  app.add_option("--threads", options.threads, "Threads of each twin")->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads of each twin, and of each of its ranks")->capture_default_str();
   app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")
       ->capture_default_str();
   app.add_option("--temperature", options.temperature, "Of the sample")->capture_default_str();
@@ -123,8 +127,26 @@ void check_above_zero(const char *name, double value) {
   }
 }
 
+void check_ranks(const Options &options) {
+  check_share("--sync", options.synced);
+  synchrony_of(options);
+  if (options.grid.ranks() > 64) {
+    throw lm::Error(fmt::format("--tp x --dp is {}, expected at most 64", options.grid.ranks()));
+  }
+  if (options.grid.ranks() > 1 && options.train.is_watched) {
+    throw lm::Error("--watch looks at whole layers, expected --tp 1 and --dp 1 with it");
+  }
+  if (options.grid.tensor > 1 && lm::precision_of(options.recipe, options.state, options.method).is_unit_scaled) {
+    throw lm::Error(
+        fmt::format("--recipe {} scales by the columns of whole layers, expected --tp 1 with it", options.recipe));
+  }
+}
+
 void check_options(const Options &options) {
-  lm::check_shape(options.train.shape);
+  check_at_least("--tp", options.grid.tensor, 1);
+  check_at_least("--dp", options.grid.data, 1);
+  lm::check_shape(options.train.shape, options.grid.tensor);
+  check_ranks(options);
   lm::precision_of(options.recipe, options.state, options.method);
   check_share("--raise-from", options.train.raised_from);
   check_at_least("--steps", options.train.steps, 1);
@@ -161,6 +183,14 @@ Options parse_options(int argument_count, char **arguments) {
   check_options(options);
   options.train.raised = lm::raised_of(options.raised);
   return options;
+}
+
+lm::Synchrony synchrony_of(const Options &options) {
+  lm::Synchrony synchrony{.share = options.synced};
+  if (!options.wire.empty() && lpt_format_from_name(options.wire.c_str(), &synchrony.wire) != LPT_OK) {
+    throw lm::Error(fmt::format("--wire is {}, expected the name of a format, such as int8_1x32", options.wire));
+  }
+  return synchrony;
 }
 
 std::string settings_text(Options options) {

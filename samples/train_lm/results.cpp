@@ -43,7 +43,10 @@ std::string mebibytes(size_t bytes) { return fmt::format("{:.3f} MiB", static_ca
 std::string table_end(const Results &results) {
   std::string text;
   if (results.has_twin()) {
-    text += fmt::format("\n  {:<{}}{:+.2f} %\n", "validation gap to f32", kNameWidth, results.gap_percent());
+    text += fmt::format("\n  {:<{}}{:+.2f} %\n", "validation gap to " + results.twins[1].recipe, kNameWidth,
+                        results.gap_percent());
+  }
+  if (results.has_twin() && results.is_compared_with_f32()) {
     text += fmt::format("  {:<{}}{:.3f} of f32's\n", "bytes of moments", kNameWidth, results.moment_ratio());
     text += fmt::format("  {:<{}}{:.3f} of f32's\n", "bytes of masters + moments", kNameWidth, results.state_ratio());
   }
@@ -103,7 +106,8 @@ TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
           .training_loss = final_mean(measured.training),
           .validation_loss = measured.validation.empty() ? 0.0 : measured.validation.back(),
           .tokens_per_second = measured.training_seconds > 0.0 ? tokens / measured.training_seconds : 0.0,
-          .profile = trainer.profile()};
+          .profile = trainer.profile(),
+          .traffic = trainer.traffic()};
 }
 
 std::string results_table(const Options &options, const Results &results) {
@@ -125,6 +129,12 @@ std::string results_table(const Options &options, const Results &results) {
   text += table_row("optimizer state", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.moments); });
   text +=
       table_row("activations kept", results, [](const TwinResult &twin) { return mebibytes(twin.bytes.activations); });
+  if (options.grid.ranks() > 1) {
+    text += table_row("sent by the first rank", results,
+                      [](const TwinResult &twin) { return mebibytes(static_cast<size_t>(twin.traffic.bytes_sent)); });
+    text += table_row("its time with the others", results,
+                      [](const TwinResult &twin) { return fmt::format("{:.1f} s", twin.traffic.seconds); });
+  }
   return text + table_end(results);
 }
 
@@ -148,6 +158,8 @@ std::string metrics_json(const Options &options, const Results &results) {
     json.integer("gradient_bytes", static_cast<int64_t>(twin.bytes.gradients));
     json.integer("moment_bytes", static_cast<int64_t>(twin.bytes.moments));
     json.integer("activation_bytes", static_cast<int64_t>(twin.bytes.activations));
+    json.integer("bytes_sent", twin.traffic.bytes_sent);
+    json.number("communication_seconds", twin.traffic.seconds);
     json.numbers("noise_ratio", twin.measured.noise_ratio);
     json.numbers("validation_curve", twin.measured.validation);
     json.begin_object("time_shares");

@@ -19,6 +19,7 @@ struct TwinResult {
   double validation_loss = 0.0;    // bits per byte, the last one measured
   double tokens_per_second = 0.0;  // a token is a byte
   std::vector<lm::ProfileLine> profile;
+  lm::Traffic traffic;  // of the first rank
 
   double gemm_share() const;  // of the time at work
 };
@@ -32,6 +33,7 @@ struct Results {
   std::string sample;
 
   bool has_twin() const { return twins.size() > 1; }
+  bool is_compared_with_f32() const { return twins.at(1).recipe == "f32"; }
   double gap_percent() const;   // how much higher the first twin's validation loss is
   double moment_ratio() const;  // bytes of moments, first twin over f32
   double state_ratio() const;   // bytes of moments and master weights, first twin over f32

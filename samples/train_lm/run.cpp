@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <thread>
 
 #include "../lm/progress.hpp"
 #include "../lm/side_by_side.hpp"
@@ -15,20 +16,20 @@ namespace train_lm {
 namespace {
 
 constexpr const char *kTwin = "f32";
+
 constexpr const char *kCheckpoint = "/checkpoint.bin";
 
-std::vector<std::string> names_of(const Options &options) {
-  if (options.has_no_twin || options.recipe == kTwin) {
-    return {options.recipe};
-  }
-  return {options.recipe, kTwin};
+// What ranks lose to each other: sums of some channels only, or in few bits.
+bool is_in_part(const Options &options) {
+  return options.grid.tensor > 1 && (options.synced < 1.0 || !options.wire.empty());
 }
 
 // "fp8_trillion 2.104, f32 2.101 bits/byte, 21.3 kB/s": how fast the twins together read.
 std::string note(const std::vector<std::string> &names, std::span<const lm::Standing> standings, double rate) {
   std::string text;
+  const size_t ranks = standings.size() / names.size();
   for (size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format("{}{} {:.3f}", i == 0 ? "" : ", ", names[i], standings[i].loss);
+    text += fmt::format("{}{} {:.3f}", i == 0 ? "" : ", ", names[i], standings[i * ranks].loss);
   }
   return text + fmt::format(" bits/byte, {:.1f} kB/s", rate / 1000.0);
 }
@@ -43,17 +44,18 @@ int64_t slowest(std::span<const lm::Standing> standings) {
 
 }  // namespace
 
-Run::Run(const Options &options)
-    : options_(options), text_(lm::ByteText::read(options.data)), names_(names_of(options)) {
-  for (const std::string &name : names_) {
-    const bool is_twin = &name != &names_.front();
-    lm::TrainSettings settings = options.train;
-    if (is_twin) {
-      settings.raised = lm::Raised::kNothing;
-      settings.is_watched = false;
+Run::Run(const Options &options) : options_(options), text_(lm::ByteText::read(options.data)) {
+  synchrony_of(options);  // a wire that is none is an error, used or not
+  if (is_in_part(options)) {
+    add_twin(fmt::format("{} in part", options.recipe), options.recipe, synchrony_of(options));
+    if (!options.has_no_twin) {
+      add_twin(fmt::format("{} in step", options.recipe), options.recipe, {});
     }
-    const lm::Precision precision = lm::precision_of(name, is_twin ? "" : options.state, options.method);
-    trainers_.push_back(std::make_unique<lm::Trainer>(settings, precision, text_, options.threads));
+  } else {
+    add_twin(options.recipe, options.recipe, {});
+    if (!options.has_no_twin && options.recipe != kTwin) {
+      add_twin(kTwin, kTwin, {});
+    }
   }
   if (!options.resume.empty()) {
     load_checkpoint();
@@ -63,6 +65,31 @@ Run::Run(const Options &options)
   if (reason) {
     throw lm::Error(fmt::format("folder {} cannot be made: {}", options.out, reason.message()));
   }
+}
+
+void Run::add_twin(const std::string &name, const std::string &recipe, const lm::Synchrony &synchrony) {
+  const bool is_twin = !twins_.empty();
+  lm::TrainSettings settings = options_.train;
+  if (is_twin && !is_in_part(options_)) {
+    settings.raised = lm::Raised::kNothing;
+    settings.is_watched = false;
+  }
+  const bool has_own_state = !is_twin || is_in_part(options_);
+  const lm::Precision precision = lm::precision_of(recipe, has_own_state ? options_.state : "", options_.method);
+  const int64_t width = options_.train.shape.width;
+  twins_.push_back({name, recipe, lm::make_local_ranks(options_.grid, width, synchrony)});
+  for (const lm::OwnRank &rank : twins_.back().ranks) {
+    trainers_.push_back(
+        std::make_unique<lm::Trainer>(settings, precision, text_, options_.threads, rank.parallel(options_.grid)));
+  }
+}
+
+// Of what a trainer saves: ranks have shards of their own.
+std::string Run::prefix_of(size_t trainer) const {
+  const size_t ranks = twins_.front().ranks.size();
+  const Twin &twin = twins_[trainer / ranks];
+  const lm::OwnRank &rank = twin.ranks[trainer % ranks];
+  return options_.grid.ranks() == 1 ? twin.name : fmt::format("{}/rank{}", twin.name, rank.index);
 }
 
 int64_t Run::last_step() const {
@@ -81,10 +108,14 @@ void Run::train() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   lm::Progress progress(last_step(), first, options_.is_quiet);
+  std::vector<std::string> names;
+  for (const Twin &twin : twins_) {
+    names.push_back(twin.name);
+  }
   const auto watch = [&](std::span<const lm::Standing> standings) {
     const int64_t done = slowest(standings);
     const auto bytes = static_cast<double>((done - first) * trainers_.front()->bytes_per_step());
-    progress.show(done, done == first ? "" : note(names_, standings, bytes / std::max(seconds(), 1e-9)));
+    progress.show(done, done == first ? "" : note(names, standings, bytes / std::max(seconds(), 1e-9)));
   };
   while (steps_done() < last_step()) {
     lm::train_side_by_side(trainers_, next_stop(), watch);
@@ -98,7 +129,7 @@ void Run::save_checkpoint() const {
   archive.put_text("settings", settings_text(options_));
   archive.put_numbers("text", std::vector<uint64_t>{text_.fingerprint()});
   for (size_t i = 0; i < trainers_.size(); ++i) {
-    trainers_[i]->save(archive, names_[i]);
+    trainers_[i]->save(archive, prefix_of(i));
   }
   archive.write(options_.out + kCheckpoint);
 }
@@ -109,15 +140,25 @@ void Run::load_checkpoint() {
     throw lm::Error(fmt::format("{} is not the text that the checkpoint was trained on", options_.data));
   }
   for (size_t i = 0; i < trainers_.size(); ++i) {
-    trainers_[i]->load(archive, names_[i]);
+    trainers_[i]->load(archive, prefix_of(i));
   }
 }
 
-// Continues the beginning of the held-out text.
+// Continues the beginning of the held-out text; all ranks of the first twin do.
 std::string Run::sample() {
   const auto prompt = text_.held_out().first(static_cast<size_t>(options_.train.shape.sequence));
-  return trainers_.front()->sample(std::string(prompt.begin(), prompt.end()), options_.sample_bytes,
-                                   options_.temperature);
+  const size_t ranks = twins_.front().ranks.size();
+  std::vector<std::string> texts(ranks);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < ranks; ++i) {
+      threads.emplace_back([&, i] {
+        texts[i] = trainers_[i]->sample(std::string(prompt.begin(), prompt.end()), options_.sample_bytes,
+                                        options_.temperature);
+      });
+    }
+  }
+  return texts.front();
 }
 
 Results Run::results() {
@@ -127,8 +168,8 @@ Results Run::results() {
                   .seconds = seconds_,
                   .gzip_loss = lm::gzip_bits_per_byte(options_.data, text_.size()),
                   .sample = ""};
-  for (size_t i = 0; i < trainers_.size(); ++i) {
-    results.twins.push_back(twin_result(*trainers_[i], names_[i]));
+  for (size_t i = 0; i < twins_.size(); ++i) {
+    results.twins.push_back(twin_result(first_trainer(i), twins_[i].name));
   }
   if (options_.train.is_watched) {
     trainers_.front()->save_monitor(options_.out + "/monitor.csv");

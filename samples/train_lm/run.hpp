@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../lm/data.hpp"
+#include "../lm/grid.hpp"
 #include "../lm/trainer.hpp"
 #include "options.hpp"
 #include "results.hpp"
@@ -24,6 +25,16 @@ class Run {
   Results results();
 
  private:
+  // A model, its precision, and its ranks in this process.
+  struct Twin {
+    std::string name;
+    std::string recipe;
+    std::vector<lm::OwnRank> ranks;
+  };
+  void add_twin(const std::string &name, const std::string &recipe, const lm::Synchrony &synchrony);
+  lm::Trainer &first_trainer(size_t twin) const { return *trainers_[twin * twins_.front().ranks.size()]; }
+  std::string prefix_of(size_t trainer) const;
+
   int64_t steps_done() const { return trainers_.front()->steps_done(); }
   int64_t last_step() const;
   int64_t next_stop() const;
@@ -33,8 +44,8 @@ class Run {
 
   const Options &options_;
   lm::ByteText text_;
-  std::vector<std::string> names_;  // of the trainers: the recipe, then f32
-  std::vector<std::unique_ptr<lm::Trainer>> trainers_;
+  std::vector<Twin> twins_;                             // the recipe, then what it is compared with
+  std::vector<std::unique_ptr<lm::Trainer>> trainers_;  // of the first twin's ranks, then of the second one's
   double seconds_ = 0.0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kLargestLoss = 1.0;       // bits per byte; the text has 0.65, and eight are where it starts
 constexpr double kLargestGap = 3.0;        // percent
+constexpr double kLargestDrift = 1e-3;     // bits per byte between ranks in step and none, after 20 steps
 constexpr double kLargestEarlyLoss = 4.5;  // bits per byte after 40 steps
 
 // Words of a small vocabulary in any order: easy to learn, impossible to guess.
@@ -76,6 +78,50 @@ void learns_and_stays_near_its_twin(const std::string &folder, lm::Expect &expec
   }
 }
 
+// Ranks that share layers, the batch, or both: in step they are the model alone but for the order of sums, and in part they
+// learn as well.
+void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
+  const auto options_of = [&](const char *name, const lm::Grid &grid) {
+    train_lm::Options options = small_options(folder, name);
+    options.recipe = "f32";
+    options.grid = grid;
+    options.has_no_twin = true;
+    return options;
+  };
+  const double alone = run(options_of("alone", {})).twins[0].validation_loss;
+  for (const lm::Grid &grid : {lm::Grid{.tensor = 2, .data = 1}, {.tensor = 1, .data = 2}, {.tensor = 2, .data = 2}}) {
+    const std::string name = fmt::format("ranks_{}x{}", grid.tensor, grid.data);
+    const train_lm::Results results = run(options_of(name.c_str(), grid));
+    const double loss = results.twins[0].validation_loss;
+    fmt::print("{}: {:.6f} bits per byte, alone {:.6f}\n", name, loss, alone);
+    expect.that(std::abs(loss - alone) < kLargestDrift,
+                fmt::format("{} ends at {:.6f}, alone {:.6f}", name, loss, alone));
+    expect.that(results.twins[0].traffic.bytes_sent > 0, fmt::format("{} counts what it sends", name));
+    expect.that(results.parameter_count == 256 * 32 * 2 + 32 + 2 * (2 * 32 + 4 * 32 * 32 + 3 * 32 * 48),
+                fmt::format("{} has all parameters", name));
+  }
+  train_lm::Options options = options_of("in_part", {.tensor = 2, .data = 1});
+  options.recipe = "bf16";
+  options.synced = 0.5;
+  options.wire = "int8_1x32";
+  options.train.steps = 150;
+  options.train.batch = 16;
+  options.has_no_twin = false;
+  const train_lm::Results results = run(options);
+  fmt::print("in part: gap {:+.2f} %\n", results.gap_percent());
+  expect.that(results.gap_percent() < kLargestGap,
+              fmt::format("in part it ends {:.2f} % above", results.gap_percent()));
+  expect.that(results.twins[0].traffic.bytes_sent < results.twins[1].traffic.bytes_sent / 3,
+              "half of the channels in a quarter of the bytes");
+  expect.refuses(
+      [&] {
+        train_lm::Options wrong = options_of("wrong", {});
+        wrong.wire = "int9";
+        train_lm::Run{wrong};
+      },
+      "int9");
+}
+
 // Every recipe and every state by name: far below the eight bits per byte of the start.
 void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
   const auto learns = [&](const std::string &recipe, const std::string &state, const std::string &method) {
@@ -113,11 +159,14 @@ void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
 }
 
 void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, int64_t micro_batches, bool is_raised,
-                         lm::Expect &expect) {
+                         lm::Expect &expect, const lm::Grid &grid = {}) {
   const auto options_of = [&](const char *name) {
-    train_lm::Options options = small_options(folder, fmt::format("{}_{}_{}", name, recipe, micro_batches));
+    train_lm::Options options =
+        small_options(folder, fmt::format("{}_{}_{}_{}", name, recipe, micro_batches, grid.ranks()));
     options.recipe = recipe;
     options.train.micro_batches = micro_batches;
+    options.grid = grid;
+    options.synced = grid.tensor > 1 ? 0.5 : 1.0;
     if (is_raised) {
       options.train.raised = lm::Raised::kBackward;
       options.train.raised_from = 0.3;  // before the stop
@@ -138,7 +187,7 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
 
 void refuses_what_is_wrong(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
-  const std::string good = read(folder + "/first_fp8_trillion_1/checkpoint.bin");
+  const std::string good = read(folder + "/first_fp8_trillion_1_1/checkpoint.bin");
   options.resume = folder + "/damaged.bin";
   write(options.resume, good.substr(0, good.size() / 2));
   expect.refuses([&] { train_lm::Run{options}; }, "truncated or damaged");
@@ -168,11 +217,13 @@ int main(int argument_count, char **arguments) {
   write(folder + "/text.txt", made_up_text());
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
+  learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);
   goes_on_bit_for_bit(folder, "fp8_trillion", 1, false, expect);
   goes_on_bit_for_bit(folder, "fp8_trillion", 2, false, expect);
   goes_on_bit_for_bit(folder, "coat", 1, false, expect);
   goes_on_bit_for_bit(folder, "quartet", 2, true, expect);
+  goes_on_bit_for_bit(folder, "quartet", 2, false, expect, {.tensor = 2, .data = 2});
   goes_on_bit_for_bit(folder, "fully_sparse24", 2, false, expect);
   goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, false, expect);
   refuses_what_is_wrong(folder, expect);

@@ -1,0 +1,98 @@
+#include "ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace lm {
+
+namespace {
+
+lpt_comm_values read(lpt_context *context, const Comm &comm) {
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  check(context, lpt_comm_read(context, comm.get(), &values));
+  return values;
+}
+
+Traffic traffic_of(lpt_context *context, const Comm &comm) {
+  const lpt_comm_values values = read(context, comm);
+  return {.bytes_sent = values.bytes_sent, .seconds = values.seconds};
+}
+
+PartialPlan make_plan(lpt_context *context, int64_t width, int32_t ranks, const Synchrony &synchrony) {
+  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  options.hidden_columns = width;
+  if (lpt_partial_shared_columns(width, synchrony.share, &options.shared_columns) != LPT_OK) {
+    throw Error(fmt::format("the share of synchronized channels is {}, expected 0 to 1", synchrony.share));
+  }
+  options.rank_count = ranks;
+  options.forward_wire = options.backward_wire = synchrony.wire;
+  lpt_partial_plan *plan = nullptr;
+  check(context, lpt_partial_plan_create(context, &options, &plan));
+  return PartialPlan(plan);
+}
+
+void reduce_many(lpt_context *context, const Comm &comm, const std::vector<lpt_tensor *> &tensors,
+                 lpt_reduction reduction) {
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.reduction = reduction;
+  check(context, lpt_all_reduce_many(context, comm.get(), tensors.data(), static_cast<int64_t>(tensors.size()),
+                                     &options, nullptr));
+}
+
+}  // namespace
+
+TensorRanks::TensorRanks(lpt_context *context, Comm comm, int64_t width, const Synchrony &synchrony)
+    : comm_(std::move(comm)) {
+  const lpt_comm_values values = read(context, comm_);
+  rank_ = values.rank;
+  ranks_ = values.rank_count;
+  plan_ = make_plan(context, width, values.rank_count, synchrony);
+}
+
+void TensorRanks::join(lpt_context *context, lpt_tensor *tensor, lpt_pass pass) {
+  check(context, lpt_partial_allreduce(context, comm_.get(), plan_.get(), pass, tensor, tensor, nullptr));
+}
+
+void TensorRanks::reduce(lpt_context *context, lpt_tensor *tensor, lpt_reduction reduction) {
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.reduction = reduction;
+  check(context, lpt_all_reduce(context, comm_.get(), tensor, &options, tensor, nullptr));
+}
+
+void TensorRanks::sum(lpt_context *context, const std::vector<lpt_tensor *> &tensors) {
+  reduce_many(context, comm_, tensors, LPT_REDUCTION_SUM);
+}
+
+std::vector<float> TensorRanks::gather(lpt_context *context, std::span<const float> part) {
+  const auto count = static_cast<int64_t>(part.size());
+  const Matrix<float> mine(context, 1, count);
+  const Matrix<float> whole(context, ranks_, count);
+  std::copy(part.begin(), part.end(), mine.row(0));
+  check(context, lpt_all_gather(context, comm_.get(), mine.tensor(), nullptr, whole.tensor(), nullptr));
+  return {whole.values().begin(), whole.values().end()};
+}
+
+void TensorRanks::leave() { comm_.reset(); }
+
+Traffic TensorRanks::traffic(lpt_context *context) const { return traffic_of(context, comm_); }
+
+DataRanks::DataRanks(lpt_context *context, Comm comm) : comm_(std::move(comm)) { read(context, comm_); }
+
+void DataRanks::average(lpt_context *context, const std::vector<lpt_tensor *> &tensors) {
+  reduce_many(context, comm_, tensors, LPT_REDUCTION_AVERAGE);
+}
+
+double DataRanks::average(lpt_context *context, double number) {
+  const Matrix<double> one(context, 1, 1);
+  *one.row(0) = number;
+  reduce_many(context, comm_, {one.tensor()}, LPT_REDUCTION_AVERAGE);
+  return *one.row(0);
+}
+
+void DataRanks::leave() { comm_.reset(); }
+
+Traffic DataRanks::traffic(lpt_context *context) const { return traffic_of(context, comm_); }
+
+}  // namespace lm
