@@ -210,17 +210,17 @@ Status MessageEngine::finish(Coming &coming, const char *operation) {
 
 // ---- swaps
 
-Status MessageEngine::announce(const Signature &signature, const Bytes *outgoing, const Bytes *incoming) {
+Status MessageEngine::announce(const Signature &signature, const Bytes *outgoing) {
   Letter letter = make_letter(LetterKind::kSwap, signature);
   letter.from = rank_;
   letter.turn = turn_;
-  for (int32_t i = 1; i < ranks_; ++i) {
-    const int32_t q = (rank_ + i) % ranks_;  // not all to rank 0 at first
-    const bool is_same =
-        i > 1 && outgoing[q].data == outgoing[(q + ranks_ - 1) % ranks_].data && outgoing[q].count == letter.bytes;
-    letter.expected = incoming[q].count;
-    if (!is_same) letter.checksum = sum_of(outgoing[q]);
-    LPT_TRY(post_.send(q, letter, outgoing[q], Post::Payload::kBorrowed));
+  const std::byte *summed = nullptr;  // often the same for all
+  for (Coming &coming : coming_) {
+    const Bytes &mine = outgoing[coming.from];
+    letter.expected = coming.place.count;
+    if (mine.data != summed || mine.count != letter.bytes) letter.checksum = sum_of(mine);
+    summed = mine.data;
+    LPT_TRY(post_.announce(coming.from, letter, mine, coming.parcel));
   }
   return {};
 }
@@ -242,20 +242,33 @@ Status MessageEngine::advance_swap(Coming &coming, const Signature &signature, c
     const Letter letter = peer.swaps.front();
     peer.swaps.pop_front();
     LPT_TRY(check_swap(letter, signature, outgoing.count, coming.place.count));
+    LPT_TRY(post_.start(coming.from, coming.parcel, outgoing, Post::Keeping::kBorrowed));
     return collect(letter, coming);
   }
   if (!peer.has_left) return {};
   return fail_alike(LPT_ABORTED, text("%s: rank %d has left", signature.operation, coming.from));
 }
 
+std::string MessageEngine::missing() const {
+  std::vector<int32_t> ranks;
+  for (const Coming &coming : coming_) {
+    if (!coming.is_there) ranks.push_back(coming.from);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  std::string words;
+  for (const int32_t rank : ranks) words += (words.empty() ? "" : ", ") + std::to_string(rank);
+  return words;
+}
+
 Status MessageEngine::swap_all(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
   ++turn_;
   operation_ = signature.operation;
   coming_.clear();
-  for (int32_t q = 0; q < ranks_; ++q) {
-    if (q != rank_) coming_.push_back({q, incoming[q]});
+  for (int32_t i = 1; i < ranks_; ++i) {
+    const int32_t q = (rank_ + i) % ranks_;  // not all to rank 0 at first
+    coming_.push_back({q, incoming[q], {}});
   }
-  LPT_TRY(announce(signature, outgoing, incoming));
+  LPT_TRY(announce(signature, outgoing));
   const Status status = wait(Deadline(options_.timeout_seconds), turn_, [&](bool &is_there) -> Status {
     is_there = true;
     for (Coming &coming : coming_) {
@@ -265,12 +278,8 @@ Status MessageEngine::swap_all(const Signature &signature, const Bytes *outgoing
     return {};
   });
   if (status.code() == LPT_TIMEOUT && broken_.is_ok()) {
-    std::string missing;
-    for (const Coming &coming : coming_) {
-      if (!coming.is_there) missing += (missing.empty() ? "" : ", ") + std::to_string(coming.from);
-    }
     return fail_alike(LPT_TIMEOUT, text("%s: rank %s did not come within %g seconds", signature.operation,
-                                        missing.c_str(), options_.timeout_seconds));
+                                        missing().c_str(), options_.timeout_seconds));
   }
   LPT_TRY(status);
   for (const Coming &coming : coming_) count(outgoing[coming.from].count, coming.place.count);
@@ -318,7 +327,9 @@ Status MessageEngine::send_mail(const Signature &signature, int32_t peer, int32_
   letter.tag = tag;
   letter.checksum = sum_of(bytes);
   // Copied: two ranks may send to each other before they receive.
-  LPT_TRY(post_.send(peer, letter, bytes, Post::Payload::kCopied));
+  Post::Parcel parcel;
+  LPT_TRY(post_.announce(peer, letter, bytes, parcel));
+  LPT_TRY(post_.start(peer, parcel, bytes, Post::Keeping::kCopied));
   count(bytes.count, 0);
   return look();
 }

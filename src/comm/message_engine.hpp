@@ -39,10 +39,11 @@ class MessageEngine : public Engine {
     bool has_left = false;
   };
 
-  // A payload that this rank waits for.
+  // A payload that this rank waits for, and in a swap the one that goes the other way.
   struct Coming {
     int32_t from;
     Bytes place;
+    Post::Parcel parcel{};
     bool is_announced = false, is_there = false;
     uint64_t checksum = 0;
     void *request = nullptr;
@@ -67,9 +68,10 @@ class MessageEngine : public Engine {
   bool are_bytes_under_way() const;
 
   Status swap_all(const Signature &signature, const Bytes *outgoing, Bytes *incoming);
-  Status announce(const Signature &signature, const Bytes *outgoing, const Bytes *incoming);
+  Status announce(const Signature &signature, const Bytes *outgoing);
   Status advance_swap(Coming &coming, const Signature &signature, const Bytes &outgoing);
   Status check_swap(const Letter &letter, const Signature &signature, int64_t outgoing, int64_t incoming);
+  std::string missing() const;
   Status release_all();
   Status send_mail(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes);
   Status receive_mail(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes);

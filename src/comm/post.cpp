@@ -12,38 +12,40 @@ constexpr std::byte kDamage{0x80};
 }  // namespace
 
 Post::~Post() {
-  for (Sending &sending : sending_) link_->abandon(&sending.request);
+  for (Sending &sending : sending_) abandon(sending);
   link_->abandon(&asked_);
 }
 
-Status Post::start(int32_t peer, int32_t tag, const Bytes &borrowed) {
-  sending_.push_back({peer, tag, true, nullptr, {}});
-  return link_->send(peer, tag, borrowed.data, borrowed.count, &sending_.back().request);
-}
-
-Status Post::start(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes) {
+Status Post::start_own(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes) {
   sending_.push_back({peer, tag, false, nullptr, std::move(bytes)});
   Sending &sending = sending_.back();
   const auto count = static_cast<int64_t>(sending.bytes.size());
   return link_->send(peer, tag, sending.bytes.data(), count, &sending.request);
 }
 
-Status Post::send(int32_t peer, const Letter &letter) { return start(peer, kLetterTag, letter.travelling()); }
+Status Post::send(int32_t peer, const Letter &letter) { return start_own(peer, kLetterTag, letter.travelling()); }
 
-Status Post::send(int32_t peer, Letter &letter, const Bytes &payload, Payload kind) {
-  letter.bytes = payload.count;
-  const bool is_damaged = payload.count > 0 && ++payloads_ == damaged_payload_;
+Status Post::announce(int32_t peer, Letter &letter, const Bytes &payload, Parcel &out_parcel) {
   const bool is_inside = payload.count <= kInsideBytes;
+  if (!is_inside) payload_tag_ = payload_tag_ % LPT_WIRE_LAST_TAG + 1;
+  out_parcel = {is_inside ? 0 : payload_tag_, payload.count > 0 && ++payloads_ == damaged_payload_};
+  letter.bytes = payload.count;
+  letter.payload_tag = out_parcel.tag;
   letter.inside_bytes = is_inside ? static_cast<int32_t>(payload.count) : 0;
-  letter.payload_tag = is_inside ? 0 : payload_tag_ = payload_tag_ % LPT_WIRE_LAST_TAG + 1;
   if (is_inside && payload.count > 0) std::memcpy(letter.inside, payload.data, static_cast<size_t>(payload.count));
-  if (is_inside && is_damaged) letter.inside[payload.count / 2] ^= kDamage;
-  LPT_TRY(send(peer, static_cast<const Letter &>(letter)));
-  if (is_inside) return {};
-  if (kind == Payload::kBorrowed && !is_damaged) return start(peer, letter.payload_tag, payload);
+  if (is_inside && out_parcel.is_damaged) letter.inside[payload.count / 2] ^= kDamage;
+  return send(peer, letter);
+}
+
+Status Post::start(int32_t peer, const Parcel &parcel, const Bytes &payload, Keeping keeping) {
+  if (parcel.tag == 0) return {};
+  if (keeping == Keeping::kBorrowed && !parcel.is_damaged) {
+    sending_.push_back({peer, parcel.tag, true, nullptr, {}});
+    return link_->send(peer, parcel.tag, payload.data, payload.count, &sending_.back().request);
+  }
   std::vector<std::byte> bytes(payload.data, payload.data + payload.count);
-  if (is_damaged) bytes[bytes.size() / 2] ^= kDamage;
-  return start(peer, letter.payload_tag, std::move(bytes));
+  if (parcel.is_damaged) bytes[bytes.size() / 2] ^= kDamage;
+  return start_own(peer, parcel.tag, std::move(bytes));
 }
 
 Status Post::take(Letter &out_letter, bool &out_has_come) {
@@ -70,10 +72,17 @@ bool Post::has_borrowed() const {
   return std::any_of(sending_.begin(), sending_.end(), [](const Sending &sending) { return sending.is_borrowed; });
 }
 
+// Our own copies are lost rather than freed: the other rank may yet take them.
+void Post::abandon(Sending &sending) {
+  if (sending.request == nullptr) return;
+  link_->abandon(&sending.request);
+  if (!sending.bytes.empty()) static_cast<void>(new std::vector<std::byte>(std::move(sending.bytes)));
+}
+
 template <typename Which>
 void Post::abandon_if(const Which &which) {
   for (auto sending = sending_.begin(); sending != sending_.end();) {
-    if (which(*sending)) link_->abandon(&sending->request);
+    if (which(*sending)) abandon(*sending);
     sending = which(*sending) ? sending_.erase(sending) : std::next(sending);
   }
 }

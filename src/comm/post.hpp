@@ -21,10 +21,19 @@ class Post {
 
   Link &link() const { return *link_; }
 
-  // Sends the letter with the payload inside, or before it. The payload stays as it is until has_borrowed() is false, or is
-  // copied. `letter` is completed.
-  enum class Payload { kBorrowed, kCopied };
-  Status send(int32_t peer, Letter &letter, const Bytes &payload, Payload kind);
+  // How an announced payload travels.
+  struct Parcel {
+    int32_t tag = 0;  // 0: inside its letter
+    bool is_damaged = false;
+  };
+
+  // Sends a letter with the payload inside, or with word of it; then it is to be started. `letter` is completed.
+  Status announce(int32_t peer, Letter &letter, const Bytes &payload, Parcel &out_parcel);
+
+  // Borrowed bytes stay as they are until has_borrowed() is false. Nothing is started to a rank that may never come: what it
+  // has not taken can be given up, but MPI may read it still.
+  enum class Keeping { kBorrowed, kCopied };
+  Status start(int32_t peer, const Parcel &parcel, const Bytes &payload, Keeping keeping);
 
   // One that announces nothing.
   Status send(int32_t peer, const Letter &letter);
@@ -48,8 +57,8 @@ class Post {
     void *request;
     std::vector<std::byte> bytes;  // empty if borrowed
   };
-  Status start(int32_t peer, int32_t tag, const Bytes &borrowed);
-  Status start(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes);
+  Status start_own(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes);
+  void abandon(Sending &sending);
   template <typename Which>
   void abandon_if(const Which &which);
 

@@ -117,9 +117,9 @@ TEST(Links, BytesTakeTheirTime) {
   run_ranks(3, options, [&](const Rank &self, Comm &) {
     std::vector<float> numbers(75000, 1.0f);  // 400,000 bytes leave each rank
     ASSERT_TRUE(self.ok(sum_floats(self, numbers)));
-    EXPECT_LE(std::chrono::milliseconds(100), Clock::now() - begin);
     EXPECT_EQ(3.0f, numbers[74999]);
   });
+  EXPECT_LE(std::chrono::milliseconds(100), Clock::now() - begin);
 }
 
 TEST(Links, TimeLimitsHoldOnThem) {
