@@ -2922,6 +2922,27 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
                                          const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
+ * @brief Takes a process's place among the processes of an MPI job; returns when all of them have come.
+ *
+ * MPI is a plugin, liblpt_openmpi.so or liblpt_mpich.so: the file or folder that LPT_PLUGIN_PATH names, or the folder of
+ * this library. LPT_MPI says which (openmpi, mpich); without it whoever launched the process, and without a launcher the
+ * first that opens. MPI is initialized if it was not, for several threads, and then ended with the process; who initializes
+ * it asks for MPI_THREAD_MULTIPLE. Processes that the launcher of another MPI started know nothing of each other: where
+ * LPT_WORLD_SIZE, or a variable of the launcher, tells of another number of processes, the call is refused.
+ *
+ * Rules of lpt_comm_create_local() hold. Sends go on while this rank is in a call of LPT.
+ *
+ * @param context of this process.
+ * @param fortran_handle what MPI_Comm_c2f() gives for a communicator; its own copy is made of it. NULL: MPI_COMM_WORLD.
+ * @param options NULL for the defaults; the same on all ranks; no emulated link.
+ * @param out_comm returned; destroy with lpt_comm_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED, its text tells what was tried; LPT_ABORTED; LPT_TIMEOUT;
+ *         LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle,
+                                       const lpt_comm_options *options, lpt_comm **out_comm);
+
+/**
  * @brief Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of
  *        their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
  * @param context of this rank.

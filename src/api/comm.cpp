@@ -41,6 +41,16 @@ lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *group, in
   });
 }
 
+lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle, const lpt_comm_options *options,
+                               lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_mpi_comm(self, fortran_handle, known, out_comm);
+  });
+}
+
 lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, int32_t key, lpt_comm **out_comm) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));

@@ -7,6 +7,7 @@
 #include "src/comm/local_engine.hpp"
 #include "src/comm/local_wire.hpp"
 #include "src/comm/message_engine.hpp"
+#include "src/comm/plugin.hpp"
 #include "src/ops/operation.hpp"
 
 lpt_comm::~lpt_comm() {
@@ -118,6 +119,25 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
   return make_comm(context,
                    std::make_unique<MessageEngine>(std::move(link), rank, group.team->ranks(), engine_options(options)),
                    out_comm);
+}
+
+Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
+                       Comm **out_comm) {
+  LPT_TRY(check_options(options));
+  if (options.link_latency_seconds > 0.0 || options.link_bytes_per_second > 0.0) {
+    return unsupported(
+        "options->link_latency_seconds and link_bytes_per_second are for local ranks, MPI has its links");
+  }
+  const lpt_wire_table *table = nullptr;
+  LPT_TRY(find_mpi(&table));
+  void *end = nullptr;
+  int32_t rank = 0, ranks = 0, world_ranks = 0;
+  LPT_TRY(Link::call(table->open, fortran_handle, &end, &rank, &ranks, &world_ranks));
+  auto link = std::make_unique<Link>(*table, end);
+  LPT_TRY(check_world(*table, world_ranks));
+  auto engine = std::make_unique<MessageEngine>(std::move(link), rank, ranks, engine_options(options));
+  LPT_TRY(engine->meet(agreed_options(options)));
+  return make_comm(context, std::move(engine), out_comm);
 }
 
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm) {

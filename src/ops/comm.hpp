@@ -45,6 +45,8 @@ using Collective = std::function<Status(Context &worker, Engine &engine)>;
 Status create_group(int32_t rank_count, CommGroup **out_group);
 Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const lpt_comm_options &options,
                          Comm **out_comm);
+Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
+                       Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
 lpt_comm_values comm_values(const Comm &comm);
 

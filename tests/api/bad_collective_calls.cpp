@@ -31,6 +31,18 @@ const std::vector<BadCall> kCollectiveCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_comm is NULL"},
      [](World &w) { return lpt_comm_create_local(w.c, w.pair.get(), 0, nullptr, nullptr); }},
+    {"comm_create_mpi: no room for the answer",
+     LPT_INVALID_ARGUMENT,
+     {"out_comm"},
+     [](World &w) { return lpt_comm_create_mpi(w.c, nullptr, nullptr, nullptr); }},
+    {"comm_create_mpi: an emulated link",
+     LPT_UNSUPPORTED,
+     {"link_latency_seconds"},
+     [](World &w) {
+       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+       options.link_latency_seconds = 0.1;
+       return lpt_comm_create_mpi(w.c, nullptr, &options, &w.out_comm);
+     }},
     {"comm_create_local: unknown flag",
      LPT_UNSUPPORTED,
      {"flags"},

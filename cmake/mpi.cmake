@@ -1,0 +1,37 @@
+# A plugin for each MPI whose compiler wrapper is found: liblpt_<mpi>.so, which the library opens on demand. The wrappers are
+# asked because CMake's own search finds one MPI only, and mixes what two have installed.
+set(LPT_MPI_PLUGINS)
+
+function(lpt_mpi_plugin mpi compile_question link_question)
+  find_program(LPT_MPICC_${mpi} mpicc.${mpi})
+  if(NOT LPT_MPICC_${mpi})
+    message(STATUS "liblpt_${mpi}.so is left out: it needs mpicc.${mpi}")
+    return()
+  endif()
+  execute_process(COMMAND ${LPT_MPICC_${mpi}} ${compile_question} OUTPUT_VARIABLE compile RESULT_VARIABLE no_compile)
+  execute_process(COMMAND ${LPT_MPICC_${mpi}} ${link_question} OUTPUT_VARIABLE link RESULT_VARIABLE no_link)
+  if(no_compile OR no_link)
+    message(STATUS "liblpt_${mpi}.so is left out: ${LPT_MPICC_${mpi}} does not tell its flags")
+    return()
+  endif()
+  separate_arguments(includes UNIX_COMMAND "${compile}")
+  separate_arguments(libraries UNIX_COMMAND "${link}")
+  list(FILTER includes INCLUDE REGEX "^-I")
+  list(FILTER libraries INCLUDE REGEX "^-[Ll]")
+  list(TRANSFORM includes REPLACE "^-I" "")
+  add_library(lpt_${mpi}_flags INTERFACE)
+  target_include_directories(lpt_${mpi}_flags SYSTEM INTERFACE ${includes})
+  target_link_libraries(lpt_${mpi}_flags INTERFACE ${libraries})
+  # Neither's C++ interface of old.
+  target_compile_definitions(lpt_${mpi}_flags INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  add_library(lpt_${mpi} MODULE ${PROJECT_SOURCE_DIR}/src/comm/mpi/mpi_wire.cpp)
+  target_link_libraries(lpt_${mpi} PRIVATE lpt_flags lpt_${mpi}_flags)
+  target_compile_definitions(lpt_${mpi} PRIVATE LPT_MPI_NAME="${mpi}")
+  target_link_options(lpt_${mpi} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map
+                      LINKER:-z,relro,-z,now)
+  set_target_properties(lpt_${mpi} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+  set(LPT_MPI_PLUGINS ${LPT_MPI_PLUGINS} lpt_${mpi} PARENT_SCOPE)
+endfunction()
+
+lpt_mpi_plugin(openmpi -showme:compile -showme:link)
+lpt_mpi_plugin(mpich -compile_info -link_info)

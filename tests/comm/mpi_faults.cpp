@@ -1,0 +1,68 @@
+// What processes of MPI say when one of them does not go on. Exit 0: as expected; 3: the comm was refused, with its words.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "tests/comm/suite.hpp"
+
+namespace lpt::test {
+namespace {
+
+int say(const Rank &self, lpt_status status) {
+  std::printf("rank %d: %d: %s\n", self.rank, status, lpt_context_error(self.context));
+  return 0;
+}
+
+lpt_status sum_floats(const Rank &self) {
+  std::vector<float> numbers(100000, 1.0f);
+  const Tensor both = wrap(self.context, numbers, 1, 100000);
+  return lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
+}
+
+// The last rank sleeps until a child wakes it, long after the others' time limit.
+int stop(const Rank &self) {
+  if (self.rank == self.ranks - 1) {
+    const pid_t parent = getpid();
+    if (fork() == 0) {
+      sleep(3);
+      kill(parent, SIGCONT);
+      _exit(0);
+    }
+    raise(SIGSTOP);
+  }
+  const lpt_status status = sum_floats(self);
+  return status == LPT_TIMEOUT ? say(self, status) : 1;
+}
+
+int die(const Rank &self) {
+  if (self.rank == self.ranks - 1) raise(SIGKILL);
+  return say(self, sum_floats(self));
+}
+
+int meet(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
+
+int run(const char *job) {
+  const Context context = make_context(1);
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.timeout_seconds = std::strcmp(job, "stopped") == 0 ? 0.5 : 60.0;
+  lpt_comm *raw = nullptr;
+  if (lpt_comm_create_mpi(context.get(), nullptr, &options, &raw) != LPT_OK) {
+    std::printf("refused: %s\n", lpt_context_error(context.get()));
+    return 3;
+  }
+  const Comm comm(raw);
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_read(context.get(), raw, &values);
+  const Rank self{context.get(), raw, values.rank, values.rank_count};
+  if (std::strcmp(job, "stopped") == 0) return stop(self);
+  if (std::strcmp(job, "killed") == 0) return die(self);
+  return meet(self);
+}
+
+}  // namespace
+}  // namespace lpt::test
+
+int main(int argc, char **argv) { return argc == 2 ? lpt::test::run(argv[1]) : 2; }

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Runs one job of MPI and judges it.
+
+Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
+
+JOB is a number of processes, that pass the suite, or the name of a fault: stopped, killed, lonely, other_launcher. Exit 77
+where the launcher is not installed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--oversubscribe", "--timeout", "240", "-n"],
+    "mpich": ["mpiexec.hydra", "-n"],
+}
+SECONDS = 250
+SKIPPED = 77
+
+
+def launch(mpi, launcher, ranks, command, **variables):
+    """(exit status, all that was said, seconds)"""
+    words = LAUNCHERS[launcher]
+    if shutil.which(words[0]) is None:
+        print(f"{words[0]} is not installed")
+        sys.exit(SKIPPED)
+    environment = dict(os.environ, LPT_MPI=mpi, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMP_NUM_THREADS="1", **variables)
+    begin = time.monotonic()
+    job = subprocess.run([*words, str(ranks), *command], env=environment, timeout=SECONDS, text=True, check=False,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(job.stdout)
+    return job.returncode, job.stdout, time.monotonic() - begin
+
+
+def suite(mpi, programs, ranks):
+    command = [f"{programs}/comm_mpi_test", "--gtest_brief=1"]
+    for way in ([], ["checksums"]):
+        status, _, seconds = launch(mpi, mpi, ranks, command + way)
+        print(f"{ranks} ranks {' '.join(way)}: exit {status} after {seconds:.1f} s")
+        if status != 0:
+            return "the suite does not pass"
+    return None
+
+
+def stopped(mpi, programs):
+    status, said, _ = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "stopped"])
+    named = said.count("rank 2 did not come within 0.5 seconds")
+    return None if status == 0 and named == 3 else f"exit {status}, {named} ranks name the one that was stopped"
+
+
+def killed(mpi, programs):
+    status, _, seconds = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "killed"])
+    return None if status != 0 and seconds < 20 else f"exit {status} after {seconds:.1f} s"
+
+
+def refused(mpi, launcher, programs, ranks, phrases, **variables):
+    status, said, _ = launch(mpi, launcher, ranks, [f"{programs}/comm_mpi_faults", "meet"], **variables)
+    missing = [phrase for phrase in phrases if phrase not in said]
+    return None if status != 0 and not missing else f"exit {status}, without the words {missing}"
+
+
+def lonely(mpi, programs):
+    return refused(mpi, mpi, programs, 1, ["LPT_WORLD_SIZE is 4", f"{mpi} finds 1"], LPT_WORLD_SIZE="4")
+
+
+def other_launcher(mpi, programs):
+    launcher, variable = {"openmpi": ("mpich", "PMI_SIZE"), "mpich": ("openmpi", "OMPI_COMM_WORLD_SIZE")}[mpi]
+    return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
+
+
+FAULTS = {"stopped": stopped, "killed": killed, "lonely": lonely, "other_launcher": other_launcher}
+
+
+def main(mpi, libraries, programs, job):
+    os.environ["LPT_PLUGIN_PATH"] = libraries
+    wrong = suite(mpi, programs, int(job)) if job.isdigit() else FAULTS[job](mpi, programs)
+    if wrong:
+        print(f"mpi_job: {mpi} {job}: {wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,56 @@
+// Communicator plugins that are none.
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/comm/suite.hpp"
+
+namespace lpt::test {
+namespace {
+
+class Plugins : public testing::Test {
+ protected:
+  ~Plugins() override {
+    unsetenv("LPT_PLUGIN_PATH");
+    unsetenv("LPT_MPI");
+  }
+
+  void is_refused(const lpt_comm_options *options, const std::vector<const char *> &words) {
+    lpt_comm *comm = nullptr;
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_mpi(context_.get(), nullptr, options, &comm));
+    EXPECT_EQ(nullptr, comm);
+    for (const char *const word : words) expect_words({word}, lpt_context_error(context_.get()));
+  }
+
+  void is_refused_at(const std::string &path, const std::vector<const char *> &words) {
+    setenv("LPT_PLUGIN_PATH", path.c_str(), 1);
+    is_refused(nullptr, words);
+    expect_words({path.c_str()}, lpt_context_error(context_.get()));
+  }
+
+  const Context context_ = make_context(1);
+};
+
+TEST_F(Plugins, ATextIsNone) {
+  const std::string path = testing::TempDir() + "lpt_plugin_of_words.so";
+  std::ofstream(path) << "not a library\n";
+  is_refused_at(path, {"plugin"});
+  std::remove(path.c_str());
+}
+
+TEST_F(Plugins, ALibraryWithoutTheSymbolIsNone) { is_refused_at("libm.so.6", {"lpt_plugin_entry"}); }
+
+TEST_F(Plugins, AMissingFileIsTold) { is_refused_at("/nowhere/liblpt_openmpi.so", {"cannot open"}); }
+
+TEST_F(Plugins, AnUnknownMpiIsTold) {
+  setenv("LPT_MPI", "lam", 1);
+  is_refused(nullptr, {"LPT_MPI is lam", "openmpi or mpich"});
+}
+
+TEST_F(Plugins, MpiHasNoEmulatedLinks) {
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.link_latency_seconds = 0.001;
+  is_refused(&options, {"link_latency_seconds", "local ranks"});
+}
+
+}  // namespace
+}  // namespace lpt::test
