@@ -9,6 +9,9 @@ namespace {
 // Below it a message costs more than its bytes.
 constexpr int64_t kSmallBytes = 16 << 10;
 
+// Of two ranks, which send as many bytes either way: above it each adds up half of them, while both halves are in a cache.
+constexpr int64_t kSmallBytesOfTwo = 128 << 10;
+
 // Results of this size are not found in a cache when they are read again.
 constexpr int64_t kStreamedBytes = 8 << 20;
 
@@ -129,7 +132,7 @@ class Messages {
   Messages(Context &worker, Engine &engine, const Reducing &reducing)
       : worker_(worker), engine_(engine), reducing_(reducing), input_(lines_of(reducing.input)) {}
 
-  // All send all of it to all: one way, for little, and for two ranks.
+  // All send all of it to all: one way, for little.
   Status one_shot() {
     const Range whole{0, reducing_.shares.back().end};
     std::byte *mine = nullptr;
@@ -254,7 +257,8 @@ Status reduce_to_all(Context &worker, Engine &engine, const Reducing &reducing) 
   if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, true);
   Messages messages(worker, engine, reducing);
   const int64_t bytes = bytes_of(reducing, {0, reducing.shares.back().end});
-  return engine.ranks() <= 2 || bytes <= kSmallBytes ? messages.one_shot() : messages.two_shot();
+  const bool is_small = bytes <= (engine.ranks() == 2 ? kSmallBytesOfTwo : kSmallBytes);
+  return engine.ranks() == 1 || is_small ? messages.one_shot() : messages.two_shot();
 }
 
 Status reduce_to_parts(Context &worker, Engine &engine, const Reducing &reducing) {
