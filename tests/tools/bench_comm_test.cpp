@@ -80,6 +80,25 @@ TEST(BenchComm, TakesRanksThreadsAndALink) {
   EXPECT_EQ(outcome.out.find("played no part") != std::string::npos, report.at("engine").get<std::string>() == "local");
 }
 
+// Three ranks that send messages tell little in one step and much in two; the bytes of each tell which.
+TEST(BenchComm, CountsTheStepsOfCalls) {
+  const Workplace workplace;
+  const Outcome outcome = run_lpt(workplace, bench({"--ranks", "3", "--least", "6KiB", "--most", "96KiB", "--format",
+                                                    "f32", "--messages", "--json", workplace.path("out.json")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(workplace.read("out.json"));
+  EXPECT_EQ(report.at("results").size(), 9u);
+  for (const json &result : report.at("results")) {
+    const bool is_all_reduce = result.at("collective").get<std::string>() == "all_reduce";
+    const auto bytes = result.at("bytes").get<double>();
+    const bool is_small = bytes <= (16 << 10);
+    EXPECT_EQ(result.at("steps").get<int>(), is_all_reduce && !is_small ? 2 : 1) << result;
+    if (is_all_reduce && is_small) {
+      EXPECT_EQ(result.at("rank_bytes").get<double>(), 2 * bytes) << result;
+    }
+  }
+}
+
 TEST(BenchComm, DrawsAPicture) {
   const Workplace workplace;
   const Outcome outcome =

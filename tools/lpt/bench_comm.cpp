@@ -66,30 +66,34 @@ std::vector<int64_t> sizes_of(int64_t least, int64_t most) {
 
 // ---- one series
 
-// What the library's ranks do: see lpt_cost_algorithm_values. Two ranks that send messages need one step.
-lpt_cost_algorithm algorithm_of(const CommReport &report, lpt_collective collective) {
-  const bool is_one_shot = collective == LPT_COLLECTIVE_ALL_REDUCE && report.ranks == 2 && report.engine != "local";
+// The way that a call has taken, told by the bytes that it sent: messages of little, and of two ranks, go in one step. See
+// lpt_cost_algorithm_values. Reduce-scatters and all-gathers are one step of the two anyway.
+lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &series, const CommTime &time) {
+  if (series.collective != LPT_COLLECTIVE_ALL_REDUCE) return LPT_COST_ALGORITHM_TWO_SHOT;
+  const bool is_one_shot = report.engine != "local" && time.rank_bytes > 0.99 * (report.ranks - 1) * time.bytes;
   return is_one_shot ? LPT_COST_ALGORITHM_ONE_SHOT : LPT_COST_ALGORITHM_TWO_SHOT;
 }
 
-int steps_of(lpt_context *context, const CommReport &report, lpt_collective collective) {
+int steps_of(lpt_context *context, const CommReport &report, const CommSeries &series, const CommTime &time) {
   lpt_cost_values values = LPT_COST_VALUES_INIT;
-  check(context, lpt_collective_cost(context, collective, algorithm_of(report, collective), report.ranks, 1,
+  check(context, lpt_collective_cost(context, series.collective, algorithm_of(report, series, time), report.ranks, 1,
                                      LPT_FORMAT_F32, nullptr, &values));
   return values.step_count;
 }
 
-// The times as one message each, whose latency is that of all steps. Gives why there is none, or nothing.
+// A call of some steps is as many messages in a row: the link is that of one. Gives why there is none, or nothing.
 std::string fit(lpt_context *context, const CommReport &report, CommSeries &series) {
   std::vector<double> bytes, seconds;
-  for (const CommTime &time : series.times) bytes.push_back(time.rank_bytes), seconds.push_back(time.seconds);
-  series.steps = steps_of(context, report, series.collective);
+  for (CommTime &time : series.times) {
+    time.steps = steps_of(context, report, series, time);
+    bytes.push_back(time.rank_bytes / time.steps);
+    seconds.push_back(time.seconds / time.steps);
+  }
   const auto count = static_cast<int64_t>(bytes.size());
   if (lpt_link_fit(context, bytes.data(), seconds.data(), count, &series.link) != LPT_OK) {
     return lpt_context_error(context);
   }
   series.has_link = true;
-  series.link.latency_seconds /= series.steps;
   return "";
 }
 
@@ -109,8 +113,7 @@ void print_fit(const CommSeries &series, const std::string &problem) {
     const double ratio = time.seconds / series.modelled_seconds(time);
     worst = std::max({worst, ratio, 1.0 / ratio});
   }
-  fmt::print("{}: {} × {:.2f} us + bytes of a rank / {:.3f} GB/s, within a factor of {:.2f}\n", series.name(),
-             series.steps, 1e6 * series.link.latency_seconds, 1e-9 * series.link.bytes_per_second, worst);
+  fmt::print("{}: {}, within a factor of {:.2f}\n", series.name(), series.link_text(), worst);
 }
 
 // ---- from where on a narrower format pays
@@ -169,8 +172,8 @@ void find_break_evens(const BenchCommOptions &wishes, CommReport &report) {
     even.payload = find_format(name);
     even.rates = cast_rates(context.get(), report.plain, even.payload);
     check(context.get(),
-          lpt_cost_break_even(context.get(), found->collective, algorithm_of(report, found->collective), report.ranks,
-                              report.plain, even.payload, &even.rates, &found->link, &even.elements));
+          lpt_cost_break_even(context.get(), found->collective, algorithm_of(report, *found, found->times.back()),
+                              report.ranks, report.plain, even.payload, &even.rates, &found->link, &even.elements));
     report.break_evens.push_back(even);
   }
 }
@@ -264,14 +267,14 @@ json json_of(const CommReport &report) {
     const json which = {{"collective", name_of(series.collective)}, {"format", format_name(series.format)}};
     for (const CommTime &time : series.times) {
       json result = which;
-      result.update({{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"seconds", time.seconds}});
+      result.update(
+          {{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"steps", time.steps}, {"seconds", time.seconds}});
       file["results"].push_back(result);
     }
     if (!series.has_link) continue;
     json found = which;
-    found.update({{"steps", series.steps},
-                  {"latency_seconds", series.link.latency_seconds},
-                  {"bytes_per_second", series.link.bytes_per_second}});
+    found.update(
+        {{"latency_seconds", series.link.latency_seconds}, {"bytes_per_second", series.link.bytes_per_second}});
     file["fits"].push_back(found);
   }
   for (const CommBreakEven &even : report.break_evens) {
@@ -290,7 +293,15 @@ json json_of(const CommReport &report) {
 std::string CommSeries::name() const { return name_of(collective) + " " + format_name(format); }
 
 double CommSeries::modelled_seconds(const CommTime &time) const {
-  return steps * link.latency_seconds + time.rank_bytes / link.bytes_per_second;
+  return time.steps * link.latency_seconds + time.rank_bytes / link.bytes_per_second;
+}
+
+std::string CommSeries::link_text() const {
+  const bool are_alike =
+      std::all_of(times.begin(), times.end(), [&](const CommTime &time) { return time.steps == times.front().steps; });
+  const std::string steps = are_alike ? fmt::format("{}", times.front().steps) : "1 or 2";
+  return fmt::format("{} × {:.2f} us + bytes of a rank / {:.3f} GB/s", steps, 1e6 * link.latency_seconds,
+                     1e-9 * link.bytes_per_second);
 }
 
 void bench_comm(const BenchCommOptions &options) {

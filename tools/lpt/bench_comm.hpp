@@ -15,9 +15,9 @@ struct CommSeries {
   std::vector<CommTime> times;
   bool has_link = false;
   lpt_link link = LPT_LINK_INIT;  // that fits the times
-  int steps = 0;                  // latencies in each call
 
   std::string name() const;
+  std::string link_text() const;
   double modelled_seconds(const CommTime &time) const;
 };
 

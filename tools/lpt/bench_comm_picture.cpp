@@ -131,10 +131,7 @@ class Picture {
     for (size_t i = 0; i < report_.series.size(); ++i, y += kLegendLine) {
       const CommSeries &series = report_.series[i];
       std::string text = series.name();
-      if (series.has_link) {
-        text += fmt::format(": {} × {:.2f} us + bytes of a rank / {:.3g} GB/s", series.steps,
-                            series.link.latency_seconds * 1e6, series.link.bytes_per_second * 1e-9);
-      }
+      if (series.has_link) text += ": " + series.link_text();
       svg += svg_box(kMargin + kAxis, y - 20, 12, 12, color_of(i));
       svg += svg_label(kMargin + kAxis + 18, y - 10, "start", kInk, 12, text);
     }

@@ -21,6 +21,7 @@ struct CommTime {
   double bytes = 0;       // of the whole tensor
   double rank_bytes = 0;  // that rank 0 sent in one call, by its own count
   double seconds = 0;     // of one call: the median over rounds
+  int steps = 0;          // latencies in a row; whoever fits a link sets it
 };
 
 struct CommRace {
