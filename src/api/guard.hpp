@@ -9,7 +9,8 @@
 
 namespace lpt {
 
-// Runs `body(context)` and keeps its error text in the context. The only try in the library.
+// Runs `body(context)` and keeps its error text in the context. Nothing else in the library catches but what ranks and
+// threads of its own run, and destructors.
 template <typename Body>
 lpt_status guard(lpt_context *context, Body &&body) noexcept {
   if (context == nullptr || context->kind != HandleKind::kContext) return LPT_INVALID_ARGUMENT;

@@ -132,7 +132,9 @@ Status check_peer(const Comm &comm, int32_t peer) {
   return {};
 }
 
-Status check_tag(int32_t tag) {
+Status check_mail(const Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, MatrixView &out_view) {
+  LPT_TRY(check_moved(tensor, "tensor", out_view));
+  LPT_TRY(check_peer(comm, peer));
   return tag >= 0 && tag <= 32767 ? Status() : invalid("tag is %d: expected 0 to 32767", tag);
 }
 
@@ -220,9 +222,7 @@ Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64
 
 Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
   MatrixView view;
-  LPT_TRY(check_moved(tensor, "tensor", view));
-  LPT_TRY(check_peer(comm, peer));
-  LPT_TRY(check_tag(tag));
+  LPT_TRY(check_mail(comm, tensor, peer, tag, view));
   return run_collective(
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
@@ -235,9 +235,7 @@ Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, in
 
 Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
   MatrixView view;
-  LPT_TRY(check_moved(tensor, "tensor", view));
-  LPT_TRY(check_peer(comm, peer));
-  LPT_TRY(check_tag(tag));
+  LPT_TRY(check_mail(comm, tensor, peer, tag, view));
   return run_collective(
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {

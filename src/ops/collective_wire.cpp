@@ -62,6 +62,7 @@ Status choose_way(Context &context, const lpt_reduce_options &options, const Red
   out_wired.output = reducing.output;
   out_wired.reduction = reducing.reduction;
   out_wired.factor = reducing.factor;
+  out_wired.site = reducing.site;
   out_wired.shares =
       is_to_all ? equal_shares(reducing.input.rows * reducing.input.columns, ranks, kShareUnit) : reducing.shares;
   LPT_TRY(choose_wire(context, options, own, out_wired.wire));

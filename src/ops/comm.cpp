@@ -71,6 +71,7 @@ Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **
 // Whatever goes wrong in it, the other ranks are told: they wait for this one.
 Status run_here(Comm &comm, Context &worker, const Collective &collective) {
   const auto begin = std::chrono::steady_clock::now();
+  const Silence silence(worker);
   Status status;
   try {
     status = collective(worker, *comm.engine);
@@ -163,6 +164,12 @@ lpt_comm_values comm_values(const Comm &comm) {
   values.bytes_received = comm.traffic.bytes_received;
   values.seconds = comm.seconds;
   return values;
+}
+
+Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes) {
+  out_bytes = {nullptr, count};
+  if (engine.shares_memory() || count == 0) return {};
+  return worker.arena->take(static_cast<size_t>(count), &out_bytes.data);
 }
 
 Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future) {

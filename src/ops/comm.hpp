@@ -50,6 +50,9 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
 lpt_comm_values comm_values(const Comm &comm);
 
+// Room for what comes from another rank; none where it is read in its memory.
+Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes);
+
 // Runs it, after those that are under way; with out_future, in the lane.
 Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future);
 

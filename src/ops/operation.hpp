@@ -137,6 +137,19 @@ Parts split_reported(const Context &context, int64_t units, int64_t work_per_uni
 
 Status cancelled(int64_t done, int64_t work);
 
+// While it lives a context tells no progress: a rank that is told to stop would leave the others waiting.
+class Silence {
+ public:
+  explicit Silence(Context &context) : context_(context), progress_(context.progress) { context.progress = nullptr; }
+  ~Silence() { context_.progress = progress_; }
+  Silence(const Silence &) = delete;
+  Silence &operator=(const Silence &) = delete;
+
+ private:
+  Context &context_;
+  const lpt_progress_function progress_;
+};
+
 // Runs body(part) for `count` parts of about the same work, `work` in all. If the caller wants to know, tells after each
 // step how much is done, and stops if told so.
 template <typename Body>

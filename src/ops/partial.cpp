@@ -85,6 +85,7 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass,
   out_partial.output = output;
   Reducing reducing{};
   reducing.operation = kOperations[pass];
+  reducing.site = pass;
   reducing.input = cut_columns(input, 0, plan.shared);
   reducing.output = cut_columns(output, 0, plan.shared);
   reducing.reduction = Reduction::kSum;

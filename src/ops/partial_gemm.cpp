@@ -35,19 +35,6 @@ class Flight {
   std::unique_ptr<Future> future_;
 };
 
-// While it lives a context tells no progress: a rank that is told to stop would leave the others waiting.
-class Silence {
- public:
-  explicit Silence(Context &context) : context_(context), progress_(context.progress) { context.progress = nullptr; }
-  ~Silence() { context_.progress = progress_; }
-  Silence(const Silence &) = delete;
-  Silence &operator=(const Silence &) = delete;
-
- private:
-  Context &context_;
-  const lpt_progress_function progress_;
-};
-
 // What would be refused later is refused before other ranks hear of it.
 Status check_product(Context &context, const Product &product) {
   const size_t told = context.choices.size();

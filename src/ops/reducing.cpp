@@ -1,7 +1,7 @@
 #include "src/ops/reducing.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
 namespace lpt {
 namespace {
@@ -85,8 +85,9 @@ void reduce_range(Context &worker, const Reducing &reducing, const std::vector<L
 }
 
 Signature signature_of(const Reducing &reducing) {
-  return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns,
-          static_cast<int64_t>(reducing.reduction)};
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | reducing.site << 4) ^ agreed_factor(reducing.factor);
+  return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns, choice};
 }
 
 int64_t bytes_of(const Reducing &reducing, const Range &range) {
@@ -130,15 +131,14 @@ Status reduce_shared(Context &worker, Engine &engine, const Reducing &reducing, 
 class Messages {
  public:
   Messages(Context &worker, Engine &engine, const Reducing &reducing)
-      : worker_(worker), engine_(engine), reducing_(reducing), input_(lines_of(reducing.input)) {}
+      : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input), output_(reducing.output) {}
 
   // All send all of it to all: one way, for little.
   Status one_shot() {
     const Range whole{0, reducing_.shares.back().end};
-    std::byte *mine = nullptr;
-    LPT_TRY(run_of(input_, whole, &mine));
-    const Bytes bytes{mine, bytes_of(reducing_, whole)};
-    const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), bytes);
+    Bytes mine{};
+    LPT_TRY(run_of(whole, mine));
+    const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
     LPT_TRY(exchange(outgoing, whole, mine));
     reduce_range(worker_, reducing_, sources_, {lines_of(reducing_.output)}, whole);
     return {};
@@ -147,16 +147,13 @@ class Messages {
   // Every rank reduces its share.
   Status scatter(Lines target) {
     std::vector<Bytes> outgoing;
-    std::byte *mine = nullptr;
-    for (int32_t q = 0; q < engine_.ranks(); ++q) {
-      const Range &share = reducing_.shares[static_cast<size_t>(q)];
-      std::byte *run = nullptr;
-      LPT_TRY(run_of(input_, share, &run));
-      outgoing.push_back({run, bytes_of(reducing_, share)});
-      if (q == engine_.rank()) mine = run;
+    for (const Range &share : reducing_.shares) {
+      Bytes run{};
+      LPT_TRY(run_of(share, run));
+      outgoing.push_back(run);
     }
     const Range &share = my_share();
-    LPT_TRY(exchange(outgoing, share, mine));
+    LPT_TRY(exchange(outgoing, share, outgoing[static_cast<size_t>(engine_.rank())]));
     target.first = share.begin;
     reduce_range(worker_, reducing_, sources_, {target}, share);
     return {};
@@ -164,84 +161,69 @@ class Messages {
 
   // scatter(), then every rank tells all others what came of its share.
   Status two_shot() {
-    const Lines output = lines_of(reducing_.output);
-    const Range &share = my_share();
     std::vector<Bytes> incoming;
     for (const Range &theirs : reducing_.shares) {
-      std::byte *place = nullptr;
-      LPT_TRY(place_of(output, theirs, &place));
-      incoming.push_back({place, bytes_of(reducing_, theirs)});
+      Bytes place{};
+      LPT_TRY(place_of(output_, theirs, place));
+      incoming.push_back(place);
     }
     const Bytes mine = incoming[static_cast<size_t>(engine_.rank())];
-    LPT_TRY(scatter(lines_of_run(mine.data, share, output.element_bytes)));
+    LPT_TRY(scatter(lines_of_run(mine.data, my_share(), output_.element_bytes())));
     const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
     const Settled settled(engine_);
     LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
     LPT_TRY(engine_.release());
-    for (size_t q = 0; q < incoming.size(); ++q) put_back(incoming[q].data, output, reducing_.shares[q]);
+    for (size_t q = 0; q < incoming.size(); ++q) {
+      const Range &theirs = reducing_.shares[q];
+      if (!output_.is_run(theirs)) output_.copy_from(theirs, incoming[q].data);
+    }
     return {};
   }
 
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  bool is_run(const Lines &lines, const Range &range) const {
-    return range.count() == 0 || range.begin / lines.columns == (range.end - 1) / lines.columns;
-  }
-
-  Status place_of(const Lines &lines, const Range &range, std::byte **out) {
-    if (is_run(lines, range)) {
-      *out = range.count() == 0 ? nullptr : lines.at(range.begin);
+  // Where a range lies side by side, or room for that.
+  Status place_of(const Line &line, const Range &range, Bytes &out_bytes) {
+    out_bytes = {nullptr, line.bytes(range.count())};
+    if (line.is_run(range)) {
+      out_bytes.data = static_cast<std::byte *>(line.run(range).data);
       return {};
     }
-    return worker_.arena->take(static_cast<size_t>(bytes_of(reducing_, range)), out);
+    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
-  template <typename Copy>
-  void for_rows(const Lines &lines, const Range &range, const Copy &copy) const {
-    for (int64_t i = range.begin, count; i < range.end; i += count) {
-      count = std::min(range.end - i, lines.columns - i % lines.columns);
-      copy(lines.at(i), (i - range.begin) * lines.element_bytes, static_cast<size_t>(count * lines.element_bytes));
-    }
-  }
-
-  // The range where it lies, or copied side by side.
-  Status run_of(const Lines &lines, const Range &range, std::byte **out) {
-    LPT_TRY(place_of(lines, range, out));
-    if (is_run(lines, range)) return {};
-    for_rows(lines, range, [&](std::byte *row, int64_t at, size_t bytes) { std::memcpy(*out + at, row, bytes); });
+  // A range of the input where it lies, or copied side by side.
+  Status run_of(const Range &range, Bytes &out_bytes) {
+    LPT_TRY(place_of(input_, range, out_bytes));
+    if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
     return {};
   }
 
-  void put_back(const std::byte *run, const Lines &lines, const Range &range) const {
-    if (is_run(lines, range)) return;
-    for_rows(lines, range, [&](std::byte *row, int64_t at, size_t bytes) { std::memcpy(row, run + at, bytes); });
-  }
-
   // Receives `range` of every other rank; sources_ are those and `mine`, in the order of ranks.
-  Status exchange(const std::vector<Bytes> &outgoing, const Range &range, std::byte *mine) {
-    std::vector<Bytes> incoming;
+  Status exchange(const std::vector<Bytes> &outgoing, const Range &range, const Bytes &mine) {
+    std::vector<Bytes> incoming(outgoing.size(), mine);
     for (int32_t q = 0; q < engine_.ranks(); ++q) {
-      Bytes bytes{mine, bytes_of(reducing_, range)};
-      if (q != engine_.rank()) LPT_TRY(worker_.arena->take(static_cast<size_t>(bytes.count), &bytes.data));
-      incoming.push_back(bytes);
+      if (q != engine_.rank()) LPT_TRY(take_room(worker_, engine_, mine.count, incoming[static_cast<size_t>(q)]));
     }
     const Settled settled(engine_);
     LPT_TRY(engine_.swap(signature_of(reducing_), outgoing.data(), incoming.data()));
     LPT_TRY(engine_.release());  // before an output is written that may be the input
     sources_.clear();
-    for (const Bytes &bytes : incoming) sources_.push_back(lines_of_run(bytes.data, range, input_.element_bytes));
+    for (const Bytes &bytes : incoming) sources_.push_back(lines_of_run(bytes.data, range, input_.element_bytes()));
     return {};
   }
 
   Context &worker_;
   Engine &engine_;
   const Reducing &reducing_;
-  const Lines input_;
+  const Line input_, output_;
   std::vector<Lines> sources_;
 };
 
 }  // namespace
+
+int64_t agreed_factor(double factor) { return std::bit_cast<int64_t>(factor) ^ std::bit_cast<int64_t>(1.0); }
 
 std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit) {
   const int64_t length = (elements / unit + ranks - 1) / ranks * unit;

@@ -5,15 +5,9 @@
 
 #include "kernels/reduce/reduce.hpp"
 #include "src/ops/comm.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/line.hpp"
 
 namespace lpt {
-
-// A range of elements in their logical order, row after row.
-struct Range {
-  int64_t begin, end;
-  int64_t count() const { return end - begin; }
-};
 
 struct Reducing {
   const char *operation;
@@ -22,7 +16,11 @@ struct Reducing {
   double factor;
   const Row<ReduceRequest> *row;
   std::vector<Range> shares;  // of each rank, in elements of the input
+  int64_t site;               // what else must agree: ranks in different passes are told apart
 };
+
+// A number that ranks compare: 0 for a factor of 1.
+int64_t agreed_factor(double factor);
 
 // The element ranges that ranks reduce, of `elements`: equal, and cut at multiples of `unit`, here those of a cache line.
 std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 32);

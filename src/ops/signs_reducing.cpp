@@ -38,7 +38,7 @@ class SignsRun {
     LPT_TRY(scatter({mine.data}));
     std::vector<Bytes> incoming(ranks_, mine);
     for (size_t q = 0; q < ranks_; ++q) {
-      if (q != self()) LPT_TRY(take_room(reducing_.shares[q], incoming[q]));
+      if (q != self()) LPT_TRY(take_room(worker_, engine_, message_bytes(reducing_.shares[q]), incoming[q]));
     }
     const std::vector<Bytes> outgoing(ranks_, mine);
     const Settled settled(engine_);
@@ -60,12 +60,6 @@ class SignsRun {
     return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
-  // Room for what comes from another rank; none where it is read in its memory.
-  Status take_room(const Range &share, Bytes &out_bytes) {
-    out_bytes = {nullptr, message_bytes(share)};
-    return engine_.shares_memory() ? Status() : take_message(share, out_bytes);
-  }
-
   // Sends everybody the signs of its share, and makes `sum` of those that come.
   Status scatter(const Message &sum) {
     LPT_TRY(add_input());
@@ -74,7 +68,7 @@ class SignsRun {
       const Range &share = reducing_.shares[q];
       LPT_TRY(take_message(share, outgoing[q]));
       LPT_TRY(cast(reducing_.worker_error + share.begin, share.count(), {outgoing[q].data}));
-      if (q != self()) LPT_TRY(take_room(my_share(), incoming[q]));
+      if (q != self()) LPT_TRY(take_room(worker_, engine_, message_bytes(my_share()), incoming[q]));
     }
     incoming[self()] = outgoing[self()];
     const Settled settled(engine_);

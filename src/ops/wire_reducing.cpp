@@ -11,8 +11,10 @@ int64_t piece_of(const Wire &wire, int64_t elements) {
 }
 
 Signature signature_of(const WireReducing &reducing) {
-  const int64_t choice = static_cast<int64_t>(reducing.reduction) |
-                         static_cast<int64_t>(reducing.wire.cast.rounding) << 4 | reducing.input.format.id << 8;
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | static_cast<int64_t>(reducing.wire.cast.rounding) << 4 |
+       reducing.input.format.id << 8 | reducing.site << 20) ^
+      agreed_factor(reducing.factor);
   return {reducing.operation, reducing.wire.format.id, reducing.input.rows, reducing.input.columns, choice};
 }
 
@@ -45,7 +47,8 @@ class WireRun {
     std::vector<Bytes> incoming(static_cast<size_t>(ranks_), mine);
     for (size_t q = 0; q < incoming.size(); ++q) {
       const bool is_mine = static_cast<int32_t>(q) == engine_.rank();
-      if (!is_mine) LPT_TRY(take_room({reducing_.shares[q]}, incoming[q]));
+      const int64_t bytes = lay_out_parcel(wire_, {reducing_.shares[q]}, nullptr).bytes;
+      if (!is_mine) LPT_TRY(take_room(worker_, engine_, bytes, incoming[q]));
     }
     const std::vector<Bytes> outgoing(static_cast<size_t>(ranks_), mine);
     const Settled settled(engine_);
@@ -66,19 +69,12 @@ class WireRun {
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  // Room for what comes from another rank; none where it is read in its memory.
-  Status take_room(const std::vector<Range> &ranges, Bytes &out_bytes) {
-    out_bytes = {nullptr, lay_out_parcel(wire_, ranges, nullptr).bytes};
-    if (engine_.shares_memory()) return {};
-    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
-  }
-
   // Room for as much from every rank as this one has.
   Status take_incoming(const Bytes &mine, std::vector<Bytes> &out_incoming) {
     out_incoming.assign(static_cast<size_t>(ranks_), mine);
     for (int32_t q = 0; q < ranks_; ++q) {
-      if (q == engine_.rank() || engine_.shares_memory()) continue;
-      LPT_TRY(worker_.arena->take(static_cast<size_t>(mine.count), &out_incoming[static_cast<size_t>(q)].data));
+      if (q == engine_.rank()) continue;
+      LPT_TRY(take_room(worker_, engine_, mine.count, out_incoming[static_cast<size_t>(q)]));
     }
     return {};
   }

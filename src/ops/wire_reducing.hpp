@@ -13,6 +13,7 @@ struct WireReducing {
   double factor;
   const Row<ReduceRequest> *row, *row_to_f32;  // sums of f32 in the tensor's own format, and as they are
   std::vector<Range> shares;                   // of each rank, in elements of the input
+  int64_t site;                                // as in Reducing
 };
 
 // Bytes that a tensor takes on the wire.

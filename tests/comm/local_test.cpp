@@ -95,6 +95,15 @@ TEST_P(LocalFaults, AnotherSizeIsFound) {
   });
 }
 
+TEST_P(LocalFaults, AnotherFactorIsFound) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
+    const Tensor both = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    options.factor = self.rank == 0 ? 0.5 : 0.25;
+    EXPECT_EQ(LPT_MISMATCH, lpt_all_reduce(self.context, self.comm, both.get(), &options, both.get(), nullptr));
+  });
+}
+
 TEST_P(LocalFaults, AnotherFormatIsFound) {
   run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &) {
     const Tensor both = make_tensor(self.context, self.rank == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, 4, 4);

@@ -40,11 +40,4 @@ inline bool is_same(const Rank &self, const Tensor &tensor) {
   return is_same == 1;
 }
 
-inline uint16_t bf16_of(float number) {  // to nearest even; finite
-  uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  const uint32_t rest = bits & 0xFFFF, high = bits >> 16;
-  return static_cast<uint16_t>(high + ((rest > 0x8000 || (rest == 0x8000 && (high & 1) != 0)) ? 1 : 0));
-}
-
 }  // namespace lpt::test

@@ -50,6 +50,26 @@ inline std::vector<float> numbers_of(int32_t rank, uint64_t place, int64_t count
   return draw(random, Values::kNormal, count);
 }
 
+inline std::vector<std::vector<float>> numbers_of_all(int32_t ranks, uint64_t place, int64_t count) {
+  std::vector<std::vector<float>> all;
+  for (int32_t q = 0; q < ranks; ++q) all.push_back(numbers_of(q, place, count));
+  return all;
+}
+
+// As ranks are added: in their order.
+inline float sum_of(const std::vector<std::vector<float>> &all, size_t i) {
+  float sum = all[0][i];
+  for (size_t q = 1; q < all.size(); ++q) sum += all[q][i];
+  return sum;
+}
+
+inline uint16_t bf16_of(float number) {  // to nearest even; finite
+  uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  const uint32_t rest = bits & 0xFFFF, high = bits >> 16;
+  return static_cast<uint16_t>(high + ((rest > 0x8000 || (rest == 0x8000 && (high & 1) != 0)) ? 1 : 0));
+}
+
 // The same, rounded to bf16 by cutting the lower half.
 inline std::vector<uint16_t> halves_of(const std::vector<float> &numbers) {
   std::vector<uint16_t> halves;

@@ -20,20 +20,8 @@ std::vector<Number> expected_of(const std::vector<std::vector<Number>> &all, int
   return expected;
 }
 
-float sum_of(const std::vector<std::vector<float>> &all, size_t i) {
-  float sum = all[0][i];
-  for (size_t q = 1; q < all.size(); ++q) sum += all[q][i];
-  return sum;
-}
-
-std::vector<std::vector<float>> floats_of_all(int32_t ranks, uint64_t place, int64_t count) {
-  std::vector<std::vector<float>> all;
-  for (int32_t q = 0; q < ranks; ++q) all.push_back(numbers_of(q, place, count));
-  return all;
-}
-
 void adds_shared_and_scales_private(const Rank &self) {
-  const auto all = floats_of_all(self.ranks, 41, kRows * kHidden);
+  const auto all = numbers_of_all(self.ranks, 41, kRows * kHidden);
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
   for (const int64_t shared : {0, 1, 31, 45, 64, 89, 90}) {
     const PartialPlan plan = make_plan(self, kHidden, shared);
@@ -51,7 +39,7 @@ void adds_shared_and_scales_private(const Rank &self) {
 // Every rank has rows of its own width, and what lies beside them stays.
 void keeps_what_lies_beside_its_columns(const Rank &self) {
   const int64_t stride = kHidden + 7 * (self.rank % 3), to_stride = kHidden + 5;
-  const auto all = floats_of_all(self.ranks, 42, kRows * kHidden);
+  const auto all = numbers_of_all(self.ranks, 42, kRows * kHidden);
   const PartialPlan plan = make_plan(self, kHidden, 50);
   std::vector<float> from(static_cast<size_t>(kRows * stride), 5.0f), to(static_cast<size_t>(kRows * to_stride), 7.0f);
   for (int64_t r = 0; r < kRows; ++r) {
@@ -77,7 +65,7 @@ void keeps_what_lies_beside_its_columns(const Rank &self) {
 void rounds_halves_once(const Rank &self) {
   const int64_t shared = 40;
   std::vector<std::vector<float>> all;
-  for (const auto &numbers : floats_of_all(self.ranks, 43, kRows * kHidden)) {
+  for (const auto &numbers : numbers_of_all(self.ranks, 43, kRows * kHidden)) {
     std::vector<float> rounded;
     for (const uint16_t half : halves_of(numbers)) rounded.push_back(float_of_bits(static_cast<uint32_t>(half) << 16));
     all.push_back(rounded);
@@ -302,7 +290,7 @@ void sends_what_the_plan_says(const Rank &self) {
 }
 
 void flies_while_the_caller_goes_on(const Rank &self) {
-  const auto all = floats_of_all(self.ranks, 49, kRows * kHidden);
+  const auto all = numbers_of_all(self.ranks, 49, kRows * kHidden);
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
   for (const int64_t shared : {int64_t{0}, int64_t{45}, kHidden}) {
     const PartialPlan plan = make_plan(self, kHidden, shared);
@@ -320,7 +308,7 @@ void flies_while_the_caller_goes_on(const Rank &self) {
 }
 
 void takes_other_scales(const Rank &self) {
-  const auto all = floats_of_all(self.ranks, 50, kRows * kHidden);
+  const auto all = numbers_of_all(self.ranks, 50, kRows * kHidden);
   const std::pair<lpt_partial_scale, float> rules[] = {{LPT_PARTIAL_SCALE_ONE, 1.0f},
                                                        {LPT_PARTIAL_SCALE_CUSTOM, -0.3f}};
   for (const auto &[rule, scale] : rules) {
@@ -404,6 +392,21 @@ void sends_what_its_wires_are(const Rank &self) {
   }
 }
 
+void finds_passes_that_differ_on_a_wire(const Rank &self) {
+  if (self.ranks == 1) return;
+  constexpr int64_t kWideRows = 200;
+  std::vector<float> mine(kWideRows * kHidden, 1.0f);
+  const Tensor both = wrap(self.context, mine, kWideRows, kHidden);
+  lpt_comm *raw = nullptr;
+  ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
+  const Comm part(raw);
+  const Rank there{self.context, part.get(), self.rank, self.ranks};
+  lpt_partial_options options = options_of(there, kHidden, 44);
+  options.forward_wire = options.backward_wire = LPT_FORMAT_INT8_1X32;
+  const lpt_pass pass = self.rank == 0 ? LPT_PASS_FORWARD : LPT_PASS_BACKWARD;
+  EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, options), pass, both, both));
+}
+
 void refuses_what_does_not_fit(const Rank &self) {
   const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
   const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
@@ -470,6 +473,7 @@ std::vector<Case> partial_cases() {
           {"TakesOtherScales", takes_other_scales},
           {"ScalesWeightsInstead", scales_weights_instead},
           {"FindsPlansThatDiffer", finds_plans_that_differ},
+          {"FindsPassesThatDifferOnAWire", finds_passes_that_differ_on_a_wire},
           {"FindsPassesThatDiffer", finds_passes_that_differ},
           {"SendsWhatItsWiresAre", sends_what_its_wires_are},
           {"RefusesWhatDoesNotFit", refuses_what_does_not_fit}};

@@ -8,25 +8,6 @@ namespace {
 
 constexpr int64_t kCounts[] = {0, 1, 31, 32, 33, 1000, 70001};
 
-float sum_of(const std::vector<std::vector<float>> &all, size_t i) {
-  float sum = all[0][i];
-  for (size_t q = 1; q < all.size(); ++q) sum += all[q][i];
-  return sum;
-}
-
-std::vector<std::vector<float>> numbers_of_all(int32_t ranks, uint64_t place, int64_t count) {
-  std::vector<std::vector<float>> all;
-  for (int32_t q = 0; q < ranks; ++q) all.push_back(numbers_of(q, place, count));
-  return all;
-}
-
-uint16_t bf16_of(float number) {  // to nearest even; finite
-  uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  const uint32_t rest = bits & 0xFFFF, high = bits >> 16;
-  return static_cast<uint16_t>(high + ((rest > 0x8000 || (rest == 0x8000 && (high & 1) != 0)) ? 1 : 0));
-}
-
 float float_of(uint16_t half) { return float_of_bits(static_cast<uint32_t>(half) << 16); }
 
 void adds_in_the_order_of_ranks(const Rank &self) {

@@ -94,12 +94,6 @@ Numbers reduced(lpt_context *context, const Plan &plan, const std::vector<Number
   return result;
 }
 
-std::vector<Numbers> numbers_of_all(int32_t ranks, uint64_t place, int64_t count) {
-  std::vector<Numbers> all;
-  for (int32_t q = 0; q < ranks; ++q) all.push_back(numbers_of(q, place, count));
-  return all;
-}
-
 int64_t bytes_on_wire(lpt_format wire, int64_t count) {
   if (count == 0) return 0;
   const lpt_format_description parts = describe(wire);

@@ -48,8 +48,6 @@ Numbers reduced_share(lpt_context *context, const Plan &plan, const std::vector<
 // What every rank gets.
 Numbers reduced(lpt_context *context, const Plan &plan, const std::vector<Numbers> &all);
 
-std::vector<Numbers> numbers_of_all(int32_t ranks, uint64_t place, int64_t count);
-
 // Bytes of `count` numbers on a wire, in shares that begin and end at the edges.
 int64_t bytes_on_wire(lpt_format wire, int64_t count);
 
