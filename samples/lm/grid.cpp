@@ -79,4 +79,20 @@ std::vector<OwnRank> make_local_ranks(const Grid &grid, int64_t width, const Syn
   return ranks;
 }
 
+std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchrony &synchrony) {
+  Context context = make_context(1);
+  lpt_comm *whole = nullptr;
+  check(context.get(), lpt_comm_create_mpi(context.get(), nullptr, nullptr, &whole));
+  const Comm owner(whole);
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  check(context.get(), lpt_comm_read(context.get(), whole, &values));
+  if (values.rank_count != grid.ranks()) {
+    throw Error(
+        fmt::format("the MPI job has {} processes, expected --tp x --dp = {}", values.rank_count, grid.ranks()));
+  }
+  std::vector<OwnRank> ranks;
+  ranks.push_back(make_rank(std::move(context), owner, values.rank, grid, width, synchrony));
+  return ranks;
+}
+
 }  // namespace lm

@@ -31,4 +31,7 @@ struct OwnRank {
 // All ranks of the grid as threads of this process. Each wants a trainer on a thread of its own.
 std::vector<OwnRank> make_local_ranks(const Grid &grid, int64_t width, const Synchrony &synchrony);
 
+// This process's rank in an MPI job of as many processes. Throws Error if the job has another size.
+std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchrony &synchrony);
+
 }  // namespace lm

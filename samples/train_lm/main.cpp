@@ -30,8 +30,10 @@ int main(int argument_count, char **arguments) {
     train_lm::Run run(options);
     run.train();
     const train_lm::Results results = run.results();
-    train_lm::write_results(options, results);
-    print(options, results);
+    if (run.is_first()) {
+      train_lm::write_results(options, results);
+      print(options, results);
+    }
     return 0;
   } catch (const std::exception &error) {
     fmt::print(stderr, "train_lm: {}\n", error.what());

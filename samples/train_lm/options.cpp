@@ -102,6 +102,8 @@ void declare_rest(CLI::App &app, Options &options) {
       ->capture_default_str();
   app.add_option("--stop-after", options.stop_after, "Stop after this step as if interrupted; 0: run to the end");
   app.add_option("--threads", options.threads, "Threads of each twin, and of each of its ranks")->capture_default_str();
+  app.add_option("--engine", options.engine, "Ranks are threads of this process (local), or processes of a job (mpi)")
+      ->capture_default_str();
   app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")
       ->capture_default_str();
   app.add_option("--temperature", options.temperature, "Of the sample")->capture_default_str();
@@ -130,6 +132,9 @@ void check_above_zero(const char *name, double value) {
 void check_ranks(const Options &options) {
   check_share("--sync", options.synced);
   synchrony_of(options);
+  if (options.engine != "local" && options.engine != "mpi") {
+    throw lm::Error(fmt::format("--engine is {}, expected local or mpi", options.engine));
+  }
   if (options.grid.ranks() > 64) {
     throw lm::Error(fmt::format("--tp x --dp is {}, expected at most 64", options.grid.ranks()));
   }

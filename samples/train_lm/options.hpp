@@ -28,6 +28,7 @@ struct Options {
   int64_t checkpoint_every = 100;
   int64_t stop_after = 0;  // 0: run to the end
   int32_t threads = 1;     // per twin and rank
+  std::string engine = "local";
   int64_t sample_bytes = 320;
   double temperature = 0.8;
   bool is_quiet = false;

@@ -17,8 +17,6 @@ namespace {
 
 constexpr const char *kTwin = "f32";
 
-constexpr const char *kCheckpoint = "/checkpoint.bin";
-
 // What ranks lose to each other: sums of some channels only, or in few bits.
 bool is_in_part(const Options &options) {
   return options.grid.tensor > 1 && (options.synced < 1.0 || !options.wire.empty());
@@ -45,9 +43,9 @@ int64_t slowest(std::span<const lm::Standing> standings) {
 }  // namespace
 
 Run::Run(const Options &options) : options_(options), text_(lm::ByteText::read(options.data)) {
-  synchrony_of(options);  // a wire that is none is an error, used or not
+  const lm::Synchrony synchrony = synchrony_of(options);
   if (is_in_part(options)) {
-    add_twin(fmt::format("{} in part", options.recipe), options.recipe, synchrony_of(options));
+    add_twin(fmt::format("{} in part", options.recipe), options.recipe, synchrony);
     if (!options.has_no_twin) {
       add_twin(fmt::format("{} in step", options.recipe), options.recipe, {});
     }
@@ -77,7 +75,9 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
   const bool has_own_state = !is_twin || is_in_part(options_);
   const lm::Precision precision = lm::precision_of(recipe, has_own_state ? options_.state : "", options_.method);
   const int64_t width = options_.train.shape.width;
-  twins_.push_back({name, recipe, lm::make_local_ranks(options_.grid, width, synchrony)});
+  twins_.push_back({name, recipe,
+                    options_.engine == "mpi" ? lm::make_mpi_rank(options_.grid, width, synchrony)
+                                             : lm::make_local_ranks(options_.grid, width, synchrony)});
   for (const lm::OwnRank &rank : twins_.back().ranks) {
     trainers_.push_back(
         std::make_unique<lm::Trainer>(settings, precision, text_, options_.threads, rank.parallel(options_.grid)));
@@ -90,6 +90,23 @@ std::string Run::prefix_of(size_t trainer) const {
   const Twin &twin = twins_[trainer / ranks];
   const lm::OwnRank &rank = twin.ranks[trainer % ranks];
   return options_.grid.ranks() == 1 ? twin.name : fmt::format("{}/rank{}", twin.name, rank.index);
+}
+
+// The user names that of the first process.
+std::string Run::own_checkpoint(const std::string &path) const {
+  constexpr std::string_view kFirst = "_0.bin";
+  const int64_t index = twins_.front().ranks.front().index;
+  if (options_.engine == "local" || index == 0 || !path.ends_with(kFirst)) {
+    return path;
+  }
+  return fmt::format("{}_{}.bin", path.substr(0, path.size() - kFirst.size()), index);
+}
+
+// Processes of a job have one each.
+std::string Run::checkpoint() const {
+  const bool is_alone = options_.engine == "local";
+  return options_.out +
+         (is_alone ? "/checkpoint.bin" : fmt::format("/checkpoint_{}.bin", twins_.front().ranks.front().index));
 }
 
 int64_t Run::last_step() const {
@@ -107,7 +124,7 @@ void Run::train() {
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  lm::Progress progress(last_step(), first, options_.is_quiet);
+  lm::Progress progress(last_step(), first, options_.is_quiet || !is_first());
   std::vector<std::string> names;
   for (const Twin &twin : twins_) {
     names.push_back(twin.name);
@@ -131,11 +148,11 @@ void Run::save_checkpoint() const {
   for (size_t i = 0; i < trainers_.size(); ++i) {
     trainers_[i]->save(archive, prefix_of(i));
   }
-  archive.write(options_.out + kCheckpoint);
+  archive.write(checkpoint());
 }
 
 void Run::load_checkpoint() {
-  const lm::ArchiveReader archive(options_.resume);
+  const lm::ArchiveReader archive(own_checkpoint(options_.resume));
   if (archive.get_numbers<uint64_t>("text") != std::vector<uint64_t>{text_.fingerprint()}) {
     throw lm::Error(fmt::format("{} is not the text that the checkpoint was trained on", options_.data));
   }

@@ -21,8 +21,11 @@ class Run {
   // Trains to the end or to where the options stop it, with a checkpoint every so many steps and at the end.
   void train();
 
-  // What came of it, with the sampled text.
+  // What came of it, with the sampled text. All processes of a job ask.
   Results results();
+
+  // Whether this process writes and tells: one of a job does.
+  bool is_first() const { return twins_.front().ranks.front().index == 0; }
 
  private:
   // A model, its precision, and its ranks in this process.
@@ -34,6 +37,8 @@ class Run {
   void add_twin(const std::string &name, const std::string &recipe, const lm::Synchrony &synchrony);
   lm::Trainer &first_trainer(size_t twin) const { return *trainers_[twin * twins_.front().ranks.size()]; }
   std::string prefix_of(size_t trainer) const;
+  std::string checkpoint() const;
+  std::string own_checkpoint(const std::string &path) const;
 
   int64_t steps_done() const { return trainers_.front()->steps_done(); }
   int64_t last_step() const;
