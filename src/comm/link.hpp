@@ -17,6 +17,7 @@ class Link {
   ~Link() { table_->close(link_); }
 
   const char *name() const { return table_->name; }
+  bool copies_sends() const { return table_->copies_sends != 0; }
 
   // NULL comes out for color -1.
   Status split(int32_t color, int32_t rank, int32_t ranks, std::unique_ptr<Link> &out_link) {

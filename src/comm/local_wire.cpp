@@ -104,7 +104,7 @@ int32_t split(void *link, int32_t color, int32_t rank, int32_t ranks, void **out
 }
 
 constexpr lpt_wire_table kTable{
-    LPT_WIRE_ABI, sizeof(lpt_wire_table), "local messages", nullptr, split, send, receive, test, abandon, close};
+    LPT_WIRE_ABI, sizeof(lpt_wire_table), "local messages", 1, 0, nullptr, split, send, receive, test, abandon, close};
 
 }  // namespace
 

@@ -181,7 +181,8 @@ Status MessageEngine::wait(const Deadline &deadline, uint64_t turn, const Step &
     if (is_there) return {};
     LPT_TRY(seen);
     if (deadline.is_over()) return Status(LPT_TIMEOUT, "out of time");
-    patience.rest(are_bytes_under_way());
+    // Bytes of a wire that copies them do not move as we look.
+    patience.rest(!post_.link().copies_sends() && are_bytes_under_way());
   }
 }
 
@@ -221,6 +222,7 @@ Status MessageEngine::announce(const Signature &signature, const Bytes *outgoing
     if (mine.data != summed || mine.count != letter.bytes) letter.checksum = sum_of(mine);
     summed = mine.data;
     LPT_TRY(post_.announce(coming.from, letter, mine, coming.parcel));
+    if (post_.link().copies_sends()) LPT_TRY(post_.start(coming.from, coming.parcel, mine, Post::Keeping::kBorrowed));
   }
   return {};
 }
@@ -242,7 +244,10 @@ Status MessageEngine::advance_swap(Coming &coming, const Signature &signature, c
     const Letter letter = peer.swaps.front();
     peer.swaps.pop_front();
     LPT_TRY(check_swap(letter, signature, outgoing.count, coming.place.count));
-    LPT_TRY(post_.start(coming.from, coming.parcel, outgoing, Post::Keeping::kBorrowed));
+    // Not before: what was started to a rank that gives up can not be taken back, and its bytes are borrowed.
+    if (!post_.link().copies_sends()) {
+      LPT_TRY(post_.start(coming.from, coming.parcel, outgoing, Post::Keeping::kBorrowed));
+    }
     return collect(letter, coming);
   }
   if (!peer.has_left) return {};

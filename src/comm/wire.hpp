@@ -21,6 +21,8 @@ typedef struct lpt_wire_table {
   uint32_t abi;          // LPT_WIRE_ABI
   uint32_t struct_size;  // of the plugin's table
   const char *name;      // as lpt_comm_values tells it
+  int32_t copies_sends;  // 1: send() is done with its bytes on return
+  int32_t reserved;      // 0
 
   // The caller's end among the ranks of an MPI communicator; NULL: of all. Returns when all ranks have called it.
   int32_t (*open)(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,

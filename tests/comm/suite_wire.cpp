@@ -372,10 +372,23 @@ void refuses_what_no_wire_can_do(const Rank &self) {
   EXPECT_EQ(before.collectives, read(self).collectives);
 }
 
+// A cast that was told to stop would leave the other ranks waiting.
+void tells_no_progress(const Rank &self) {
+  const auto stop = [](void *, int64_t, int64_t) -> int32_t { return 1; };
+  ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, stop, nullptr)));
+  const std::vector<Numbers> all = numbers_of_all(self.ranks, 110, 5000);
+  Plan plan;
+  plan.wire = LPT_FORMAT_INT8_ROW;
+  plan.algorithm = LPT_REDUCE_ALGORITHM_TWO_SHOT;
+  EXPECT_TRUE(are_same(reduced(make_context().get(), plan, all), all_reduced(self, plan, of(self, all))));
+  ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, nullptr, nullptr)));
+}
+
 }  // namespace
 
 std::vector<Case> wire_cases() {
-  return {{"CastsSharesAsQuantizeDoes", casts_shares_as_quantize_does},
+  return {{"TellsNoProgress", tells_no_progress},
+          {"CastsSharesAsQuantizeDoes", casts_shares_as_quantize_does},
           {"CastsPiecesOfLongShares", casts_pieces_of_long_shares},
           {"DrawsBitsOfTheWholeTensor", draws_bits_of_the_whole_tensor},
           {"ReducesByAWireAsAsked", reduces_by_a_wire_as_asked},

@@ -168,7 +168,7 @@ int32_t test(void *, void *request, int32_t *out_is_done, char *error, size_t er
 void close(void *link) { delete static_cast<MpiLink *>(link); }
 
 constexpr lpt_wire_table kTable{
-    LPT_WIRE_ABI, sizeof(lpt_wire_table), LPT_MPI_NAME, open, split, send, receive, test, abandon, close};
+    LPT_WIRE_ABI, sizeof(lpt_wire_table), LPT_MPI_NAME, 0, 0, open, split, send, receive, test, abandon, close};
 
 }  // namespace
 
