@@ -38,6 +38,19 @@ void Line::copy_from(const Range &range, const void *run) const {
   });
 }
 
+MatrixView Line::place_of(const Range &range, std::byte *scratch) const {
+  return is_run(range) ? run(range) : dense_view(view_.format.id, scratch, 1, range.count());
+}
+
+MatrixView Line::gathered(const Range &range, std::byte *scratch) const {
+  if (!is_run(range)) copy_to(range, scratch);
+  return place_of(range, scratch);
+}
+
+void Line::settle(const Range &range, const MatrixView &place) const {
+  if (!is_run(range)) copy_from(range, place.data);
+}
+
 std::vector<Spot> spots_of(const std::vector<Range> &ranges, int64_t length) {
   std::vector<Spot> spots;
   for (size_t share = 0; share < ranges.size(); ++share) {

@@ -28,6 +28,13 @@ class Line {
   void copy_to(const Range &range, void *run) const;
   void copy_from(const Range &range, const void *run) const;
 
+  // The range side by side: where it lies, or copied to `scratch`.
+  MatrixView gathered(const Range &range, std::byte *scratch) const;
+
+  // Where a range may be written side by side, there or in `scratch`; settle() brings it from there.
+  MatrixView place_of(const Range &range, std::byte *scratch) const;
+  void settle(const Range &range, const MatrixView &place) const;
+
  private:
   template <typename Copy>
   void for_rows(const Range &range, const Copy &copy) const;

@@ -84,10 +84,8 @@ class SignsRun {
                      [&](const Spot &spot, std::byte *scratch) {
                        const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
                        const Range range{begin, begin + spot.count};
-                       const bool is_run = line.is_run(range);
-                       if (!is_run) line.copy_to(range, scratch);
-                       const void *const from = is_run ? line.run(range).data : scratch;
-                       add_numbers(static_cast<const float *>(from), spot.count, reducing_.worker_error + begin);
+                       const auto *const from = static_cast<const float *>(line.gathered(range, scratch).data);
+                       add_numbers(from, spot.count, reducing_.worker_error + begin);
                      });
   }
 
@@ -125,16 +123,15 @@ class SignsRun {
 
   Status write_output(const std::vector<Bytes> &incoming) {
     const Line line(reducing_.output);
-    return for_spots(worker_, spots_of(reducing_.shares, kPiece), kPiece * kScaleBytes,
-                     [&](const Spot &spot, std::byte *scratch) {
-                       const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
-                       const Range range{begin, begin + spot.count};
-                       const bool is_run = line.is_run(range);
-                       void *const to = is_run ? line.run(range).data : scratch;
-                       const Message theirs{incoming[spot.share].data};
-                       scale_signs(theirs.signs_from(spot.begin), theirs.scale(), spot.count, static_cast<float *>(to));
-                       if (!is_run) line.copy_from(range, to);
-                     });
+    return for_spots(
+        worker_, spots_of(reducing_.shares, kPiece), kPiece * kScaleBytes, [&](const Spot &spot, std::byte *scratch) {
+          const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
+          const Range range{begin, begin + spot.count};
+          const MatrixView place = line.place_of(range, scratch);
+          const Message theirs{incoming[spot.share].data};
+          scale_signs(theirs.signs_from(spot.begin), theirs.scale(), spot.count, static_cast<float *>(place.data));
+          line.settle(range, place);
+        });
   }
 
   Context &worker_;

@@ -83,11 +83,6 @@ class WireRun {
   Status cast_input(const std::vector<Range> &ranges, const std::vector<MatrixView> &targets) {
     const Line line(reducing_.input);
     const RandomSource draws = first_draws(wire_, engine_.rank());
-    const auto source_of = [&](const Range &range, std::byte *scratch) {
-      if (line.is_run(range)) return line.run(range);
-      line.copy_to(range, scratch);
-      return dense_view(reducing_.input.format.id, scratch, 1, range.count());
-    };
     if (wire_.is_whole) {
       for (size_t q = 0; q < ranges.size(); ++q) {
         const Arena::Mark mark = worker_.arena->mark();
@@ -95,7 +90,7 @@ class WireRun {
         if (!line.is_run(ranges[q])) {
           LPT_TRY(worker_.arena->take(static_cast<size_t>(line.bytes(ranges[q].count())), &scratch));
         }
-        LPT_TRY(cast_share(worker_, wire_, source_of(ranges[q], scratch), targets[q], draws, ranges[q].begin));
+        LPT_TRY(cast_share(worker_, wire_, line.gathered(ranges[q], scratch), targets[q], draws, ranges[q].begin));
         worker_.arena->give_back(mark);
       }
       return {};
@@ -103,7 +98,7 @@ class WireRun {
     const int64_t piece = piece_of(wire_, kPiece);
     return for_spots(worker_, spots_of(ranges, piece), line.bytes(piece), [&](const Spot &spot, std::byte *scratch) {
       const int64_t begin = ranges[spot.share].begin + spot.begin;
-      cast_piece(wire_, source_of({begin, begin + spot.count}, scratch),
+      cast_piece(wire_, line.gathered({begin, begin + spot.count}, scratch),
                  cut_columns(targets[spot.share], spot.begin, spot.count), draws, begin);
     });
   }
@@ -168,10 +163,9 @@ class WireRun {
                      [&](const Spot &spot, std::byte *scratch) {
                        const int64_t begin = ranges[spot.share].begin + spot.begin - first;
                        const Range range{begin, begin + spot.count};
-                       const bool is_run = line.is_run(range);
-                       void *const target = is_run ? line.run(range).data : result_of(scratch);
-                       add_spot(sources, spot, *reducing_.row, reducing_.output.format.id, scratch, target);
-                       if (!is_run) line.copy_from(range, target);
+                       const MatrixView place = line.place_of(range, result_of(scratch));
+                       add_spot(sources, spot, *reducing_.row, reducing_.output.format.id, scratch, place.data);
+                       line.settle(range, place);
                      });
   }
 
@@ -203,11 +197,9 @@ class WireRun {
                      [&](const Spot &spot, std::byte *scratch) {
                        const int64_t begin = reducing_.shares[spot.share].begin + spot.begin;
                        const Range range{begin, begin + spot.count};
-                       const bool is_run = line.is_run(range);
-                       const MatrixView target =
-                           is_run ? line.run(range) : dense_view(reducing_.output.format.id, scratch, 1, spot.count);
-                       wire_.to_own->run({cut_columns(shares[spot.share], spot.begin, spot.count), target});
-                       if (!is_run) line.copy_from(range, scratch);
+                       const MatrixView place = line.place_of(range, scratch);
+                       wire_.to_own->run({cut_columns(shares[spot.share], spot.begin, spot.count), place});
+                       line.settle(range, place);
                      });
   }
 
