@@ -9,8 +9,8 @@
 
 namespace lpt {
 
-// The table of the plugin at a path. A plugin stays loaded.
-Status open_plugin(const std::string &path, const lpt_wire_table **out_table);
+// The table of the plugin at a path.
+Status open_mpi(const std::string &path, const lpt_wire_table **out_table);
 
 // The file that LPT_PLUGIN_PATH names; else LPT_MPI decides; else who launched this process; else the first that opens.
 Status find_mpi(const lpt_wire_table **out_table);

@@ -1,0 +1,23 @@
+// Plugins: libraries that are opened on demand, found where LPT_PLUGIN_PATH tells, or beside the library.
+#pragma once
+
+#include <string>
+
+#include "src/base/status.hpp"
+
+namespace lpt {
+
+// NULL if it is not set, or empty.
+const char *variable(const char *name);
+
+bool is_folder(const std::string &path);
+
+// Where a plugin's file lies: in the folder that LPT_PLUGIN_PATH names, which may lack one that lies beside the library.
+std::string plugin_path(const char *file);
+
+Status plugin_refused(const std::string &path, const std::string &why);
+
+// Opens the library at a path, and finds the one symbol of a plugin. A plugin stays loaded.
+Status open_plugin(const std::string &path, void **out_entry);
+
+}  // namespace lpt
