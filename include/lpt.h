@@ -40,6 +40,13 @@
  * Every size works; nothing must be padded. Unless said otherwise outputs may not overlap inputs or each other, and a
  * row's elements are adjacent (stride 1 along the last axis).
  *
+ * @section devices Devices
+ * A context works on one device: the processor, or a GPU whose plugin is opened when the first context asks for it. What a
+ * context makes lies in its device's memory, and what it wraps must lie there; an operation takes tensors of its context's
+ * device, and refuses where that device has no kernel. lpt_tensor_copy() goes from one memory to the other. On a GPU an
+ * operation queues its work on the context's stream and returns: outputs are ready, and memory may be used again, when the
+ * stream has come there. What goes wrong then is told by a later call, lpt_context_synchronize() at the latest.
+ *
  * @section rounding Rounding
  * A cast multiplies once in f32 by the inverse scale and rounds once. Stochastic rounding takes its bits from
  * lpt_random: the bits belong to the element's place, so they depend neither on threads nor on how a tensor is split.
@@ -111,7 +118,8 @@ enum lpt_status_values {
   LPT_CANCELLED = 6,        /**< The progress callback asked for it; outputs hold parts of the result. */
   LPT_ABORTED = 7,          /**< Another rank has left or given up; the text names it. Outputs may hold parts. */
   LPT_TIMEOUT = 8,          /**< Another rank did not come in time; the text names those that are missing. */
-  LPT_MISMATCH = 9          /**< Ranks do not agree about a collective, or bytes were damaged on their way. */
+  LPT_MISMATCH = 9,         /**< Ranks do not agree about a collective, or bytes were damaged on their way. */
+  LPT_WORK_FAILED = 10 /**< A device failed, at this call or at work queued before; the text has its driver's words. */
 };
 
 /**
@@ -120,6 +128,54 @@ enum lpt_status_values {
  * @return a static string such as "invalid argument"; "unknown status" for a number that is none.
  */
 LPT_API const char *lpt_status_string(lpt_status status);
+
+/* ---------------------------------------------------------------- devices ------------------------------------------ */
+
+/** @brief A kind of device; one of lpt_device_values. */
+typedef int32_t lpt_device;
+
+/** @brief Values of lpt_device. */
+enum lpt_device_values {
+  LPT_DEVICE_CPU = 0, /**< The processor; always there, with index 0 alone. */
+  LPT_DEVICE_CUDA = 1 /**< GPUs of NVIDIA, by the plugin liblpt_cuda.so; an index counts those that CUDA shows. */
+};
+
+/** @brief What one device is, and whether contexts can work on it. */
+typedef struct lpt_device_description {
+  size_t struct_size;       /**< sizeof(lpt_device_description) of the caller. */
+  lpt_device device;        /**< Its kind. */
+  int32_t index;            /**< Which one of its kind. */
+  int32_t count;            /**< How many of its kind there are. */
+  int32_t is_usable;        /**< 1: a context can be created for it. */
+  int32_t capability_major; /**< Of a GPU: its compute capability. */
+  int32_t capability_minor; /**< The same after the dot. */
+  int32_t processor_count;  /**< Multiprocessors of a GPU; cores that this process may use. */
+  int32_t reserved;         /**< 0. */
+  int64_t memory_bytes;     /**< Memory of its own. */
+  char name[128];           /**< As its driver tells it. */
+  char reason[512];         /**< Why it is not usable; "" where it is. */
+} lpt_device_description;
+
+/** @brief Defaults of lpt_device_description. */
+#define LPT_DEVICE_DESCRIPTION_INIT \
+  { sizeof(lpt_device_description), LPT_DEVICE_CPU, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
+
+/**
+ * @brief Writes the defaults of LPT_DEVICE_DESCRIPTION_INIT.
+ * @param description written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_device_description_init(lpt_device_description *description, size_t struct_size);
+
+/**
+ * @brief Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of
+ *        the driver or of the system that did not find the plugin.
+ * @param device one of lpt_device_values.
+ * @param index at least 0.
+ * @param out_description its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_device_describe(lpt_device device, int32_t index, lpt_device_description *out_description);
 
 /* ---------------------------------------------------------------- context ------------------------------------------ */
 
@@ -187,11 +243,16 @@ typedef struct lpt_context_options {
   void *parallel_for_user;                /**< First argument of `parallel_for`. */
   char *error_text;                       /**< Receives the reason when lpt_context_create() fails; may be NULL. */
   size_t error_text_bytes;                /**< Room at `error_text`. */
+  lpt_device device;                      /**< Where the context works. */
+  int32_t device_index;                   /**< Which device of this kind; 0 for the processor. */
 } lpt_context_options;
 
 /** @brief Defaults of lpt_context_options. */
-#define LPT_CONTEXT_OPTIONS_INIT \
-  { sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+#define LPT_CONTEXT_OPTIONS_INIT                                                                                      \
+  {                                                                                                                   \
+    sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, \
+        LPT_DEVICE_CPU, 0                                                                                             \
+  }
 
 /**
  * @brief Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
@@ -204,8 +265,8 @@ LPT_API void lpt_context_options_init(lpt_context_options *options, size_t struc
  * @brief Creates a context. Threads start with the first operation that wants them.
  * @param options NULL for the defaults.
  * @param out_context returned; destroy with lpt_context_destroy().
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks `isa`; LPT_OUT_OF_MEMORY. The text of
- *         a failure goes to `options->error_text`.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks `isa`, or `device` is not usable;
+ *         LPT_OUT_OF_MEMORY. The text of a failure goes to `options->error_text`.
  */
 LPT_API lpt_status lpt_context_create(const lpt_context_options *options, lpt_context **out_context);
 
@@ -244,6 +305,25 @@ LPT_API lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the processor lacks it.
  */
 LPT_API lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa);
+
+/**
+ * @brief Changes the stream that work is queued on.
+ *
+ * Work that is queued already stays on the old stream, and is not waited for, save where the context's scratch memory is in
+ * use there: then the call waits.
+ *
+ * @param context of a GPU.
+ * @param stream a cudaStream_t of its device, borrowed until the next one is set; NULL: CUDA's default stream, as at first.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a context of the processor.
+ */
+LPT_API lpt_status lpt_context_set_stream(lpt_context *context, void *stream);
+
+/**
+ * @brief Waits until the context's stream has done all that is queued on it. For the processor nothing ever is.
+ * @param context the context.
+ * @return LPT_OK; LPT_WORK_FAILED.
+ */
+LPT_API lpt_status lpt_context_synchronize(lpt_context *context);
 
 /**
  * @brief Changes where the log goes.
@@ -538,11 +618,13 @@ typedef struct lpt_tensor_description {
   int32_t reserved;       /**< 0. */
   const int64_t *extents; /**< `rank` extents. */
   const int64_t *strides; /**< `rank` strides in elements; NULL: dense, last axis fastest. */
+  lpt_device device;      /**< Where `data` lies, as lpt_tensor_describe() tells it; not looked at when wrapping. */
+  int32_t device_index;   /**< The same: which device of this kind. */
 } lpt_tensor_description;
 
 /** @brief Defaults of lpt_tensor_description. */
 #define LPT_TENSOR_DESCRIPTION_INIT \
-  { sizeof(lpt_tensor_description), LPT_FORMAT_NONE, NULL, 0, 0, NULL, NULL }
+  { sizeof(lpt_tensor_description), LPT_FORMAT_NONE, NULL, 0, 0, NULL, NULL, LPT_DEVICE_CPU, 0 }
 
 /**
  * @brief Writes the defaults of LPT_TENSOR_DESCRIPTION_INIT.
@@ -553,7 +635,7 @@ LPT_API void lpt_tensor_description_init(lpt_tensor_description *description, si
 
 /**
  * @brief Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
- * @param context whose allocator is used.
+ * @param context whose device it lies on. On the processor its allocator is used; on a GPU filling it is queued.
  * @param format any format; one with scales takes rank 2 or more.
  * @param rank 0 to 8.
  * @param extents `rank` numbers, none negative.
@@ -565,7 +647,7 @@ LPT_API lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, in
 
 /**
  * @brief Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
- * @param context the context.
+ * @param context the context. Of a GPU: the memory is that GPU's.
  * @param description a plain format; formats with scales are made with lpt_tensor_combine().
  * @param out_tensor returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
@@ -575,7 +657,7 @@ LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_descri
 
 /**
  * @brief Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
- * @param context the context.
+ * @param context the context. Of a GPU: the memory is that GPU's.
  * @param format a plain format.
  * @param data first element, aligned to its size; NULL: a tensor without data, for LPT_CHECK_ONLY.
  * @param rows at least 0.
@@ -643,6 +725,21 @@ LPT_API lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *t
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tensor, size_t *out_size_bytes);
+
+/**
+ * @brief Copies a tensor with all its parts: from one memory to another, or within one.
+ *
+ * Shapes    both have the same extents; strides may differ.
+ * Formats   both have the same; packed weights are not taken.
+ * Overlap   none.
+ *
+ * @param context its device, or the processor, is where source and target lie. On a GPU the copy is queued: memory of the
+ *        processor that takes part may be read or changed after lpt_context_synchronize().
+ * @param source borrowed.
+ * @param target written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_WORK_FAILED.
+ */
+LPT_API lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *source, lpt_tensor *target);
 
 /**
  * @brief Destroys a tensor. Memory that was wrapped is left alone.

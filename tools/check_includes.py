@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that includes only point downwards: api, ops, {kernels, comm}, {formats, backends}, base.
+"""Checks that includes only point downwards: {api, plugins}, ops, {kernels, comm}, {formats, backends}, base.
 
 Usage: check_includes.py [ROOT]
 
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-LEVELS = [{"api"}, {"ops"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
+LEVELS = [{"api", "plugins"}, {"ops"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".inc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)')

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "src/api/guard.hpp"
+#include "src/ops/device.hpp"
 
 using namespace lpt;
 
@@ -54,6 +55,14 @@ lpt_status lpt_context_set_threads(lpt_context *context, int32_t thread_count) {
 
 lpt_status lpt_context_set_isa(lpt_context *context, lpt_isa isa) {
   return guard(context, [&](Context &self) { return set_isa(self, isa); });
+}
+
+lpt_status lpt_context_set_stream(lpt_context *context, void *stream) {
+  return guard(context, [&](Context &self) { return set_stream(self, stream); });
+}
+
+lpt_status lpt_context_synchronize(lpt_context *context) {
+  return guard(context, [&](Context &self) { return self.queue.synchronize(); });
 }
 
 lpt_status lpt_context_set_progress(lpt_context *context, lpt_progress_function progress, void *progress_user) {

@@ -18,6 +18,7 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
     context->error.clear();
     context->choices.clear();
     context->arena->reset();
+    if (context->device_arena != nullptr) context->device_arena->reset();
     const Status status = body(*context);
     context->error = status.message();
     return status.code();

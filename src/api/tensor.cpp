@@ -17,20 +17,20 @@ lpt_status lpt_tensor_create(lpt_context *context, lpt_format format, int32_t ra
 }
 
 lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *description, lpt_tensor **out_tensor) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     lpt_tensor_description known = LPT_TENSOR_DESCRIPTION_INIT;
     if (description == nullptr) return invalid("description is NULL: expected what to wrap");
     LPT_TRY(read_options(description, "description", known));
     LPT_TRY(check_out(out_tensor, "out_tensor"));
-    return wrap_tensor(known, out_tensor);
+    return wrap_tensor(self, known, out_tensor);
   });
 }
 
 lpt_status lpt_matrix_wrap(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
                            int64_t row_stride, lpt_tensor **out_tensor) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_tensor, "out_tensor"));
-    return wrap_matrix(format, data, rows, columns, row_stride, out_tensor);
+    return wrap_matrix(self, format, data, rows, columns, row_stride, out_tensor);
   });
 }
 
@@ -67,8 +67,9 @@ lpt_status lpt_tensor_describe(lpt_context *context, const lpt_tensor *tensor,
                                lpt_tensor_description *out_description) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
-    const lpt_tensor_description values = {sizeof values,   tensor->format.id, tensor->data, tensor->rank, 0,
-                                           tensor->extents, tensor->strides};
+    const lpt_tensor_description values = {
+        sizeof values,   tensor->format.id, tensor->data,        tensor->rank,        0,
+        tensor->extents, tensor->strides,   tensor->device.kind, tensor->device.index};
     return write_values(values, "out_description", out_description);
   });
 }
@@ -79,6 +80,14 @@ lpt_status lpt_tensor_size(lpt_context *context, const lpt_tensor *tensor, size_
     LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
     *out_size_bytes = tensor_bytes(*tensor);
     return {};
+  });
+}
+
+lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(source, HandleKind::kTensor, "source"));
+    LPT_TRY(check_handle(target, HandleKind::kTensor, "target"));
+    return copy_tensor(self, *source, *target);
   });
 }
 

@@ -40,6 +40,8 @@ const char *lpt_status_string(lpt_status status) {
       return "timeout";
     case LPT_MISMATCH:
       return "mismatch";
+    case LPT_WORK_FAILED:
+      return "work failed";
     default:
       return "unknown status";
   }

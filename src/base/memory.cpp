@@ -43,6 +43,11 @@ Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t 
   return allocate(allocator, bytes, true, out);
 }
 
+Status allocate_uncleared(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
+                          std::shared_ptr<std::byte> &out) {
+  return allocate(allocator, bytes, false, out);
+}
+
 Status Arena::take(size_t bytes, std::byte **out) {
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < rounded) {

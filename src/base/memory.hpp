@@ -31,6 +31,10 @@ bool multiply(int64_t a, int64_t b, int64_t &out_product);
 // Zeroed bytes, freed when the last owner lets go.
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes, std::shared_ptr<std::byte> &out);
 
+// The same as they come.
+Status allocate_uncleared(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
+                          std::shared_ptr<std::byte> &out);
+
 // Scratch of one call: handed out in pieces, taken back all at once.
 class Arena {
  public:

@@ -1,5 +1,7 @@
 #include "src/ops/context.hpp"
 
+#include "src/ops/device.hpp"
+
 namespace lpt {
 namespace {
 
@@ -51,6 +53,7 @@ Status create_context(const lpt_context_options &options, Context **out_context)
   context->parallel_for_width = options.parallel_for_width;
   LPT_TRY(set_threads(*context, options.thread_count));
   LPT_TRY(set_isa(*context, options.isa));
+  LPT_TRY(open_device(*context, {options.device, options.device_index}));
   *out_context = context.release();
   return {};
 }

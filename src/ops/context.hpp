@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lpt.h"
+#include "src/backends/queue.hpp"
 #include "src/base/cpu.hpp"
 #include "src/base/memory.hpp"
 #include "src/base/parallel.hpp"
@@ -55,6 +56,9 @@ struct lpt_context {
   std::shared_ptr<const lpt::Allocator> allocator;
   std::unique_ptr<lpt::ThreadPool> pool;
   std::unique_ptr<lpt::Arena> arena;
+  lpt::Queue queue;                                        // of the device where it works
+  std::shared_ptr<const lpt::Allocator> device_allocator;  // of a GPU; NULL: the processor
+  std::unique_ptr<lpt::Arena> device_arena;                // likewise: scratch that kernels see
   lpt::Profile profile;
   std::string error;
   std::vector<lpt::Choice> choices;  // of the call at hand or the last one

@@ -11,9 +11,9 @@ namespace {
 Status check_call(const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
                   Product &out_common) {
   LPT_TRY(check_gemm_options(options, out_common));
-  LPT_TRY(check_live(a, "a"));
-  LPT_TRY(check_live(b, "b"));
-  return check_live(c, "c");
+  LPT_TRY(check_tensor(a, "a"));
+  LPT_TRY(check_tensor(b, "b"));
+  return check_tensor(c, "c");
 }
 
 bool do_axes_fold(const Tensor &tensor) {

@@ -66,14 +66,9 @@ Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
   return unsupported("outlier_threshold is %g: %s takes 0", options.outlier_threshold, call);
 }
 
-Status check_live(const Tensor *tensor, const char *name) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  return tensor->kind == HandleKind::kTensor ? Status() : invalid("%s is not a live tensor", name);
-}
-
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
                      MatrixView &out_view) {
-  LPT_TRY(check_live(tensor, name));
+  LPT_TRY(check_tensor(tensor, name));
   if (tensor->format.is_sparse) return check_sparse_matrix(tensor, name, needs_data, out_view);
   const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
@@ -94,7 +89,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
 }
 
 Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view) {
-  LPT_TRY(check_live(tensor, "b"));
+  LPT_TRY(check_tensor(tensor, "b"));
   if (!is_packed(tensor->layout)) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
   if (tensor->rank != 2) {
     return invalid("b is packed weights, %s: expected n × k", tensor_text(*tensor).c_str());

@@ -12,8 +12,6 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
 // `call` takes none, such as "a batch".
 Status check_no_outliers(const lpt_gemm_options &options, const char *call);
 
-Status check_live(const Tensor *tensor, const char *name);
-
 // An operand as rows and columns; columns that are adjacent instead of rows make it a transposed one.
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
                      MatrixView &out_view);

@@ -31,7 +31,7 @@ Status check_groups(const Groups &groups, int64_t rows) {
 }
 
 Status check_axes(const Tensor *tensor, const char *name, int32_t rank) {
-  LPT_TRY(check_live(tensor, name));
+  LPT_TRY(check_tensor(tensor, name));
   if (tensor->rank == rank) return {};
   return invalid("%s is %s: expected %d axes", name, tensor_text(*tensor).c_str(), rank);
 }

@@ -31,7 +31,7 @@ std::string storage_text(const OperandShape &shape) {
 }
 
 Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned) {
-  LPT_TRY(check_live(tensor, name));
+  LPT_TRY(check_tensor(tensor, name));
   if (tensor->rank > 2) return invalid("%s is %s: expected a matrix, as planned", name, tensor_text(*tensor).c_str());
   const OperandShape shape = shape_of_operand(*tensor);
   const bool is_alike = shape.format == planned.format && shape.extents[0] == planned.extents[0] &&

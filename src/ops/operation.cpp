@@ -55,9 +55,21 @@ Status check_data(const Tensor &tensor, const char *name) {
   return invalid("%s is %s without data: only LPT_CHECK_ONLY takes that", name, tensor_text(tensor).c_str());
 }
 
-Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
+Status check_tensor(const Tensor *tensor, const char *name, const Device &device) {
   if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
   if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  if (tensor->device == device) return {};
+  if (device.is_cpu()) {
+    return unsupported("%s is %s: no kernel there takes it, expected memory of the processor; see lpt_tensor_copy()",
+                       name, tensor_text(*tensor).c_str());
+  }
+  return invalid("%s is %s on %s: expected %s, where the context works", name, tensor_text(*tensor).c_str(),
+                 device_text(tensor->device).c_str(), device_text(device).c_str());
+}
+
+Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                    const Device &device) {
+  LPT_TRY(check_tensor(tensor, name, device));
   LPT_TRY(matrix_of(*tensor, name, out_view));
   const bool is_empty = out_view.rows == 0 || out_view.columns == 0;
   if (needs_data) LPT_TRY(check_data(*tensor, name));
@@ -96,8 +108,9 @@ Status check_wide_float(const MatrixView &view, const char *name) {
   return unsupported("%s is %s: expected f64, f32, bf16 or f16", name, format_name(view.format.id).c_str());
 }
 
-Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                         const Device &device) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   return check_wide_float(out_view, name);
 }
 
@@ -212,6 +225,7 @@ void explain_taken(Context &context, const char *operation, const char *row) {
 Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
   std::string names;
   for (const lpt_format format : formats) names += (names.empty() ? "" : ", ") + format_name(format);
+  if (!context.queue.device().is_cpu()) names += " on " + device_text(context.queue.device());
   return Status(LPT_UNSUPPORTED, std::string(operation) + ": no kernel takes " + names + "\n" + choices_text(context));
 }
 

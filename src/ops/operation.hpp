@@ -27,8 +27,12 @@ inline std::string item(const char *array, int64_t index) { return text("%s[%lld
 // Every part that the format has is there, if there are elements at all.
 Status check_data(const Tensor &tensor, const char *name);
 
+// A live tensor in memory of `device`. What does not say another one reads and writes memory of the processor alone.
+Status check_tensor(const Tensor *tensor, const char *name, const Device &device = {});
+
 // Matrix of a required operand whose rows are adjacent elements. `needs_data` is false under LPT_CHECK_ONLY.
-Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                    const Device &device = {});
 
 // A vector of `count` dense elements of `format`.
 Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
@@ -42,7 +46,8 @@ bool is_wide_float(lpt_format format);
 Status check_wide_float(const MatrixView &view, const char *name);
 
 // check_matrix() of such a matrix.
-Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+Status check_wide_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                         const Device &device = {});
 
 // The memory of two views must not meet: elements, and places of sparse ones. Interleaved columns of one matrix do not.
 Status check_apart(const MatrixView &a, const char *a_name, const MatrixView &b, const char *b_name);
@@ -90,9 +95,11 @@ Status no_row(Context &context, const char *operation, std::initializer_list<lpt
 template <typename RowType, typename Request>
 Status choose(Context &context, const char *operation, std::span<const RowType> rows, const Request &request,
               std::initializer_list<lpt_format> formats, const RowType **out_row) {
+  const bool is_elsewhere = !context.queue.device().is_cpu();
   for (const RowType &row : rows) {
-    const CpuFeatures missing = row.needs & ~context.features;
-    const char *reason = missing != 0 || row.refuses == nullptr ? nullptr : row.refuses(request);
+    const CpuFeatures missing = is_elsewhere ? 0 : row.needs & ~context.features;
+    const char *reason = is_elsewhere ? "it runs on the processor" : nullptr;
+    if (missing == 0 && reason == nullptr && row.refuses != nullptr) reason = row.refuses(request);
     if (missing == 0 && reason == nullptr) {
       explain_taken(context, operation, row.name);
       *out_row = &row;

@@ -2,6 +2,7 @@
 
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/ops/device_cast.hpp"
 
 namespace lpt {
 namespace {
@@ -181,11 +182,26 @@ Status check_target_format(const Format &format, const char *name, bool is_trans
 }
 
 Status check_target(const Tensor *tensor, const char *name, const MatrixView &source, bool is_transposed,
-                    bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+                    bool needs_data, const Device &device, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   LPT_TRY(check_shape(out_view, name, is_transposed ? source.columns : source.rows,
                       is_transposed ? source.rows : source.columns, is_transposed ? "source transposed" : "source"));
   return check_apart(out_view, name, source, "source");
+}
+
+// The outputs that are wanted, `quantized` first. Both are checked before any work is queued.
+Status queue_casts(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], Cast &cast,
+                   bool is_check_only) {
+  for (const bool runs : {false, true}) {
+    if (runs && is_check_only) break;
+    context.choices.clear();
+    for (const int i : {0, 1}) {
+      cast.is_transposed = i == 1;
+      if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
+      LPT_TRY(cast_on_device(context, source, outputs[i], cast, !runs));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -209,7 +225,8 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   const bool needs_data = !is_check_only(options.flags);
   MatrixView source_view;
   LPT_TRY(check_cast_options(options));
-  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view, device));
   if (quantized == nullptr && transposed == nullptr) {
     return invalid("quantized and transposed are NULL: expected at least one output");
   }
@@ -220,7 +237,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   static constexpr const char *kNames[2] = {"quantized", "transposed"};
   for (int i = 0; i < 2; ++i) {
     if (outputs[i] == nullptr) continue;
-    LPT_TRY(check_target(outputs[i], kNames[i], source_view, i == 1, needs_data, views[i]));
+    LPT_TRY(check_target(outputs[i], kNames[i], source_view, i == 1, needs_data, device, views[i]));
     LPT_TRY(check_target_format(views[i].format, kNames[i], i == 1, options, cast));
   }
   if (quantized != nullptr && transposed != nullptr) {
@@ -237,6 +254,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
       return invalid("hadamard_signs has a sign for each column: both outputs share %d only", options.hadamard_size);
     }
   }
+  if (!device.is_cpu()) return queue_casts(context, source_view, views, cast, !needs_data);
   if (quantized != nullptr && transposed != nullptr) {
     return cast_both(context, source_view, views[0], views[1], cast, !needs_data);
   }
@@ -271,12 +289,14 @@ Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_o
   MatrixView source_view;
   MatrixView output_view;
   LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
-  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_matrix(source, "source", needs_data, source_view, device));
+  LPT_TRY(check_matrix(output, "output", needs_data, output_view, device));
   if (source_view.format.id == LPT_FORMAT_UINT8) return unsupported("source is uint8: it holds bytes, not numbers");
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_apart(output_view, "output", source_view, "source"));
+  if (!device.is_cpu()) return dequantize_on_device(context, source_view, output_view, !needs_data);
   return dequantize_matrix(context, source_view, output_view, !needs_data);
 }
 

@@ -174,8 +174,7 @@ Status check_places(const MatrixView &sparse, const char *name) {
 }
 
 Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  if (tensor == nullptr) return invalid("%s is NULL: expected a tensor", name);
-  if (tensor->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", name);
+  LPT_TRY(check_tensor(tensor, name));
   LPT_TRY(sparse_matrix_of(*tensor, name, out_view));
   return needs_data ? check_data(*tensor, name) : Status();
 }

@@ -20,6 +20,9 @@ int64_t scale_count(const Format &format, int64_t rows, int64_t columns) {
   return grid.rows * grid.columns;
 }
 
+// The code of 1 in a scale of 8 bits: e8m0fnu or e4m3fn.
+uint8_t unit_scale_code(lpt_format block_scale) { return block_scale == LPT_FORMAT_E8M0FNU ? 127 : 0x38; }
+
 // Two groups that store their first two columns: what an empty group has.
 constexpr uint8_t kFirstTwo = 0x44;
 
@@ -72,12 +75,9 @@ void set_unit_block_scales(const MatrixView &view) {
       case LPT_FORMAT_F32:
         static_cast<float *>(view.block_scales)[i] = 1.0f;
         break;
-      case LPT_FORMAT_E8M0FNU:
-        static_cast<uint8_t *>(view.block_scales)[i] = 127;
-        break;
       default:
-        static_cast<uint8_t *>(view.block_scales)[i] = 0x38;
-        break;  // e4m3fn 1
+        static_cast<uint8_t *>(view.block_scales)[i] = unit_scale_code(view.format.block_scale);
+        break;
     }
   }
 }
@@ -114,6 +114,46 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
   return end;
 }
 
+namespace {
+
+// Cleared, on the device of the context.
+Status allocate_on(Context &context, size_t bytes, std::shared_ptr<std::byte> &out_memory) {
+  if (context.queue.device().is_cpu()) return allocate_bytes(context.allocator, bytes, out_memory);
+  LPT_TRY(allocate_uncleared(context.device_allocator, bytes, out_memory));
+  return context.queue.fill(out_memory.get(), 0, bytes);
+}
+
+Status set_unit_parts(const MatrixView &view) {
+  set_unit_scales(view);
+  if (view.indices != nullptr) {
+    std::memset(view.indices, kFirstTwo, static_cast<size_t>(view.rows * view.index_stride));
+  }
+  return {};
+}
+
+// The same on a GPU, where the rest is zero already. Only scales of f32 are no repeated byte.
+Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
+  const auto count = static_cast<size_t>(scale_count(view.format, view.rows, view.columns));
+  const bool has_wide_scales = view.format.block_scale == LPT_FORMAT_F32 && count > 0;
+  const std::vector<float> ones(has_wide_scales ? count : 1, 1.0f);
+  if (view.indices != nullptr) {
+    LPT_TRY(queue.fill(view.indices, kFirstTwo, static_cast<size_t>(view.rows * view.index_stride)));
+  }
+  if (view.format.has_block_scale() && !has_wide_scales) {
+    LPT_TRY(queue.fill(view.block_scales, unit_scale_code(view.format.block_scale), count));
+  }
+  const auto copy_ones = [&](void *target, size_t numbers) {
+    const auto bytes = static_cast<int64_t>(numbers * sizeof(float));
+    return queue.copy({target, bytes, ones.data(), bytes, bytes, 1});
+  };
+  if (view.tensor_scale != nullptr) LPT_TRY(copy_ones(view.tensor_scale, 1));
+  if (has_wide_scales) LPT_TRY(copy_ones(view.block_scales, count));
+  // The copies read numbers that end with this function.
+  return view.tensor_scale != nullptr || has_wide_scales ? queue.synchronize() : Status();
+}
+
+}  // namespace
+
 Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_t *extents, Tensor **out_tensor) {
   Format format;
   LPT_TRY(check_tensor_format(id, format));
@@ -134,14 +174,15 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
   const size_t places = aligned(static_cast<size_t>(format.is_sparse ? shape.rows * index_bytes(shape.columns) : 0));
   const size_t bytes = lay_out_matrix(format, shape.rows, shape.columns, nullptr, view);
   std::shared_ptr<std::byte> memory;
-  LPT_TRY(allocate_bytes(context.allocator, bytes + places, memory));
+  LPT_TRY(allocate_on(context, bytes + places, memory));
   lay_out_matrix(format, shape.rows, shape.columns, memory.get(), view);
-  set_unit_scales(view);
   if (format.is_sparse) {
-    tensor->sparse_indices = reinterpret_cast<uint8_t *>(memory.get() + bytes);
-    tensor->sparse_index_stride = index_bytes(shape.columns);
-    std::memset(tensor->sparse_indices, kFirstTwo, static_cast<size_t>(shape.rows * tensor->sparse_index_stride));
+    view.indices = reinterpret_cast<uint8_t *>(memory.get() + bytes);
+    view.index_stride = tensor->sparse_index_stride = index_bytes(shape.columns);
+    tensor->sparse_indices = view.indices;
   }
+  LPT_TRY(context.queue.device().is_cpu() ? set_unit_parts(view) : queue_unit_parts(context.queue, view));
+  tensor->device = context.queue.device();
   tensor->data = view.data;
   tensor->block_scales = view.block_scales;
   tensor->block_scale_stride = view.block_scale_stride;
@@ -152,7 +193,7 @@ Status create_tensor(Context &context, lpt_format id, int32_t rank, const int64_
   return {};
 }
 
-Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor) {
+Status wrap_tensor(Context &context, const lpt_tensor_description &description, Tensor **out_tensor) {
   Format format;
   LPT_TRY(check_tensor_format(description.format, format));
   if (!format.is_plain() || format.is_sparse) {
@@ -167,10 +208,13 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
     return invalid("data is %p: expected an address that %d divides, the bytes of %s", description.data,
                    static_cast<int>(bytes), format_name(format.id).c_str());
   }
+  const Device device = context.queue.device();
+  if (!device.is_cpu() && description.data != nullptr) LPT_TRY(context.queue.check(description.data, "data"));
   auto tensor = std::make_unique<Tensor>();
   tensor->format = format;
   tensor->rank = description.rank;
   tensor->data = description.data;
+  tensor->device = device;
   for (int32_t i = 0; i < description.rank; ++i) tensor->extents[i] = description.extents[i];
   if (description.strides == nullptr) {
     set_dense_strides(*tensor);
@@ -200,7 +244,7 @@ Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tenso
   return {};
 }
 
-Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
+Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
                    Tensor **out_tensor) {
   if (rows < 0) return invalid("rows is %lld: expected at least 0", static_cast<long long>(rows));
   if (columns < 0) return invalid("columns is %lld: expected at least 0", static_cast<long long>(columns));
@@ -216,7 +260,7 @@ Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns,
   description.rank = 2;
   description.extents = extents;
   description.strides = row_stride == 0 ? nullptr : strides;
-  return wrap_tensor(description, out_tensor);
+  return wrap_tensor(context, description, out_tensor);
 }
 
 size_t tensor_bytes(const Tensor &tensor) {
@@ -293,7 +337,8 @@ std::string tensor_text(const Tensor &tensor) {
     result += text(i == 0 ? "%lld" : "×%lld", static_cast<long long>(tensor.extents[i]));
   }
   if (tensor.rank == 0) result = "scalar";
-  return result + " " + format_name(tensor.format.id);
+  result += " " + format_name(tensor.format.id);
+  return tensor.device.is_cpu() ? result : result + " on " + device_text(tensor.device);
 }
 
 }  // namespace lpt

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "src/backends/device.hpp"
 #include "src/formats/view.hpp"
 #include "src/ops/context.hpp"
 
@@ -27,6 +28,7 @@ struct lpt_tensor {
   int64_t sparse_index_stride = 0;
   const int64_t *starts = nullptr;                    // of thin weights
   int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
+  lpt::Device device;                                 // where all its parts lie
   lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
   std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_part; empty where the caller's memory is borrowed
 };
@@ -40,11 +42,12 @@ Status check_tensor_format(lpt_format id, Format &out_format);
 Status check_tensor_extents(int32_t rank, const int64_t *extents);
 
 Status create_tensor(Context &context, lpt_format format, int32_t rank, const int64_t *extents, Tensor **out_tensor);
-Status wrap_tensor(const lpt_tensor_description &description, Tensor **out_tensor);
-Status wrap_matrix(lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
+Status wrap_tensor(Context &context, const lpt_tensor_description &description, Tensor **out_tensor);
+Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
                    Tensor **out_tensor);
 Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor);
 Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor);
+Status copy_tensor(Context &context, const Tensor &source, const Tensor &target);
 Status combine_tensor(lpt_format format, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
                       Tensor **out_tensor);
 
@@ -66,7 +69,7 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 // A 2:4 matrix with its places.
 Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view);
 
-// "128×64 e4m3fn_row"
+// "128×64 e4m3fn_row", on a GPU with " on cuda:0"
 std::string tensor_text(const Tensor &tensor);
 
 // Fills all scales with 1 and all zero points with 0; the second leaves the tensor scale.

@@ -126,6 +126,7 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     return invalid("part is %d: %s has no such part", part, format_name(tensor.format.id).c_str());
   }
   find_format(plain, result->format);
+  result->device = tensor.device;
   *out_tensor = result.release();
   return {};
 }
@@ -166,6 +167,10 @@ Status check_part_list(const Format &format, const Tensor *const *parts, int32_t
   for (int32_t i = 0; i < kPartCount; ++i) {
     const bool is_given = i < part_count && parts[i] != nullptr;
     if (is_given && parts[i]->kind != HandleKind::kTensor) return invalid("%s is not a live tensor", kPartNames[i]);
+    if (is_given && parts[i]->device != parts[0]->device) {
+      return invalid("%s is %s: expected it on %s, as parts[0]", kPartNames[i], tensor_text(*parts[i]).c_str(),
+                     device_text(parts[0]->device).c_str());
+    }
     if (is_given != is_wanted[i]) {
       return invalid("%s is %s: %s %s it", kPartNames[i], is_given ? "given" : "missing",
                      format_name(format.id).c_str(), is_wanted[i] ? "needs" : "lacks");
@@ -263,6 +268,7 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   tensor->rank = 2;
   tensor->extents[0] = rows;
   tensor->extents[1] = columns;
+  tensor->device = parts[LPT_PART_PAYLOAD]->device;
   LPT_TRY(join_payload(*parts[LPT_PART_PAYLOAD], *tensor));
   LPT_TRY(join_others(parts, *tensor));
   *out_tensor = tensor.release();

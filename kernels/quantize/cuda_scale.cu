@@ -1,0 +1,35 @@
+// One thread: what follows needs one number.
+#include "kernels/common/launch.hpp"
+#include "kernels/quantize/cuda_scale.hpp"
+
+namespace lpt {
+namespace {
+
+__global__ void tensor_scale(ScaleSpec spec, const float *amax, float *scale) {
+  *scale = tensor_scale_value(spec, *amax);
+}
+
+const char *refuses(const TensorScaleRequest &request) {
+  switch (request.spec.rule) {
+    case LPT_SCALE_RULE_LIST:
+      return "takes no lists";
+    case LPT_SCALE_RULE_MEAN:
+    case LPT_SCALE_RULE_SAWB:
+    case LPT_SCALE_RULE_MSE:
+      return "takes rules of amax only";
+    default:
+      return nullptr;
+  }
+}
+
+constexpr DeviceRow<TensorScaleRequest> kRows[] = {{"tensor_scale_cuda", 80, refuses, tensor_scale_cuda}};
+
+}  // namespace
+
+void tensor_scale_cuda(const TensorScaleRequest &request, void *stream) {
+  LPT_LAUNCH(tensor_scale, 1, 1, 0, stream, request.spec, request.amax, request.scale);
+}
+
+std::span<const DeviceRow<TensorScaleRequest>> tensor_scale_device_kernels() { return kRows; }
+
+}  // namespace lpt

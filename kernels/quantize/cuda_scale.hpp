@@ -1,0 +1,25 @@
+// What only devices have of this family: there the host does not know an amax, so the scale that follows from it is a row.
+//
+// On a device an AmaxRequest has no has_nan and raises *amax, which the operation has cleared; a QuantizeRequest takes the
+// tensor scale that lies at target.tensor_scale, whatever tensor_inverse says.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_row.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+
+// *scale = tensor_scale_value(spec, *amax).
+struct TensorScaleRequest {
+  ScaleSpec spec;  // without a list
+  const float *amax;
+  float *scale;  // written
+};
+
+void tensor_scale_cuda(const TensorScaleRequest &request, void *stream);
+
+std::span<const DeviceRow<TensorScaleRequest>> tensor_scale_device_kernels();
+
+}  // namespace lpt

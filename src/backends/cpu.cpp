@@ -1,0 +1,41 @@
+// The processor as a device: its memory is everybody's, and work is done when a call returns.
+#include "src/base/cpu.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "src/backends/queue.hpp"
+
+namespace lpt {
+namespace {
+
+int32_t describe(int32_t, lpt_device_description *out_description, char *, size_t) {
+  out_description->count = out_description->is_usable = 1;
+  out_description->processor_count = usable_cores();
+  out_description->memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  std::snprintf(out_description->name, sizeof out_description->name, "cpu, %s", feature_names(cpu_features()).c_str());
+  return LPT_OK;
+}
+
+int32_t copy(int32_t, void *, const CopyRequest *request, char *, size_t) {
+  for (int64_t r = 0; r < request->rows; ++r) {
+    std::memcpy(static_cast<std::byte *>(request->target) + r * request->target_stride,
+                static_cast<const std::byte *>(request->source) + r * request->source_stride,
+                static_cast<size_t>(request->row_bytes));
+  }
+  return LPT_OK;
+}
+
+int32_t synchronize(int32_t, void *, char *, size_t) { return LPT_OK; }
+
+}  // namespace
+
+const Backend &cpu_backend() {
+  static constexpr Backend kCpu = {.describe = describe, .copy = copy, .synchronize = synchronize};
+  return kCpu;
+}
+
+}  // namespace lpt

@@ -1,0 +1,190 @@
+#include "src/backends/cuda/cuda_backend.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lpt {
+namespace {
+
+// The oldest compute capability that the kernels are compiled for.
+constexpr int32_t kLeastCapability = 80;
+
+cudaStream_t stream_of(void *stream) { return static_cast<cudaStream_t>(stream); }
+
+int32_t status_of(cudaError_t error) {
+  if (error == cudaSuccess) return LPT_OK;
+  return error == cudaErrorMemoryAllocation ? LPT_OUT_OF_MEMORY : LPT_WORK_FAILED;
+}
+
+// What a call did, in the driver's own words. What it leaves as the thread's last error is taken back: a later launch would
+// tell it as its own.
+int32_t told(const char *doing, int32_t index, cudaError_t error, char *text, size_t text_bytes) {
+  if (error == cudaSuccess) return LPT_OK;
+  cudaGetLastError();
+  std::snprintf(text, text_bytes, "%s on cuda:%d: %s", doing, index, cudaGetErrorString(error));
+  return status_of(error);
+}
+
+// Makes a device the thread's own for the life of this object. A program beside us has its own idea of it.
+class OnDevice {
+ public:
+  explicit OnDevice(int32_t index) {
+    error_ = cudaGetDevice(&previous_);
+    if (error_ == cudaSuccess && previous_ != index) error_ = cudaSetDevice(index);
+  }
+  ~OnDevice() {
+    if (error_ == cudaSuccess) cudaSetDevice(previous_);
+  }
+  OnDevice(const OnDevice &) = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+
+  // The entry's error, or what `call` gives.
+  template <typename Call>
+  cudaError_t run(const Call &call) const {
+    return error_ == cudaSuccess ? call() : error_;
+  }
+
+ private:
+  int previous_ = 0;
+  cudaError_t error_ = cudaSuccess;
+};
+
+void tell_why_none(cudaError_t error, lpt_device_description &description) {
+  cudaGetLastError();
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  const char *const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::snprintf(description.reason, sizeof description.reason, "%s (driver %d, runtime %d%s%s)",
+                cudaGetErrorString(error), driver, runtime, visible == nullptr ? "" : ", CUDA_VISIBLE_DEVICES is ",
+                visible == nullptr ? ""
+                : *visible == '\0' ? "empty"
+                                   : visible);
+}
+
+void tell_facts(const cudaDeviceProp &facts, lpt_device_description &description) {
+  description.capability_major = facts.major;
+  description.capability_minor = facts.minor;
+  description.processor_count = facts.multiProcessorCount;
+  description.memory_bytes = static_cast<int64_t>(facts.totalGlobalMem);
+  std::snprintf(description.name, sizeof description.name, "%.127s", facts.name);
+  description.is_usable = 10 * facts.major + facts.minor >= kLeastCapability ? 1 : 0;
+  if (description.is_usable == 1) return;
+  std::snprintf(description.reason, sizeof description.reason,
+                "%s has compute capability %d.%d: expected %d.%d or later", facts.name, facts.major, facts.minor,
+                kLeastCapability / 10, kLeastCapability % 10);
+}
+
+// Asks the driver without starting work on a device.
+int32_t describe(int32_t index, lpt_device_description *out_description, char *, size_t) {
+  int count = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
+  if (error != cudaSuccess) {
+    tell_why_none(error, *out_description);
+    return LPT_OK;
+  }
+  out_description->count = count;
+  if (index >= count) {
+    std::snprintf(out_description->reason, sizeof out_description->reason, "there are %d devices: expected 0 to %d",
+                  count, count - 1);
+    return LPT_OK;
+  }
+  cudaDeviceProp facts;
+  error = cudaGetDeviceProperties(&facts, index);
+  if (error == cudaSuccess) {
+    tell_facts(facts, *out_description);
+  } else {
+    tell_why_none(error, *out_description);
+  }
+  return LPT_OK;
+}
+
+int32_t allocate(int32_t index, size_t bytes, void **out_memory, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  return told("allocating", index, here.run([&] { return cudaMalloc(out_memory, bytes); }), text, text_bytes);
+}
+
+// Waits for what the device does: nothing that is queued can use the memory afterwards. After the end of a process's
+// runtime there is nobody left to tell.
+void release(int32_t index, void *memory) {
+  const OnDevice here(index);
+  if (here.run([&] { return cudaFree(memory); }) != cudaSuccess) cudaGetLastError();
+}
+
+int32_t check(int32_t index, const void *memory, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  cudaPointerAttributes facts;
+  const cudaError_t error = here.run([&] { return cudaPointerGetAttributes(&facts, memory); });
+  if (error != cudaSuccess) return told("asking for a pointer", index, error, text, text_bytes);
+  const bool is_managed = facts.type == cudaMemoryTypeManaged;
+  if (is_managed || (facts.type == cudaMemoryTypeDevice && facts.device == index)) return LPT_OK;
+  if (facts.type == cudaMemoryTypeDevice) {
+    std::snprintf(text, text_bytes, "expected memory of cuda:%d, it is of cuda:%d", index, facts.device);
+  } else {
+    std::snprintf(text, text_bytes, "expected memory of cuda:%d, it is of the processor", index);
+  }
+  return LPT_INVALID_ARGUMENT;
+}
+
+int32_t fill(int32_t index, void *stream, void *memory, uint8_t value, size_t bytes, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return cudaMemsetAsync(memory, value, bytes, stream_of(stream)); });
+  return told("filling memory", index, error, text, text_bytes);
+}
+
+// Rows that follow one another are one run of bytes, of any length; strides have a limit.
+cudaError_t copy_rows(const CopyRequest &request, cudaStream_t stream) {
+  const auto row_bytes = static_cast<size_t>(request.row_bytes), rows = static_cast<size_t>(request.rows);
+  const bool is_run = request.target_stride == request.row_bytes && request.source_stride == request.row_bytes;
+  if (is_run || rows == 1) {
+    return cudaMemcpyAsync(request.target, request.source, row_bytes * rows, cudaMemcpyDefault, stream);
+  }
+  return cudaMemcpy2DAsync(request.target, static_cast<size_t>(request.target_stride), request.source,
+                           static_cast<size_t>(request.source_stride), row_bytes, rows, cudaMemcpyDefault, stream);
+}
+
+int32_t copy(int32_t index, void *stream, const CopyRequest *request, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return copy_rows(*request, stream_of(stream)); });
+  return told("copying", index, error, text, text_bytes);
+}
+
+int32_t synchronize(int32_t index, void *stream, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return cudaStreamSynchronize(stream_of(stream)); });
+  return told("work queued before", index, error, text, text_bytes);
+}
+
+int32_t enter(int32_t index, int32_t *out_previous, char *text, size_t text_bytes) {
+  int previous = 0;
+  cudaError_t error = cudaGetDevice(&previous);
+  if (error == cudaSuccess && previous != index) error = cudaSetDevice(index);
+  *out_previous = previous;
+  return told("choosing the device", index, error, text, text_bytes);
+}
+
+int32_t leave(int32_t index, int32_t previous, char *text, size_t text_bytes) {
+  const cudaError_t error = cudaGetLastError();
+  if (previous != index) cudaSetDevice(previous);
+  return told("a launch", index, error, text, text_bytes);
+}
+
+}  // namespace
+
+const Backend &cuda_backend() {
+  static constexpr Backend kCuda = {.describe = describe,
+                                    .allocate = allocate,
+                                    .release = release,
+                                    .check = check,
+                                    .fill = fill,
+                                    .copy = copy,
+                                    .synchronize = synchronize,
+                                    .enter = enter,
+                                    .leave = leave};
+  return kCuda;
+}
+
+}  // namespace lpt

@@ -1,0 +1,10 @@
+// GPUs of NVIDIA by the CUDA runtime: part of the plugin, not of the library.
+#pragma once
+
+#include "src/backends/backend.hpp"
+
+namespace lpt {
+
+const Backend &cuda_backend();
+
+}  // namespace lpt

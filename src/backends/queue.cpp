@@ -1,0 +1,158 @@
+#include "src/backends/queue.hpp"
+
+#include <cstdio>
+
+namespace lpt {
+namespace {
+
+// A kind of device: its backend is ours, or a plugin's.
+struct Kind {
+  lpt_device kind;
+  const char *name;
+  const char *plugin;  // file name; NULL: no plugin
+};
+
+constexpr Kind kKinds[] = {{LPT_DEVICE_CPU, "cpu", nullptr}, {LPT_DEVICE_CUDA, "cuda", "liblpt_cuda.so"}};
+
+constexpr size_t kErrorBytes = 512;
+
+// Calls a function of a backend and makes a status of what it says.
+template <typename Call>
+Status call(const Call &function) {
+  char error[kErrorBytes] = "";
+  const int32_t code = function(error, sizeof error);
+  return code == LPT_OK ? Status() : Status(code, error);
+}
+
+// Memory of one device. The allocator's `user` is the object itself.
+struct DeviceMemory : Allocator {
+  DeviceMemory(const Backend &given, int32_t place) : Allocator{take, give_back, this}, backend(given), index(place) {}
+
+  static void *take(void *user, size_t bytes, size_t) {
+    const auto &self = *static_cast<const DeviceMemory *>(user);
+    void *memory = nullptr;
+    char error[kErrorBytes];
+    return self.backend.allocate(self.index, bytes, &memory, error, sizeof error) == LPT_OK ? memory : nullptr;
+  }
+  static void give_back(void *user, void *memory, size_t) {
+    const auto &self = *static_cast<const DeviceMemory *>(user);
+    self.backend.release(self.index, memory);
+  }
+
+  const Backend &backend;
+  const int32_t index;
+};
+
+Status find_kind(lpt_device kind, const Kind **out_kind) {
+  for (const Kind &known : kKinds) {
+    if (known.kind != kind) continue;
+    *out_kind = &known;
+    return {};
+  }
+  return invalid("device is %d: expected one of lpt_device_values, 0 to %d", kind, LPT_DEVICE_CUDA);
+}
+
+struct Found {
+  const Backend *backend = &cpu_backend();
+  std::span<const DeviceFamily> families;
+};
+
+Status find_backend(const Kind &kind, Found &out_found) {
+  if (kind.plugin == nullptr) return {};
+  const DevicePlugin *plugin = nullptr;
+  LPT_TRY(find_device_plugin(kind.plugin, &plugin));
+  out_found = {plugin->backend, {plugin->families, static_cast<size_t>(plugin->family_count)}};
+  return {};
+}
+
+Status check_device(const Device &device, const Kind **out_kind) {
+  LPT_TRY(find_kind(device.kind, out_kind));
+  if (device.index < 0 || device.index > 4096 || (device.is_cpu() && device.index != 0)) {
+    return invalid("device_index is %d: expected %s", device.index, device.is_cpu() ? "0, the processor" : "0 to 4096");
+  }
+  return {};
+}
+
+Status describe(const Found &found, const Device &device, lpt_device_description &out_description) {
+  out_description = LPT_DEVICE_DESCRIPTION_INIT;
+  out_description.device = device.kind;
+  out_description.index = device.index;
+  return call(
+      [&](char *error, size_t bytes) { return found.backend->describe(device.index, &out_description, error, bytes); });
+}
+
+}  // namespace
+
+std::string device_text(const Device &device) {
+  const Kind *kind = nullptr;
+  const Status status = find_kind(device.kind, &kind);
+  if (!status.is_ok()) return text("device %d", device.kind);
+  return device.is_cpu() ? kind->name : text("%s:%d", kind->name, device.index);
+}
+
+Status describe_device(const Device &device, lpt_device_description &out_description) {
+  const Kind *kind = nullptr;
+  LPT_TRY(check_device(device, &kind));
+  Found found;
+  const Status status = find_backend(*kind, found);
+  if (status.is_ok()) return describe(found, device, out_description);
+  out_description = LPT_DEVICE_DESCRIPTION_INIT;
+  out_description.device = device.kind;
+  out_description.index = device.index;
+  std::snprintf(out_description.reason, sizeof out_description.reason, "%s", status.message().c_str());
+  return {};
+}
+
+Status Queue::open(const Device &device, Queue &out_queue) {
+  const Kind *kind = nullptr;
+  LPT_TRY(check_device(device, &kind));
+  Found found;
+  LPT_TRY(find_backend(*kind, found));
+  lpt_device_description facts;
+  LPT_TRY(describe(found, device, facts));
+  if (facts.is_usable == 0) return unsupported("%s: %s", device_text(device).c_str(), facts.reason);
+  out_queue.backend_ = found.backend;
+  out_queue.device_ = device;
+  out_queue.capability_ = 10 * facts.capability_major + facts.capability_minor;
+  out_queue.families_ = found.families;
+  return {};
+}
+
+std::shared_ptr<const Allocator> Queue::allocator() const {
+  return std::make_shared<const DeviceMemory>(*backend_, device_.index);
+}
+
+Status Queue::check(const void *memory, const char *name) const {
+  const Status status =
+      call([&](char *error, size_t bytes) { return backend_->check(device_.index, memory, error, bytes); });
+  return status.is_ok() ? status : Status(status.code(), text("%s is %p: %s", name, memory, status.message().c_str()));
+}
+
+Status Queue::fill(void *memory, uint8_t value, size_t count) const {
+  if (count == 0) return {};
+  return call([&](char *error, size_t bytes) {
+    return backend_->fill(device_.index, stream_, memory, value, count, error, bytes);
+  });
+}
+
+Status Queue::copy(const CopyRequest &request) const {
+  if (request.rows == 0 || request.row_bytes == 0) return {};
+  return call(
+      [&](char *error, size_t bytes) { return backend_->copy(device_.index, stream_, &request, error, bytes); });
+}
+
+Status Queue::synchronize() const {
+  return call([&](char *error, size_t bytes) { return backend_->synchronize(device_.index, stream_, error, bytes); });
+}
+
+Status Queue::enter(int32_t &out_previous) const {
+  return call([&](char *error, size_t bytes) { return backend_->enter(device_.index, &out_previous, error, bytes); });
+}
+
+Status Queue::leave(int32_t previous, const char *row) const {
+  const Status status =
+      call([&](char *error, size_t bytes) { return backend_->leave(device_.index, previous, error, bytes); });
+  return status.is_ok() ? status : Status(status.code(), text("%s: %s", row, status.message().c_str()));
+}
+
+}  // namespace lpt

@@ -1,0 +1,51 @@
+// Work on a device: its scratch, choice of its rows, and their queuing.
+#pragma once
+
+#include <cstring>
+
+#include "kernels/common/device_row.hpp"
+#include "src/ops/operation.hpp"
+
+namespace lpt {
+
+Status open_device(Context &context, const Device &device);
+Status set_stream(Context &context, void *stream);
+
+// Scratch that kernels of the device see, until the next call of the context; uncleared.
+Status take_on_device(Context &context, size_t bytes, std::byte **out);
+
+// The rows that the context's device has of a family.
+template <typename Request>
+std::span<const DeviceRow<Request>> device_rows(const Context &context, const char *family) {
+  for (const DeviceFamily &known : context.queue.families()) {
+    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(DeviceRow<Request>)) continue;
+    return {static_cast<const DeviceRow<Request> *>(known.rows), static_cast<size_t>(known.row_count)};
+  }
+  return {};
+}
+
+// As choose() for rows of the processor: the name of an operation is that of its family.
+template <typename Request>
+Status choose_on_device(Context &context, const char *operation, const Request &request,
+                        std::initializer_list<lpt_format> formats, const DeviceRow<Request> **out_row) {
+  for (const DeviceRow<Request> &row : device_rows<Request>(context, operation)) {
+    const bool is_old = context.queue.capability() < row.least_capability;
+    const char *const reason = is_old                   ? "the device has an older compute capability"
+                               : row.refuses == nullptr ? nullptr
+                                                        : row.refuses(request);
+    if (reason == nullptr) {
+      explain_taken(context, operation, row.name);
+      *out_row = &row;
+      return {};
+    }
+    explain_passed(context, row.name, 0, reason);
+  }
+  return no_row(context, operation, formats);
+}
+
+template <typename Request>
+Status queue_row(Context &context, const DeviceRow<Request> &row, const Request &request) {
+  return context.queue.run(row.name, [&] { row.run(request, context.queue.stream()); });
+}
+
+}  // namespace lpt

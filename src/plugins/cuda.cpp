@@ -1,0 +1,16 @@
+// What liblpt_cuda.so hands over.
+#include "src/backends/cuda/cuda_backend.hpp"
+#include "src/plugins/cuda_families.hpp"
+
+using namespace lpt;
+
+extern "C" __attribute__((visibility("default"))) const DevicePlugin *lpt_plugin_entry(uint32_t abi) {
+  static const DevicePlugin kPlugin = {kDevicePluginAbi,
+                                       sizeof(DevicePlugin),
+                                       build_id(),
+                                       &cuda_backend(),
+                                       cuda_families().data(),
+                                       static_cast<int32_t>(cuda_families().size()),
+                                       0};
+  return abi == kDevicePluginAbi ? &kPlugin : nullptr;
+}

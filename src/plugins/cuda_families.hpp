@@ -1,0 +1,12 @@
+// The rows that a CUDA plugin brings, by family.
+#pragma once
+
+#include <span>
+
+#include "src/backends/device_plugin.hpp"
+
+namespace lpt {
+
+std::span<const DeviceFamily> cuda_families();
+
+}  // namespace lpt
