@@ -1,0 +1,36 @@
+// How the CUDA files of a family are written once and run twice: by nvcc on a device, and by any C++ compiler on the CPU
+// (LPT_SIMT defined: kernels/common/simt.hpp), where tests hold them against the reference rows.
+//
+//   LPT_LAUNCH((cast<Bf16, E4m3fn>), grid, block, shared_bytes, stream, arguments...);
+//
+// queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; unused on the CPU, where the kernel has
+// run when the line is done). A template with commas stands in parentheses. A launch that fails is told by
+// cudaGetLastError(), for which whoever owns the stream asks.
+//
+// LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary.
+#pragma once
+
+#if defined(LPT_SIMT)
+
+#include "kernels/common/simt.hpp"
+
+#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                         \
+  do {                                                                                     \
+    static_cast<void>(stream);                                                             \
+    ::lpt::simt::launch(#kernel, grid, block, shared_bytes, [&] { kernel(__VA_ARGS__); }); \
+  } while (false)
+#define LPT_DYNAMIC_SHARED(Type, name) Type *name = static_cast<Type *>(::lpt::simt::dynamic_shared())
+
+#elif defined(__CUDACC__)
+
+#include <cuda_runtime.h>
+
+#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
+  kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream)>>>(__VA_ARGS__)
+#define LPT_DYNAMIC_SHARED(Type, name)                                \
+  extern __shared__ __align__(16) unsigned char lpt_dynamic_shared[]; \
+  Type *name = reinterpret_cast<Type *>(lpt_dynamic_shared)
+
+#else
+#error "launch.hpp is for files that nvcc compiles, or that are compiled with LPT_SIMT"
+#endif
