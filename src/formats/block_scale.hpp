@@ -192,9 +192,9 @@ LPT_HOST_DEVICE static inline uint32_t quest_scale(const ScaleSpec &spec, const 
 LPT_HOST_DEVICE static inline uint32_t e4m3fn_code(const ScaleSpec &spec, float amax, float factor) {
   float units = (amax / spec.largest) * spec.tensor_inverse;
   if (factor != 1.0f) units = units * factor;
-  uint32_t code = encode(kElementE4m3fn, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
-  if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < kElementE4m3fn.max_code && decode(kElementE4m3fn, code) < units)
-    ++code;
+  constexpr Element element = kElementE4m3fn;  // a copy: device code takes no reference to what lies in host memory
+  uint32_t code = encode(element, units, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
+  if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < element.max_code && decode(element, code) < units) ++code;
   return code == 0 ? 1 : code;
 }
 
@@ -268,8 +268,10 @@ LPT_HOST_DEVICE static inline float lane_sum(int64_t count, const Number &number
 }
 
 LPT_HOST_DEVICE static inline float block_scale_value(lpt_format block_scale, uint32_t code) {
-  if (block_scale == LPT_FORMAT_E8M0FNU) return decode(kElementE8m0fnu, code);
-  if (block_scale == LPT_FORMAT_E4M3FN) return decode(kElementE4m3fn, code);
+  constexpr Element power = kElementE8m0fnu;  // copies, as in e4m3fn_code
+  constexpr Element number = kElementE4m3fn;
+  if (block_scale == LPT_FORMAT_E8M0FNU) return decode(power, code);
+  if (block_scale == LPT_FORMAT_E4M3FN) return decode(number, code);
   return bits_float(code);
 }
 

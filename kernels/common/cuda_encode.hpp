@@ -1,0 +1,97 @@
+// Elements of at most eight bits from f32 in few instructions, bit for bit as encode() saturates them: nearest even and
+// stochastic. The element is a constant, so that its numbers fold.
+#pragma once
+
+#include "src/base/host_device.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+// What a rounding needs of an element, as bits of f32.
+template <Element kElement>
+struct SmallFloat {
+  static constexpr int32_t kDropped = 23 - kElement.mantissa_bits;  // of a normal number
+  static constexpr uint32_t kLeastExponent = static_cast<uint32_t>(kElement.min_exponent + 127);
+  // The power of two beyond the largest number: what is as large or larger rounds to a code beyond max_code.
+  static constexpr uint32_t kBeyond = ((kElement.max_code >> kElement.mantissa_bits) + kLeastExponent) << 23;
+};
+
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t signed_code(uint32_t bits, uint32_t code) {
+  if (code > kElement.max_code) code = kElement.max_code;
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) code = kElement.nan_code;
+  return code | (bits >> 31) << (kElement.bits - 1);
+}
+
+// Adding the number whose last place is the grid's rounds to it, to nearest even:
+//   code = (grid's exponent - least) · 2^M + significand in units of the grid.
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
+  using Float = SmallFloat<kElement>;
+  constexpr uint32_t kLeast = Float::kLeastExponent << 23;
+  constexpr uint32_t kLeastGrid = (Float::kLeastExponent + Float::kDropped) << kElement.mantissa_bits;
+  const uint32_t bits = float_bits(value);
+  uint32_t magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > Float::kBeyond) magnitude = Float::kBeyond;
+  const uint32_t normal = magnitude > kLeast ? magnitude : kLeast;
+  const uint32_t grid = (normal & 0x7F800000u) + (static_cast<uint32_t>(Float::kDropped) << 23);
+  const uint32_t rounded = float_bits(bits_float(magnitude) + bits_float(grid));
+  return signed_code<kElement>(bits, rounded - grid + (grid >> Float::kDropped) - kLeastGrid);
+}
+
+// psi and the quotient of encode() in one number: floor(significand · 2^(b + 1) / 2^s), to which 2R + 1 is added.
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
+  using Float = SmallFloat<kElement>;
+  const uint32_t bits = float_bits(value);
+  uint32_t magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > Float::kBeyond) magnitude = Float::kBeyond;
+  const uint32_t exponent = magnitude >> 23;
+  const uint32_t grid = exponent > Float::kLeastExponent ? exponent : Float::kLeastExponent;
+  const uint32_t wide = random_bits + 1;
+  uint32_t shift = Float::kDropped + (grid - exponent) - wide;  // 23 - 3 - 17 at least
+  if (shift > 31) shift = 31;
+  const uint32_t lifted = ((magnitude & 0x007FFFFFu) | 0x00800000u) >> shift;
+  const uint32_t quotient = (lifted + 2 * random + 1) >> wide;
+  return signed_code<kElement>(bits, quotient + ((grid - Float::kLeastExponent) << kElement.mantissa_bits));
+}
+
+// The device's instruction for pairs of bytes gives a positive NaN.
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t pair, float number, int32_t shift) {
+  if (number == number) return pair;
+  const uint32_t code = kElement.nan_code | (float_bits(number) >> 31) << 7;
+  return (pair & ~(0xFFu << shift)) | code << shift;
+}
+
+// Two of them side by side, the first one lowest.
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  if constexpr (kElement.bits == 8) {
+    uint16_t pair;
+    if constexpr (kElement.mantissa_bits == 3) {
+      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+    } else {
+      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+    }
+    return with_nan<kElement>(with_nan<kElement>(pair, first, 0), second, 8);
+  }
+#endif
+  return nearest_code<kElement>(first) | nearest_code<kElement>(second) << kElement.bits;
+}
+
+// The number of a code. Its bits stand in an f32's places; a product with a power of two puts the exponent right, exactly.
+template <Element kElement>
+LPT_HOST_DEVICE static inline float small_number(uint32_t code) {
+  constexpr uint32_t kUnit = static_cast<uint32_t>(253 + kElement.min_exponent) << 23;
+  const uint32_t sign = (code >> (kElement.bits - 1) & 1) << 31;
+  const uint32_t magnitude = code & ((1u << (kElement.bits - 1)) - 1);
+  if (kElement.nan_code != 0 && magnitude > kElement.max_code) {
+    const bool is_infinity = magnitude == kElement.infinity_code && kElement.infinity_code != kElement.nan_code;
+    return bits_float(sign | (is_infinity ? 0x7F800000u : 0x7FC00000u));
+  }
+  return bits_float(sign | float_bits(bits_float(magnitude << (23 - kElement.mantissa_bits)) * bits_float(kUnit)));
+}
+
+}  // namespace lpt

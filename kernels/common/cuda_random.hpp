@@ -1,0 +1,53 @@
+// The random bits of sixteen adjacent elements at once: the same as random_bits() gives one by one.
+#pragma once
+
+#include "kernels/common/launch.hpp"
+#include "src/base/philox.hpp"
+
+namespace lpt {
+
+struct RandomStrip {
+  uint32_t word[8];  // elements in order, lowest bits first
+};
+
+// Words from `bytes` (below 16) on. Constant places alone: an index that varies would put the array into memory.
+template <int32_t kWords>
+__device__ __forceinline__ void shift_words(uint32_t (&word)[kWords], uint32_t bytes) {
+  if ((bytes & 8) != 0) {
+    for (int32_t i = 0; i + 2 < kWords; ++i) word[i] = word[i + 2];
+  }
+  if ((bytes & 4) != 0) {
+    for (int32_t i = 0; i + 1 < kWords; ++i) word[i] = word[i + 1];
+  }
+  for (int32_t i = 0; i + 1 < kWords; ++i) word[i] = __funnelshift_r(word[i], word[i + 1], 8 * (bytes & 3));
+}
+
+// Words of `kBlocks` blocks of Philox, moved so that they begin with element `index`.
+template <int32_t kBlocks>
+__device__ __forceinline__ RandomStrip drawn_words(const RandomSource &source, uint64_t first_byte) {
+  uint32_t word[4 * kBlocks + 4] = {};
+  const uint64_t block = first_byte / 16;
+  const uint32_t misfit = static_cast<uint32_t>(first_byte % 16);
+#pragma unroll
+  for (int32_t i = 0; i <= kBlocks; ++i) {
+    if (i == kBlocks && misfit == 0) break;  // nothing of it is needed
+    const PhiloxBlock drawn = random_block(source, block + static_cast<uint64_t>(i));
+    for (int32_t j = 0; j < 4; ++j) word[4 * i + j] = drawn.word[j];
+  }
+  shift_words(word, misfit);
+  RandomStrip strip = {};
+  for (int32_t i = 0; i < 4 * kBlocks; ++i) strip.word[i] = word[i];
+  return strip;
+}
+
+// Bits of the elements `index` to `index` + 15.
+__device__ __forceinline__ RandomStrip draw_strip(const RandomSource &source, uint64_t index) {
+  return source.bits == 16 ? drawn_words<2>(source, 2 * index) : drawn_words<1>(source, index);
+}
+
+__device__ __forceinline__ uint32_t random_of(const RandomStrip &strip, int32_t bits, int32_t element) {
+  return bits == 16 ? (strip.word[element / 2] >> (16 * (element % 2))) & 0xFFFFu
+                    : (strip.word[element / 4] >> (8 * (element % 4))) & 0xFFu;
+}
+
+}  // namespace lpt

@@ -1,0 +1,208 @@
+// Sixteen adjacent numbers of a row, as one thread reads and writes them: 128 bits at a time where they lie on such
+// boundaries, else one by one. What lies beyond the end of the row is zero, and is not written.
+#pragma once
+
+#include "kernels/common/launch.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+
+constexpr int32_t kStrip = 16;
+
+struct NumberStrip {
+  float number[kStrip];
+};
+
+// How numbers lie in memory: what a kernel is compiled for.
+enum class Numeral { kF32, kBf16, kF16 };
+
+template <Numeral kNumeral>
+constexpr int32_t kNumeralBytes = kNumeral == Numeral::kF32 ? 4 : 2;
+
+__device__ __forceinline__ float half_number(uint32_t code) {
+#if defined(__CUDA_ARCH__)
+  float number;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(static_cast<uint16_t>(code)));
+  return number;
+#else
+  return decode(kElementF16, code);
+#endif
+}
+
+// The code of f16 or bf16 that is nearest, ties to even, overflow to infinity; a NaN keeps its sign alone.
+__device__ __forceinline__ uint32_t half_code(float number) {
+  const uint32_t sign = float_bits(number) >> 16 & 0x8000u;
+  if (number != number) return sign | kElementF16.nan_code;
+#if defined(__CUDA_ARCH__)
+  uint16_t code;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(number));
+  return code;
+#else
+  return encode(kElementF16, number, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0);
+#endif
+}
+
+__device__ __forceinline__ uint32_t bf16_code(float number) {
+  const uint32_t bits = float_bits(number);
+  if (number != number) return (bits >> 16 & 0x8000u) | 0x7FC0u;
+  return (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
+}
+
+template <Numeral kNumeral>
+__device__ __forceinline__ float number_of(uint32_t code) {
+  if constexpr (kNumeral == Numeral::kF32) return bits_float(code);
+  if constexpr (kNumeral == Numeral::kBf16) return bits_float(code << 16);
+  return half_number(code);
+}
+
+template <Numeral kNumeral>
+__device__ __forceinline__ uint32_t code_of(float number) {
+  if constexpr (kNumeral == Numeral::kF32) return float_bits(number);
+  if constexpr (kNumeral == Numeral::kBf16) return bf16_code(number);
+  return half_code(number);
+}
+
+__device__ __forceinline__ uint4 load_four(const void *address) { return __ldcs(static_cast<const uint4 *>(address)); }
+
+__device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  __stcs(static_cast<uint4 *>(address), uint4{a, b, c, d});
+}
+
+template <Numeral kNumeral>
+__device__ __forceinline__ void take_word(NumberStrip &strip, int32_t place, uint32_t word) {
+  if constexpr (kNumeral == Numeral::kF32) {
+    strip.number[place] = bits_float(word);
+  } else {
+    strip.number[2 * place] = number_of<kNumeral>(word & 0xFFFFu);
+    strip.number[2 * place + 1] = number_of<kNumeral>(word >> 16);
+  }
+}
+
+// `count` numbers from `index` on; `is_whole`: sixteen of them on a boundary of 16 bytes.
+template <Numeral kNumeral>
+__device__ __forceinline__ NumberStrip load_strip(const void *data, int64_t index, int32_t count, bool is_whole) {
+  NumberStrip strip;
+  const auto *bytes = static_cast<const unsigned char *>(data) + index * kNumeralBytes<kNumeral>;
+  if (is_whole) {
+#pragma unroll
+    for (int32_t i = 0; i < kNumeralBytes<kNumeral>; ++i) {
+      const uint4 four = load_four(bytes + 16 * i);
+      take_word<kNumeral>(strip, 4 * i, four.x);
+      take_word<kNumeral>(strip, 4 * i + 1, four.y);
+      take_word<kNumeral>(strip, 4 * i + 2, four.z);
+      take_word<kNumeral>(strip, 4 * i + 3, four.w);
+    }
+    return strip;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if constexpr (kNumeral == Numeral::kF32) {
+      strip.number[i] = i < count ? reinterpret_cast<const float *>(bytes)[i] : 0.0f;
+    } else {
+      strip.number[i] = i < count ? number_of<kNumeral>(reinterpret_cast<const uint16_t *>(bytes)[i]) : 0.0f;
+    }
+  }
+  return strip;
+}
+
+template <Numeral kNumeral>
+__device__ __forceinline__ void store_strip(void *data, int64_t index, int32_t count, bool is_whole,
+                                            const NumberStrip &strip) {
+  auto *bytes = static_cast<unsigned char *>(data) + index * kNumeralBytes<kNumeral>;
+  if (!is_whole) {
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      if (i >= count) break;
+      if constexpr (kNumeral == Numeral::kF32) {
+        reinterpret_cast<float *>(bytes)[i] = strip.number[i];
+      } else {
+        reinterpret_cast<uint16_t *>(bytes)[i] = static_cast<uint16_t>(code_of<kNumeral>(strip.number[i]));
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kNumeralBytes<kNumeral>; ++i) {
+    uint32_t word[4];
+    for (int32_t j = 0; j < 4; ++j) {
+      const int32_t place = 4 * i + j;
+      word[j] = kNumeral == Numeral::kF32 ? float_bits(strip.number[place & 15])
+                                          : code_of<kNumeral>(strip.number[2 * place & 15]) |
+                                                code_of<kNumeral>(strip.number[(2 * place + 1) & 15]) << 16;
+    }
+    store_four(bytes + 16 * i, word[0], word[1], word[2], word[3]);
+  }
+}
+
+// Sixteen codes of kBits bits: kBits / 2 words, elements in order, lowest first.
+template <int32_t kBits>
+struct CodeStrip {
+  uint32_t word[kBits / 2];
+};
+
+// Puts the codes of elements `place` and `place` + 1 (an even place) where they belong.
+template <int32_t kBits>
+__device__ __forceinline__ void put_pair(CodeStrip<kBits> &strip, int32_t place, uint32_t pair) {
+  const int32_t bit = place * kBits;
+  strip.word[bit / 32] |= pair << (bit % 32);
+  if (bit % 32 + 2 * kBits > 32) strip.word[bit / 32 + 1] |= pair >> (32 - bit % 32);
+}
+
+template <int32_t kBits>
+__device__ __forceinline__ uint32_t code_at(const CodeStrip<kBits> &strip, int32_t place) {
+  const int32_t bit = place * kBits;
+  uint32_t code = strip.word[bit / 32] >> (bit % 32);
+  if (bit % 32 + kBits > 32) code |= strip.word[bit / 32 + 1] << (32 - bit % 32);
+  return code & ((1u << kBits) - 1);
+}
+
+// The bytes of `count` codes; their last one ends in zeros. `is_whole`: all of them, on a boundary of what they take.
+template <int32_t kBits>
+__device__ __forceinline__ void store_codes(void *data, int64_t byte, int32_t count, bool is_whole,
+                                            const CodeStrip<kBits> &strip) {
+  auto *bytes = static_cast<unsigned char *>(data) + byte;
+  if (is_whole) {
+    if constexpr (kBits == 8) {
+      store_four(bytes, strip.word[0], strip.word[1], strip.word[2], strip.word[3]);
+    } else if constexpr (kBits == 4) {
+      __stcs(reinterpret_cast<uint2 *>(bytes), uint2{strip.word[0], strip.word[1]});
+    } else {
+      for (int32_t i = 0; i < kBits / 2; ++i) reinterpret_cast<uint32_t *>(bytes)[i] = strip.word[i];
+    }
+    return;
+  }
+  const int32_t last = (count * kBits + 7) / 8;
+#pragma unroll
+  for (int32_t i = 0; i < 2 * kBits; ++i) {
+    if (i < last) bytes[i] = static_cast<unsigned char>(strip.word[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+template <int32_t kBits>
+__device__ __forceinline__ CodeStrip<kBits> load_codes(const void *data, int64_t byte, int32_t count, bool is_whole) {
+  const auto *bytes = static_cast<const unsigned char *>(data) + byte;
+  CodeStrip<kBits> strip = {};
+  if (is_whole) {
+    if constexpr (kBits == 8) {
+      const uint4 four = load_four(bytes);
+      strip.word[0] = four.x;
+      strip.word[1] = four.y;
+      strip.word[2] = four.z;
+      strip.word[3] = four.w;
+    } else {
+      for (int32_t i = 0; i < kBits / 2; ++i) strip.word[i] = reinterpret_cast<const uint32_t *>(bytes)[i];
+    }
+    return strip;
+  }
+  const int32_t last = (count * kBits + 7) / 8;
+#pragma unroll
+  for (int32_t i = 0; i < 2 * kBits; ++i) {
+    if (i < last) strip.word[i / 4] |= static_cast<uint32_t>(bytes[i]) << (8 * (i % 4));
+  }
+  return strip;
+}
+
+// Bytes that codes of a strip take, as a boundary: 16, 4 (twelve bytes), 8.
+constexpr int64_t code_boundary(int32_t bits) { return bits == 8 ? 16 : bits == 4 ? 8 : 4; }
+
+}  // namespace lpt

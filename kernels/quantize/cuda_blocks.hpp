@@ -1,0 +1,228 @@
+// What the CUDA kernels of this family share: the facts of numbers, and what a block's scale makes of them.
+#pragma once
+
+#include "kernels/common/cuda_encode.hpp"
+#include "kernels/common/cuda_random.hpp"
+#include "kernels/common/cuda_strip.hpp"
+#include "kernels/quantize/quantize.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+
+constexpr uint32_t kAllLanes = ~0u;
+
+// What a kernel needs to know of a request; made on the host, taken by value.
+struct CastJob {
+  const void *source;
+  void *target;
+  void *block_scales;
+  const float *tensor_scale;  // NULL: none
+  float *amax;                // NULL, or raised
+  bool *has_nan;              // NULL, or set
+  int64_t rows, columns;
+  int64_t first_row;                            // of a launch: grids have their limits
+  int64_t source_stride, source_column_stride;  // in elements
+  int64_t target_stride;                        // in bytes
+  int64_t block_scale_stride;
+  int64_t random_column_stride;
+  ScaleSpec spec;  // without the tensor's inverse, which lies on the device
+  RandomSource random;
+  uint32_t lanes;     // strips of a block; 0: no blocks
+  bool loads_whole;   // strips of the source lie on boundaries of 16 bytes
+  bool stores_whole;  // and those of the target on theirs
+};
+
+// Magnitudes are ordered as their bits are.
+struct StripFacts {
+  uint32_t amax = 0;  // bits of the largest finite magnitude
+  bool has_nan = false;
+};
+
+__device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+__device__ __forceinline__ void add_number(StripFacts &facts, float number) {
+  const uint32_t magnitude = float_bits(number) & 0x7FFFFFFFu;
+  facts.has_nan |= magnitude > kFloatInfinityBits;
+  if (magnitude < kFloatInfinityBits) facts.amax = larger(facts.amax, magnitude);
+}
+
+// The largest magnitude of all, in few instructions; one by one only where it is not finite.
+__device__ __forceinline__ StripFacts facts_of(const NumberStrip &strip) {
+  StripFacts facts;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) facts.amax = larger(facts.amax, float_bits(strip.number[i]) & 0x7FFFFFFFu);
+  if (facts.amax < kFloatInfinityBits) return facts;
+  facts.amax = 0;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) add_number(facts, strip.number[i]);
+  return facts;
+}
+
+// Over `lanes` lanes, a power of two, all of which get the result.
+__device__ __forceinline__ StripFacts facts_of_lanes(StripFacts facts, uint32_t lanes) {
+  for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
+    facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
+  }
+  const uint32_t first = threadIdx.x % 32 / lanes * lanes;
+  const uint32_t votes = __ballot_sync(kAllLanes, facts.has_nan) >> first;
+  facts.has_nan = (votes & (lanes == 32 ? kAllLanes : (1u << lanes) - 1)) != 0;
+  return facts;
+}
+
+// Raises amax and sets has_nan, where they are wanted: once for each block of threads. Every thread comes here.
+__device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const StripFacts &facts) {
+  if (amax == nullptr && has_nan == nullptr) return;
+  __shared__ uint32_t most;
+  if (threadIdx.x == 0) most = 0;
+  __syncthreads();
+  const StripFacts all = facts_of_lanes(facts, 32);
+  if (threadIdx.x % 32 == 0) atomicMax(&most, all.amax);
+  __syncthreads();
+  if (has_nan != nullptr && all.has_nan && threadIdx.x % 32 == 0) *has_nan = true;
+  if (amax != nullptr && threadIdx.x == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
+}
+
+__device__ __forceinline__ float tensor_scale_of(const CastJob &job) {
+  return job.tensor_scale == nullptr ? 1.0f : *job.tensor_scale;
+}
+
+// The scale code of a block by its finite amax, and what its numbers are multiplied by.
+struct BlockGridScale {
+  uint32_t code;
+  float inverse;
+};
+
+template <lpt_format kScale>
+__device__ __forceinline__ BlockGridScale settle_scale(const CastJob &job, uint32_t amax) {
+  const float tensor_scale = tensor_scale_of(job);
+  ScaleSpec spec = job.spec;
+  spec.kind = kScale;  // a constant: two of its three branches fold away
+  spec.tensor_inverse *= 1.0f / tensor_scale;
+  const uint32_t code = block_scale_code(spec, bits_float(amax));
+  return {code, inverse_scale(block_scale_value(kScale, code) * tensor_scale)};
+}
+
+template <lpt_format kScale>
+__device__ __forceinline__ void store_scale(const CastJob &job, int64_t block_row, int64_t block_column,
+                                            uint32_t code) {
+  const int64_t index = block_row * job.block_scale_stride + block_column;
+  if constexpr (kScale == LPT_FORMAT_F32) {
+    static_cast<float *>(job.block_scales)[index] = bits_float(code);
+  } else {
+    static_cast<uint8_t *>(job.block_scales)[index] = static_cast<uint8_t>(code);
+  }
+}
+
+// The code that is written: a NaN in the block makes it NaN, where the block's elements cannot say so.
+template <Element kTarget, lpt_format kScale>
+__device__ __forceinline__ uint32_t written_scale(uint32_t code, bool has_nan) {
+  constexpr bool kGoesToScale = kScale != LPT_FORMAT_F32 || kTarget.nan_code == 0;
+  constexpr uint32_t kNan = kScale == LPT_FORMAT_F32      ? kFloatNanBits
+                            : kScale == LPT_FORMAT_E4M3FN ? kElementE4m3fn.nan_code
+                                                          : kElementE8m0fnu.nan_code;
+  return has_nan && kGoesToScale ? kNan : code;
+}
+
+__device__ __forceinline__ uint64_t random_index(const CastJob &job, int64_t row, int64_t column) {
+  return static_cast<uint64_t>(job.random.offset + row * job.random.row_stride + column * job.random_column_stride);
+}
+
+// Sixteen codes. `index` is the first one's random index, where bits are drawn.
+template <Element kTarget, bool kIsDrawn>
+__device__ __forceinline__ CodeStrip<kTarget.bits> cast_strip(const CastJob &job, const NumberStrip &strip,
+                                                              float inverse, uint64_t index) {
+  CodeStrip<kTarget.bits> codes = {};
+  if constexpr (kIsDrawn) {
+    const RandomStrip random = draw_strip(job.random, index);
+    const auto bits = static_cast<uint32_t>(job.random.bits);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; i += 2) {
+      const uint32_t first =
+          drawn_code<kTarget>(scaled(strip.number[i], inverse), random_of(random, job.random.bits, i), bits);
+      const uint32_t second =
+          drawn_code<kTarget>(scaled(strip.number[i + 1], inverse), random_of(random, job.random.bits, i + 1), bits);
+      put_pair(codes, i, first | second << kTarget.bits);
+    }
+  } else {
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; i += 2) {
+      put_pair(codes, i, nearest_pair<kTarget>(scaled(strip.number[i], inverse), scaled(strip.number[i + 1], inverse)));
+    }
+  }
+  return codes;
+}
+
+// ---- on the host
+
+inline bool is_on(const void *address, int64_t stride_bytes, int64_t boundary) {
+  return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(boundary) == 0 && stride_bytes % boundary == 0;
+}
+
+inline float largest_of_element(lpt_format element) {
+  switch (element) {
+    case LPT_FORMAT_E4M3FN:
+      return 448.0f;
+    case LPT_FORMAT_E5M2:
+      return 57344.0f;
+    case LPT_FORMAT_E3M2FN:
+      return 28.0f;
+    case LPT_FORMAT_E2M3FN:
+      return 7.5f;
+    default:
+      return 6.0f;  // e2m1fn
+  }
+}
+
+inline Element small_element(lpt_format element) {
+  switch (element) {
+    case LPT_FORMAT_E4M3FN:
+      return kElementE4m3fn;
+    case LPT_FORMAT_E5M2:
+      return kElementE5m2;
+    case LPT_FORMAT_E3M2FN:
+      return kElementE3m2fn;
+    case LPT_FORMAT_E2M3FN:
+      return kElementE2m3fn;
+    default:
+      return kElementE2m1fn;
+  }
+}
+
+inline int64_t number_bytes(lpt_format numbers) { return numbers == LPT_FORMAT_F32 ? 4 : 2; }
+
+inline CastJob cast_job(const QuantizeRequest &request) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  const Format &format = target.format;
+  const Element element = small_element(format.element);
+  const bool has_room = request.rule == LPT_SCALE_RULE_THREE_QUARTERS;  // as in scale_spec()
+  CastJob job = {};
+  job.source = source.data;
+  job.target = target.data;
+  job.block_scales = target.block_scales;
+  job.tensor_scale = format.tensor_scale == LPT_FORMAT_NONE ? nullptr : target.tensor_scale;
+  job.amax = request.amax;
+  job.has_nan = request.has_nan;
+  job.rows = source.rows;
+  job.columns = source.columns;
+  job.source_stride = source.row_stride;
+  job.source_column_stride = source.column_stride;
+  job.target_stride = target.row_stride * element.bits / 8;
+  job.block_scale_stride = target.block_scale_stride;
+  job.random_column_stride = request.random_column_stride;
+  job.spec = {format.block_scale,
+              request.rule,
+              largest_of_element(format.element),
+              element.mantissa_bits,
+              has_room ? 4.0f / 3.0f : 1.0f,
+              nullptr,
+              0};
+  job.random = request.random;
+  job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kStrip);
+  const int64_t bytes = number_bytes(source.format.element);
+  job.loads_whole = source.column_stride == 1 && is_on(source.data, source.row_stride * bytes, 16);
+  job.stores_whole = is_on(target.data, job.target_stride, code_boundary(element.bits));
+  return job;
+}
+
+}  // namespace lpt

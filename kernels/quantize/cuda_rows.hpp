@@ -1,0 +1,26 @@
+// What the CUDA files of this family offer, and their tables.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_row.hpp"
+#include "kernels/quantize/quantize.hpp"
+
+namespace lpt {
+
+// One scale, or blocks along the row; sources with adjacent columns.
+void quantize_strips_cuda(const QuantizeRequest &request, void *stream);
+// Blocks of 128 × 128.
+void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
+// One scale; sources with adjacent rows.
+void quantize_transposed_cuda(const QuantizeRequest &request, void *stream);
+void amax_cuda(const AmaxRequest &request, void *stream);
+void dequantize_strips_cuda(const DequantizeRequest &request, void *stream);
+void turn_bytes_cuda(const TurnRequest &request, void *stream);
+
+std::span<const DeviceRow<AmaxRequest>> amax_device_kernels();
+std::span<const DeviceRow<QuantizeRequest>> quantize_device_kernels();
+std::span<const DeviceRow<DequantizeRequest>> dequantize_device_kernels();
+std::span<const DeviceRow<TurnRequest>> turn_device_kernels();
+
+}  // namespace lpt

@@ -1,0 +1,134 @@
+// Rows of the device, fastest first. There is no reference row there: what none takes, the caller is refused.
+#include "kernels/quantize/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool are_numbers(lpt_format element) {
+  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
+}
+
+bool is_byte(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
+
+bool is_small(lpt_format element) {
+  return is_byte(element) || element == LPT_FORMAT_E3M2FN || element == LPT_FORMAT_E2M3FN ||
+         element == LPT_FORMAT_E2M1FN;
+}
+
+// The rules that read a block's amax alone.
+bool is_rule_taken(lpt_scale_rule rule) {
+  switch (rule) {
+    case LPT_SCALE_RULE_AMAX:
+    case LPT_SCALE_RULE_POWER_OF_TWO:
+    case LPT_SCALE_RULE_POWER_OF_TWO_DOWN:
+    case LPT_SCALE_RULE_POWER_OF_TWO_NEAREST:
+    case LPT_SCALE_RULE_ROUND_UP:
+    case LPT_SCALE_RULE_FLOOR:
+    case LPT_SCALE_RULE_CEIL:
+    case LPT_SCALE_RULE_EVEN:
+    case LPT_SCALE_RULE_THREE_QUARTERS:
+    case LPT_SCALE_RULE_NEAREST:
+    case LPT_SCALE_RULE_HEADROOM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char *refuses_amax(const AmaxRequest &request) {
+  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  const bool is_adjacent = request.source.column_stride == 1 || request.source.row_stride == 1;
+  return is_adjacent ? nullptr : "takes adjacent rows or columns only";
+}
+
+const char *refuses_cast(const QuantizeRequest &request) {
+  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_small(request.target.format.element)) return "gives e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+  if (request.rounding != LPT_ROUNDING_NEAREST_EVEN && request.rounding != LPT_ROUNDING_STOCHASTIC) {
+    return "rounds to nearest even or stochastically only";
+  }
+  if (request.overflow != LPT_OVERFLOW_SATURATE) return "saturates only";
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  return is_drawn && request.random.words != nullptr ? "draws its own random bits" : nullptr;
+}
+
+// Which scales a strip of sixteen numbers settles with its neighbours.
+bool are_scales_of_rows(const Format &format) {
+  if (format.block_rows != 1) return false;
+  const int32_t columns = format.block_columns;
+  if (columns < 16 || columns > 512) return false;
+  if (format.element == LPT_FORMAT_E2M1FN) return format.block_scale != LPT_FORMAT_F32;
+  return is_byte(format.element) ? format.block_scale != LPT_FORMAT_E4M3FN : format.block_scale == LPT_FORMAT_E8M0FNU;
+}
+
+const char *refuses_strips(const QuantizeRequest &request) {
+  if (const char *why = refuses_cast(request)) return why;
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
+    return "draws along rows only";
+  }
+  const Format &format = request.target.format;
+  if (format.block_scale == LPT_FORMAT_NONE)
+    return is_byte(format.element) ? nullptr : "needs block scales below 8 bits";
+  if (!are_scales_of_rows(format)) return "takes blocks of 16 to 512 columns only";
+  return is_rule_taken(request.rule) ? nullptr : "takes scale rules of amax only";
+}
+
+const char *refuses_tiles(const QuantizeRequest &request) {
+  if (const char *why = refuses_cast(request)) return why;
+  const Format &format = request.target.format;
+  if (!is_byte(format.element)) return "gives e4m3fn and e5m2 only";
+  if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 128 || format.block_columns != 128) {
+    return "takes f32 scales of 128 x 128 only";
+  }
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
+    return "draws along rows only";
+  }
+  return is_rule_taken(request.rule) ? nullptr : "takes scale rules of amax only";
+}
+
+const char *refuses_transposed(const QuantizeRequest &request) {
+  if (const char *why = refuses_cast(request)) return why;
+  const Format &format = request.target.format;
+  if (!is_byte(format.element) || format.block_scale != LPT_FORMAT_NONE)
+    return "gives e4m3fn and e5m2 of one scale only";
+  if (request.source.row_stride != 1) return "takes adjacent rows only";
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  return is_drawn && request.random.row_stride != 1 ? "draws along the source's rows only" : nullptr;
+}
+
+const char *refuses_dequantize(const DequantizeRequest &request) {
+  const Format &format = request.source.format;
+  if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+  if (!are_numbers(request.target.format.element)) return "gives f32, bf16 and f16 only";
+  const bool has_narrow =
+      format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_WHOLE && format.block_columns < 16;
+  return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
+}
+
+const char *refuses_turn(const TurnRequest &request) {
+  const Format &format = request.source.format;
+  if (!is_byte(format.element)) return "takes e4m3fn and e5m2 only";
+  const bool has_scales = format.block_scale != LPT_FORMAT_NONE;
+  return has_scales && format.block_scale != LPT_FORMAT_F32 ? "takes f32 scales only" : nullptr;
+}
+
+constexpr DeviceRow<AmaxRequest> kAmax[] = {{"amax_cuda", 80, refuses_amax, amax_cuda}};
+constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
+    {"quantize_strips_cuda", 80, refuses_strips, quantize_strips_cuda},
+    {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
+    {"quantize_transposed_cuda", 80, refuses_transposed, quantize_transposed_cuda},
+};
+constexpr DeviceRow<DequantizeRequest> kDequantize[] = {
+    {"dequantize_strips_cuda", 80, refuses_dequantize, dequantize_strips_cuda}};
+constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_bytes_cuda", 80, refuses_turn, turn_bytes_cuda}};
+
+}  // namespace
+
+std::span<const DeviceRow<AmaxRequest>> amax_device_kernels() { return kAmax; }
+std::span<const DeviceRow<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
+std::span<const DeviceRow<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
+std::span<const DeviceRow<TurnRequest>> turn_device_kernels() { return kTurn; }
+
+}  // namespace lpt

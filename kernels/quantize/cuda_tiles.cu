@@ -1,0 +1,125 @@
+// Casts with one scale for each 128 × 128 numbers: a block of threads takes one tile, and holds it in registers between its
+// amax and its cast, so that memory is read once.
+#include "kernels/quantize/cuda_blocks.hpp"
+#include "kernels/quantize/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr int32_t kTile = 128;
+constexpr int32_t kStripsOfRow = kTile / kStrip;
+constexpr int32_t kStrips = kTile * kStripsOfRow / static_cast<int32_t>(kThreads);  // of a thread
+
+struct TileStrip {
+  int64_t row, column;
+  int32_t count;
+};
+
+__device__ __forceinline__ TileStrip tile_strip(const CastJob &job, int32_t turn) {
+  const int32_t index = turn * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
+  TileStrip strip = {};
+  strip.row = (job.first_row + blockIdx.y) * kTile + index / kStripsOfRow;
+  strip.column = int64_t{blockIdx.x} * kTile + index % kStripsOfRow * kStrip;
+  const int64_t left = job.columns - strip.column;
+  strip.count = strip.row >= job.rows || left <= 0 ? 0 : static_cast<int32_t>(left < kStrip ? left : kStrip);
+  return strip;
+}
+
+// Every thread gets the facts of the whole tile.
+__device__ __forceinline__ StripFacts facts_of_tile(const StripFacts &facts) {
+  __shared__ uint32_t amax;
+  __shared__ uint32_t has_nan;
+  if (threadIdx.x == 0) {
+    amax = 0;
+    has_nan = 0;
+  }
+  __syncthreads();
+  const StripFacts warp = facts_of_lanes(facts, 32);
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&amax, warp.amax);
+    if (warp.has_nan) has_nan = 1;
+  }
+  __syncthreads();
+  StripFacts all;
+  all.amax = amax;
+  all.has_nan = has_nan != 0;
+  return all;
+}
+
+template <Element kTarget, Numeral kSource, bool kIsDrawn>
+__global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
+  NumberStrip strips[kStrips];
+  StripFacts facts;
+#pragma unroll
+  for (int32_t i = 0; i < kStrips; ++i) {
+    const TileStrip at = tile_strip(job, i);
+    if (at.count == 0) continue;
+    strips[i] = load_strip<kSource>(job.source, at.row * job.source_stride + at.column, at.count,
+                                    at.count == kStrip && job.loads_whole);
+    const StripFacts own = facts_of(strips[i]);
+    facts.amax = larger(facts.amax, own.amax);
+    facts.has_nan |= own.has_nan;
+  }
+  const StripFacts all = facts_of_tile(facts);
+  const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, all.amax);
+  if (threadIdx.x == 0) {
+    store_scale<LPT_FORMAT_F32>(job, job.first_row + blockIdx.y, blockIdx.x,
+                                written_scale<kTarget, LPT_FORMAT_F32>(scale.code, all.has_nan));
+    if (job.amax != nullptr) atomicMax(reinterpret_cast<uint32_t *>(job.amax), all.amax);
+    if (job.has_nan != nullptr && all.has_nan) *job.has_nan = true;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kStrips; ++i) {
+    const TileStrip at = tile_strip(job, i);
+    if (at.count == 0) continue;
+    const CodeStrip<kTarget.bits> codes =
+        cast_strip<kTarget, kIsDrawn>(job, strips[i], scale.inverse, random_index(job, at.row, at.column));
+    store_codes(job.target, at.row * job.target_stride + at.column, at.count, at.count == kStrip && job.stores_whole,
+                codes);
+  }
+}
+
+// `first_row` counts tiles here.
+template <Element kTarget, Numeral kSource>
+void launch(CastJob job, bool is_drawn, void *stream) {
+  const auto tiles = static_cast<uint32_t>((job.columns + kTile - 1) / kTile);
+  const int64_t tile_rows = (job.rows + kTile - 1) / kTile;
+  if (tiles == 0) return;
+  constexpr int64_t kMostRows = 65535;  // of a grid
+  for (; job.first_row < tile_rows; job.first_row += kMostRows) {
+    const int64_t left = tile_rows - job.first_row;
+    const dim3 grid(tiles, static_cast<uint32_t>(left < kMostRows ? left : kMostRows));
+    if (is_drawn) {
+      LPT_LAUNCH((quantize_tiles<kTarget, kSource, true>), grid, kThreads, 0, stream, job);
+    } else {
+      LPT_LAUNCH((quantize_tiles<kTarget, kSource, false>), grid, kThreads, 0, stream, job);
+    }
+  }
+}
+
+template <Element kTarget>
+void launch_from(const QuantizeRequest &request, void *stream) {
+  const CastJob job = cast_job(request);
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  switch (request.source.format.element) {
+    case LPT_FORMAT_F32:
+      return launch<kTarget, Numeral::kF32>(job, is_drawn, stream);
+    case LPT_FORMAT_BF16:
+      return launch<kTarget, Numeral::kBf16>(job, is_drawn, stream);
+    default:
+      return launch<kTarget, Numeral::kF16>(job, is_drawn, stream);
+  }
+}
+
+}  // namespace
+
+void quantize_tiles_cuda(const QuantizeRequest &request, void *stream) {
+  if (request.target.format.element == LPT_FORMAT_E4M3FN) {
+    launch_from<kElementE4m3fn>(request, stream);
+  } else {
+    launch_from<kElementE5m2>(request, stream);
+  }
+}
+
+}  // namespace lpt

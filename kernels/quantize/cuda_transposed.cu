@@ -1,0 +1,143 @@
+// The other copy: casts of a source whose rows are adjacent, and codes that are turned as they are.
+#include "kernels/quantize/cuda_blocks.hpp"
+#include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_turn.hpp"
+
+namespace lpt {
+namespace {
+
+// A tile's rows and columns are the target's; a line of the source is one of its columns.
+template <Element kTarget, Numeral kSource, bool kIsDrawn>
+__global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job) {
+  const int64_t first_row = job.first_row + int64_t{blockIdx.y} * kTurnTile;
+  const int64_t first_column = int64_t{blockIdx.x} * kTurnTile;
+  const int64_t column = first_column + turn_line();
+  const int64_t row = first_row + turn_place();
+  const int32_t count = column < job.columns ? count_below(row, job.rows) : 0;
+  NumberStrip strip = {};
+  if (count > 0) {
+    strip = load_strip<kSource>(job.source, column * job.source_column_stride + row, count,
+                                count == kStrip && job.loads_whole);
+  }
+  StripFacts facts;
+  if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(strip);
+  tell_facts(job.amax, job.has_nan, facts);
+  const float inverse = 1.0f / tensor_scale_of(job);
+  const CodeStrip<8> turned =
+      turn_tile(cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, row, column)));
+  const int64_t target_row = first_row + turn_line();
+  const int64_t target_column = first_column + turn_place();
+  const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
+  store_codes(job.target, target_row * job.target_stride + target_column, written,
+              written == kStrip && job.stores_whole, turned);
+}
+
+constexpr int64_t kMostTiles = 65535;  // rows of a grid
+
+template <Element kTarget, Numeral kSource>
+void launch(CastJob job, bool is_drawn, void *stream) {
+  const auto tiles = static_cast<uint32_t>((job.columns + kTurnTile - 1) / kTurnTile);
+  if (tiles == 0) return;
+  for (; job.first_row < job.rows; job.first_row += kMostTiles * kTurnTile) {
+    const int64_t left = (job.rows - job.first_row + kTurnTile - 1) / kTurnTile;
+    const dim3 grid(tiles, static_cast<uint32_t>(left < kMostTiles ? left : kMostTiles));
+    if (is_drawn) {
+      LPT_LAUNCH((quantize_transposed<kTarget, kSource, true>), grid, kTurnThreads, 0, stream, job);
+    } else {
+      LPT_LAUNCH((quantize_transposed<kTarget, kSource, false>), grid, kTurnThreads, 0, stream, job);
+    }
+  }
+}
+
+template <Element kTarget>
+void launch_from(const QuantizeRequest &request, void *stream) {
+  CastJob job = cast_job(request);
+  const int64_t bytes = number_bytes(request.source.format.element);
+  job.loads_whole = is_on(request.source.data, request.source.column_stride * bytes, 16);
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  switch (request.source.format.element) {
+    case LPT_FORMAT_F32:
+      return launch<kTarget, Numeral::kF32>(job, is_drawn, stream);
+    case LPT_FORMAT_BF16:
+      return launch<kTarget, Numeral::kBf16>(job, is_drawn, stream);
+    default:
+      return launch<kTarget, Numeral::kF16>(job, is_drawn, stream);
+  }
+}
+
+// ---- codes
+
+struct TurnJob {
+  const void *source, *source_scales;
+  void *target, *target_scales;
+  int64_t rows, columns, source_stride, target_stride;  // of the source
+  int64_t source_scale_stride, target_scale_stride;
+  int64_t scale_rows, scale_columns;
+  bool loads_whole, stores_whole;
+};
+
+__global__ void __launch_bounds__(kTurnThreads) turn_bytes(TurnJob job) {
+  const int64_t first_row = int64_t{blockIdx.x} * kTurnTile;
+  const int64_t first_column = int64_t{blockIdx.y} * kTurnTile;
+  const int64_t row = first_row + turn_line();
+  const int64_t column = first_column + turn_place();
+  const int32_t count = row < job.rows ? count_below(column, job.columns) : 0;
+  const CodeStrip<8> turned =
+      turn_tile(load_codes<8>(job.source, row * job.source_stride + column, count, count == kStrip && job.loads_whole));
+  const int64_t target_row = first_column + turn_line();
+  const int64_t target_column = first_row + turn_place();
+  const int32_t written = target_row < job.columns ? count_below(target_column, job.rows) : 0;
+  store_codes(job.target, target_row * job.target_stride + target_column, written,
+              written == kStrip && job.stores_whole, turned);
+}
+
+// The scales of square blocks; they are few.
+__global__ void __launch_bounds__(kTurnThreads) turn_scales_of_blocks(TurnJob job) {
+  const int64_t index = int64_t{blockIdx.x} * kTurnThreads + threadIdx.x;
+  if (index >= job.scale_rows * job.scale_columns) return;
+  const int64_t row = index / job.scale_columns;
+  const int64_t column = index % job.scale_columns;
+  static_cast<float *>(job.target_scales)[column * job.target_scale_stride + row] =
+      static_cast<const float *>(job.source_scales)[row * job.source_scale_stride + column];
+}
+
+}  // namespace
+
+void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
+  if (request.target.format.element == LPT_FORMAT_E4M3FN) {
+    launch_from<kElementE4m3fn>(request, stream);
+  } else {
+    launch_from<kElementE5m2>(request, stream);
+  }
+}
+
+void turn_bytes_cuda(const TurnRequest &request, void *stream) {
+  const MatrixView &source = request.source;
+  const MatrixView &target = request.target;
+  TurnJob job = {};
+  job.source = source.data;
+  job.target = target.data;
+  job.rows = source.rows;
+  job.columns = source.columns;
+  job.source_stride = source.row_stride;
+  job.target_stride = target.row_stride;
+  job.loads_whole = is_on(source.data, source.row_stride, 16);
+  job.stores_whole = is_on(target.data, target.row_stride, 16);
+  if (source.rows == 0 || source.columns == 0) return;
+  const dim3 grid(static_cast<uint32_t>((source.rows + kTurnTile - 1) / kTurnTile),
+                  static_cast<uint32_t>((source.columns + kTurnTile - 1) / kTurnTile));
+  LPT_LAUNCH(turn_bytes, grid, kTurnThreads, 0, stream, job);
+  if (source.format.block_scale == LPT_FORMAT_NONE) return;
+  const int64_t block = source.format.block_columns;
+  job.source_scales = source.block_scales;
+  job.target_scales = target.block_scales;
+  job.source_scale_stride = source.block_scale_stride;
+  job.target_scale_stride = target.block_scale_stride;
+  job.scale_rows = (source.rows + block - 1) / block;
+  job.scale_columns = (source.columns + block - 1) / block;
+  const int64_t scales = job.scale_rows * job.scale_columns;
+  LPT_LAUNCH(turn_scales_of_blocks, static_cast<uint32_t>((scales + kTurnThreads - 1) / kTurnThreads), kTurnThreads, 0,
+             stream, job);
+}
+
+}  // namespace lpt

@@ -1,0 +1,39 @@
+// Rows of the device on the CPU: run in every order of threads, held against the reference row bit for bit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "kernels/common/device_row.hpp"
+#include "kernels/common/launch.hpp"
+
+namespace lpt::test {
+
+constexpr simt::Order kOrders[] = {simt::Order::kForward, simt::Order::kBackward, simt::Order::kShuffled};
+
+// The order of a case: all orders come up, none of them costs three runs.
+inline void take_next_order() {
+  static std::size_t turn = 0;
+  simt::set_order(kOrders[turn++ % std::size(kOrders)]);
+}
+
+// How often each row has run, so that none is left out unseen.
+class Tally {
+ public:
+  template <typename Request>
+  explicit Tally(std::span<const DeviceRow<Request>> rows) {
+    for (const DeviceRow<Request> &row : rows) runs_[row.name] = 0;
+  }
+  void add(const char *row) { ++runs_[row]; }
+  void expect_all_at_least(int runs) const {
+    for (const auto &[row, count] : runs_) EXPECT_GE(count, runs) << row;
+  }
+
+ private:
+  std::map<std::string, int> runs_;
+};
+
+}  // namespace lpt::test

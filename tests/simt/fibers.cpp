@@ -1,0 +1,302 @@
+// The fibers under kernels/common/simt.hpp: a block's threads take turns on one thread of the CPU.
+#include <ucontext.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "kernels/common/simt.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define LPT_SIMT_ASAN
+#endif
+
+namespace lpt::simt {
+namespace {
+
+constexpr std::size_t kStackBytes = 128 * 1024;  // a sanitizer's frames are large
+constexpr uint32_t kWarp = 32;
+
+enum class State { kReady, kAtBarrier, kInWarp, kDone };
+
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<std::byte[]> stack;
+  void *fake_stack = nullptr;  // AddressSanitizer's
+  dim3 thread;
+  State state = State::kDone;
+  Where where;
+  // What it brings to a warp operation, and what it takes from it.
+  const char *operation = nullptr;
+  uint32_t mask = 0, source = 0;
+  bool is_true = false;
+  uint64_t value = 0, exchanged = 0;
+  uint32_t votes = 0;
+};
+
+// The one grid that runs.
+struct Machine {
+  const char *kernel = "";
+  void (*body)(void *) = nullptr;
+  void *closure = nullptr;
+  Place place;
+  Order order = Order::kForward;
+  std::minstd_rand shuffle;
+  ucontext_t scheduler;
+  void *scheduler_fake_stack = nullptr;
+  const void *scheduler_stack = nullptr;
+  std::size_t scheduler_stack_bytes = 0;
+  std::vector<Fiber> fibers;
+  std::vector<uint32_t> turns;
+  uint32_t running = 0;
+  uint32_t count = 0;
+  std::vector<std::byte> shared;
+  std::string fault;  // of the running fiber; the scheduler throws it
+};
+
+Machine machine;
+
+Fiber &running() { return machine.fibers[machine.running]; }
+
+std::string text_of(dim3 place) {
+  return "(" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " + std::to_string(place.z) + ")";
+}
+
+std::string text_of(const Fiber &fiber, const std::string &what, const Where &where) {
+  const std::string file = where.file_name();
+  return std::string("kernel ") + machine.kernel + ", block " + text_of(machine.place.block) + ", thread " +
+         text_of(fiber.thread) + ", " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.line()) + ": " +
+         what;
+}
+
+// ---- from fiber to scheduler and back
+
+void leave_fiber(Fiber &fiber) {
+#ifdef LPT_SIMT_ASAN
+  void **kept = fiber.state == State::kDone ? nullptr : &fiber.fake_stack;
+  __sanitizer_start_switch_fiber(kept, machine.scheduler_stack, machine.scheduler_stack_bytes);
+#endif
+  swapcontext(&fiber.context, &machine.scheduler);
+#ifdef LPT_SIMT_ASAN
+  __sanitizer_finish_switch_fiber(fiber.fake_stack, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
+#endif
+}
+
+void fiber_main() {
+#ifdef LPT_SIMT_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
+#endif
+  machine.body(machine.closure);
+  running().state = State::kDone;
+  leave_fiber(running());
+}
+
+void enter_fiber(uint32_t index) {
+  machine.running = index;
+  Fiber &fiber = running();
+  machine.place.thread = fiber.thread;
+#ifdef LPT_SIMT_ASAN
+  __sanitizer_start_switch_fiber(&machine.scheduler_fake_stack, fiber.stack.get(), kStackBytes);
+#endif
+  swapcontext(&machine.scheduler, &fiber.context);
+#ifdef LPT_SIMT_ASAN
+  __sanitizer_finish_switch_fiber(machine.scheduler_fake_stack, nullptr, nullptr);
+#endif
+  if (machine.fault.empty()) return;
+  const Fault fault(machine.fault);
+  machine.fault.clear();
+  throw fault;
+}
+
+void wait(State state, const Where &where) {
+  Fiber &fiber = running();
+  fiber.state = state;
+  fiber.where = where;
+  leave_fiber(fiber);
+}
+
+// ---- warps
+
+Fiber *lane_of(const Fiber &fiber, uint32_t lane) {
+  const uint32_t index = static_cast<uint32_t>(&fiber - machine.fibers.data()) / kWarp * kWarp + lane;
+  return index < machine.count ? &machine.fibers[index] : nullptr;
+}
+
+bool has_joined(const Fiber *other, const Fiber &fiber) {
+  return other != nullptr && other->state == State::kInWarp && other->mask == fiber.mask &&
+         other->operation == fiber.operation;
+}
+
+// The last lane of a mask to arrive gives all of them what they came for.
+bool complete(Fiber &fiber) {
+  uint32_t votes = 0;
+  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+    if ((fiber.mask >> lane & 1) == 0) continue;
+    const Fiber *other = lane_of(fiber, lane);
+    if (!has_joined(other, fiber)) return false;
+    votes |= static_cast<uint32_t>(other->is_true) << lane;
+  }
+  for (uint32_t lane = 0; lane < kWarp; ++lane) {
+    if ((fiber.mask >> lane & 1) == 0) continue;
+    Fiber &other = *lane_of(fiber, lane);
+    other.exchanged = lane_of(fiber, other.source)->value;
+    other.votes = votes;
+    other.state = State::kReady;
+  }
+  return true;
+}
+
+void join_warp(uint32_t mask, uint32_t source, const char *operation, const Where &where) {
+  if ((mask >> lane() & 1) == 0) fault(operation, " by a lane that its mask leaves out", where);
+  if ((mask >> source & 1) == 0) fault(operation, " from a lane that its mask leaves out", where);
+  Fiber &fiber = running();
+  fiber.mask = mask;
+  fiber.source = source;
+  fiber.operation = operation;
+  fiber.state = State::kInWarp;
+  fiber.where = where;
+  if (!complete(fiber)) wait(State::kInWarp, where);
+}
+
+// ---- blocks
+
+void start_fiber(Fiber &fiber, uint32_t index, dim3 block) {
+  fiber.thread = dim3(index % block.x, index / block.x % block.y, index / (block.x * block.y));
+  if (fiber.stack == nullptr) fiber.stack.reset(new std::byte[kStackBytes]);
+#ifdef LPT_SIMT_ASAN
+  __asan_unpoison_memory_region(fiber.stack.get(), kStackBytes);  // a fault leaves frames behind
+#endif
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, fiber_main, 0);
+  fiber.fake_stack = nullptr;
+  fiber.state = State::kReady;
+}
+
+// Lets every thread go that has reached the barrier, once all have; false if some have not.
+bool open_barrier() {
+  const Fiber *first = nullptr;
+  const Fiber *gone = nullptr;
+  for (uint32_t i = 0; i < machine.count; ++i) {
+    const Fiber &fiber = machine.fibers[i];
+    if (fiber.state == State::kDone) gone = &fiber;
+    if (fiber.state == State::kReady || fiber.state == State::kInWarp) return false;
+    if (fiber.state != State::kAtBarrier) continue;
+    if (first == nullptr) first = &fiber;
+    if (fiber.where.line() != first->where.line()) {
+      throw Fault(text_of(fiber,
+                          "waits at this barrier, and thread " + text_of(first->thread) + " at that of line " +
+                              std::to_string(first->where.line()),
+                          fiber.where));
+    }
+  }
+  if (first == nullptr) return false;
+  if (gone != nullptr) {
+    throw Fault(text_of(*first, "waits at a barrier that thread " + text_of(gone->thread) + " left out", first->where));
+  }
+  for (uint32_t i = 0; i < machine.count; ++i) machine.fibers[i].state = State::kReady;
+  return true;
+}
+
+void order_turns() {
+  if (machine.order == Order::kShuffled) std::shuffle(machine.turns.begin(), machine.turns.end(), machine.shuffle);
+}
+
+// Every thread that can run does so once; false if none could.
+bool run_turns() {
+  order_turns();
+  bool has_run = false;
+  for (const uint32_t index : machine.turns) {
+    if (machine.fibers[index].state != State::kReady) continue;
+    enter_fiber(index);
+    has_run = true;
+  }
+  return has_run;
+}
+
+void report_deadlock() {
+  for (uint32_t i = 0; i < machine.count; ++i) {
+    const Fiber &fiber = machine.fibers[i];
+    if (fiber.state != State::kInWarp) continue;
+    throw Fault(
+        text_of(fiber, std::string(fiber.operation) + " waits for lanes of its mask that never join", fiber.where));
+  }
+}
+
+void run_block(dim3 block, std::size_t shared_bytes) {
+  machine.shared = std::vector<std::byte>(shared_bytes, std::byte{0xA5});
+  for (uint32_t i = 0; i < machine.count; ++i) start_fiber(machine.fibers[i], i, block);
+  while (run_turns() || open_barrier()) {
+  }
+  report_deadlock();
+}
+
+void prepare(uint32_t count) {
+  machine.count = count;
+  if (machine.fibers.size() < count) machine.fibers = std::vector<Fiber>(count);
+  machine.turns.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    machine.turns[i] = machine.order == Order::kBackward ? count - 1 - i : i;
+  }
+}
+
+}  // namespace
+
+const Place &place() { return machine.place; }
+
+void set_order(Order order) { machine.order = order; }
+
+void *dynamic_shared() { return machine.shared.data(); }
+
+void wait_for_block(const Where &where) { wait(State::kAtBarrier, where); }
+
+uint32_t lane() { return machine.running % kWarp; }
+
+uint64_t exchange(uint32_t mask, uint64_t value, uint32_t source, const char *operation, const Where &where) {
+  running().value = value;
+  running().is_true = false;
+  join_warp(mask, source, operation, where);
+  return running().exchanged;
+}
+
+uint32_t vote(uint32_t mask, bool is_true, const char *operation, const Where &where) {
+  running().value = 0;
+  running().is_true = is_true;
+  join_warp(mask, lane(), operation, where);
+  return running().votes;
+}
+
+void fault(const char *subject, const char *what, const Where &where) {
+  machine.fault = text_of(running(), std::string(subject) + what, where);
+  leave_fiber(running());
+  std::abort();  // the scheduler never comes back here
+}
+
+void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *),
+              void *closure) {
+  const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+  if (threads == 0 || threads > 1024 || blocks == 0 || grid.y > 65535 || grid.z > 65535) {
+    throw Fault(std::string("kernel ") + kernel + ": a grid of " + text_of(grid) + " blocks of " + text_of(block) +
+                " threads: expected 1 to 1024 threads, and at least one block");
+  }
+  machine.kernel = kernel;
+  machine.body = body;
+  machine.closure = closure;
+  machine.place.block_extent = block;
+  machine.place.grid_extent = grid;
+  prepare(static_cast<uint32_t>(threads));
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t at = machine.order == Order::kBackward ? blocks - 1 - i : i;
+    machine.place.block = dim3(static_cast<uint32_t>(at % grid.x), static_cast<uint32_t>(at / grid.x % grid.y),
+                               static_cast<uint32_t>(at / (uint64_t{grid.x} * grid.y)));
+    run_block(block, shared_bytes);
+  }
+}
+
+}  // namespace lpt::simt

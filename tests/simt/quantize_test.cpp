@@ -1,0 +1,211 @@
+// The CUDA casts on the CPU, against the reference rows: every format, odd sizes, moved boundaries, all kinds of numbers.
+#include <gtest/gtest.h>
+
+#include "kernels/quantize/cuda_rows.hpp"
+#include "tests/kernels/quantize_case.hpp"
+#include "tests/simt/device_rows.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR,
+                                   LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128,    LPT_FORMAT_E4M3FN_128X128,
+                                   LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP8_E5M2,
+                                   LPT_FORMAT_MXFP6_E3M2,   LPT_FORMAT_MXFP6_E2M3,    LPT_FORMAT_MXFP4,
+                                   LPT_FORMAT_NVFP4};
+struct Size {
+  int64_t rows, columns;
+};
+constexpr Size kSizes[] = {{1, 1}, {3, 16}, {2, 130}, {5, 37}, {1, 300}, {9, 64}, {0, 7}, {4, 0}};
+constexpr Values kValues[] = {Values::kNormal,     Values::kOutliers, Values::kZeroRuns, Values::kSpecials,
+                              Values::kSubnormals, Values::kExtremes, Values::kTies,     Values::kBits};
+
+lpt_scale_rule any_rule(Random &random, const Format &format, lpt_rounding rounding) {
+  if (random.chance(0.5) || format.block_scale == LPT_FORMAT_NONE)
+    return resolved(format, LPT_SCALE_RULE_DEFAULT, rounding);
+  static constexpr lpt_scale_rule of_f32[] = {LPT_SCALE_RULE_POWER_OF_TWO, LPT_SCALE_RULE_POWER_OF_TWO_DOWN,
+                                              LPT_SCALE_RULE_POWER_OF_TWO_NEAREST};
+  static constexpr lpt_scale_rule of_e8m0[] = {LPT_SCALE_RULE_FLOOR, LPT_SCALE_RULE_CEIL, LPT_SCALE_RULE_EVEN};
+  static constexpr lpt_scale_rule of_e4m3[] = {LPT_SCALE_RULE_ROUND_UP, LPT_SCALE_RULE_HEADROOM};
+  if (format.block_scale == LPT_FORMAT_F32) return random.of(of_f32);
+  return format.block_scale == LPT_FORMAT_E8M0FNU ? random.of(of_e8m0) : random.of(of_e4m3);
+}
+
+QuantizeCase any_case(Random &random, lpt_format target) {
+  QuantizeCase c;
+  c.source = random.of(kSources);
+  c.target = target;
+  const Size size = random.of(kSizes);
+  c.rows = size.rows;
+  c.columns = size.columns;
+  const bool is_even = random.chance(0.5);  // rows on boundaries of 16 bytes
+  c.source_padding = is_even ? (16 - c.columns % 16) % 16 : random.below(5);
+  c.target_padding = is_even ? (32 - c.columns % 32) % 32 : random.below(5);
+  c.source_shift = is_even || random.chance(0.5) ? 0 : 4;
+  c.target_shift = is_even ? 0 : static_cast<std::size_t>(random.below(3)) * 4;
+  c.rounding = random.chance(0.5) ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
+  c.wants_amax = random.chance(0.5);
+  c.wants_nan = random.chance(0.5);
+  c.random.bits = random.chance(0.5) ? 16 : 8;
+  c.random.rounds = random.chance(0.5) ? 7 : 10;
+  c.random.offset = random.chance(0.5) ? 0 : random.below(1000);
+  c.random.row_stride = random.chance(0.5) ? 0 : c.columns + random.below(40);
+  return c;
+}
+
+void expect_equal(QuantizeRun &run, QuantizeRun &reference, const std::string &what) {
+  EXPECT_TRUE(run.target.is_intact()) << what;
+  EXPECT_TRUE(run.target.equals(reference.target)) << what;
+  EXPECT_EQ(float_bits(run.amax), float_bits(reference.amax)) << what;
+  EXPECT_EQ(run.has_nan, reference.has_nan) << what;
+}
+
+void check(QuantizeCase c, Random &random, Tally &tally) {
+  Format format;
+  find_format(c.target, format);
+  c.rule = any_rule(random, format, c.rounding);
+  Matrix source = source_of(c);
+  source.fill(random, random.of(kValues));
+  for (const DeviceRow<QuantizeRequest> &row : quantize_device_kernels()) {
+    QuantizeRun run(c, source);
+    if (row.refuses(run.request) != nullptr) continue;
+    tally.add(row.name);
+    QuantizeRun reference(c, source);
+    run_reference(reference.request);
+    take_next_order();
+    row.run(run.request, nullptr);
+    expect_equal(run, reference, std::string(row.name) + ": " + text_of(c));
+  }
+}
+
+TEST(SimtQuantize, EveryRowEqualsTheReference) {
+  Random random(41);
+  Tally tally(quantize_device_kernels());
+  for (const lpt_format target : kTargets) {
+    for (int i = 0; i < 60; ++i) check(any_case(random, target), random, tally);
+  }
+  for (int i = 0; i < 60; ++i) {
+    QuantizeCase c = any_case(random, random.of({LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR}));
+    c.is_transposed = true;
+    if (c.random.row_stride != 0) c.random.row_stride = c.rows + random.below(9);
+    check(c, random, tally);
+  }
+  tally.expect_all_at_least(50);
+}
+
+// More than a tile, more than a block of threads.
+TEST(SimtQuantize, LargeMatricesEqualTheReference) {
+  Random random(42);
+  Tally tally(quantize_device_kernels());
+  for (const lpt_format target : kTargets) {
+    QuantizeCase c = any_case(random, target);
+    c.rows = 131;
+    c.columns = 290;
+    check(c, random, tally);
+    c.is_transposed = true;
+    c.random.row_stride = 0;
+    check(c, random, tally);
+  }
+  tally.expect_all_at_least(2);
+}
+
+TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
+  struct Refused {
+    void (*change)(QuantizeRequest &);
+    const char *why;
+  };
+  static constexpr Refused refused[] = {
+      {[](QuantizeRequest &r) { r.source.format.element = LPT_FORMAT_F64; }, "takes f32, bf16 and f16 only"},
+      {[](QuantizeRequest &r) { r.target.format.element = LPT_FORMAT_INT8; },
+       "gives e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only"},
+      {[](QuantizeRequest &r) { r.rounding = LPT_ROUNDING_TOWARD_ZERO; },
+       "rounds to nearest even or stochastically only"},
+      {[](QuantizeRequest &r) { r.overflow = LPT_OVERFLOW_INFINITE; }, "saturates only"},
+      {[](QuantizeRequest &r) { r.source.column_stride = 2; }, "takes adjacent columns only"},
+      {[](QuantizeRequest &r) { r.rule = LPT_SCALE_RULE_MSE; }, "takes scale rules of amax only"},
+      {[](QuantizeRequest &r) { r.target.format.block_columns = LPT_WHOLE; }, "takes blocks of 16 to 512 columns only"},
+  };
+  QuantizeCase c;
+  c.target = LPT_FORMAT_MXFP8_E4M3;
+  c.rows = 2;
+  c.columns = 64;
+  Matrix source = source_of(c);
+  for (const Refused &one : refused) {
+    QuantizeRun run(c, source);
+    const DeviceRow<QuantizeRequest> &row = quantize_device_kernels().front();
+    EXPECT_EQ(row.refuses(run.request), nullptr);
+    one.change(run.request);
+    EXPECT_STREQ(row.refuses(run.request), one.why);
+  }
+}
+
+TEST(SimtAmax, EqualsTheReference) {
+  Random random(43);
+  for (int i = 0; i < 60; ++i) {
+    const Size size = random.of(kSizes);
+    Matrix source(random.of(kSources), size.rows, size.columns, random.below(9), random.chance(0.5) ? 0 : 4,
+                  random.chance(0.3));
+    source.fill(random, random.of(kValues));
+    float amax = -1, wanted = -2;
+    bool has_nan = i % 2 == 0, wanted_nan = true;
+    const AmaxRequest request = {source.view(), &amax, &has_nan};
+    ASSERT_EQ(amax_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    amax_device_kernels().front().run(request, nullptr);
+    reference_of(amax_kernels()).run({source.view(), &wanted, &wanted_nan});
+    EXPECT_EQ(float_bits(amax), float_bits(wanted)) << i;
+    EXPECT_EQ(has_nan, wanted_nan) << i;
+  }
+}
+
+// Codes and scales of any bits.
+void fill_bytes(Random &random, Guarded &memory) {
+  for (std::size_t i = 0; i < memory.bytes(); ++i) memory.data()[i] = static_cast<uint8_t>(random.bits());
+}
+
+TEST(SimtDequantize, EqualsTheReference) {
+  Random random(44);
+  for (int i = 0; i < 300; ++i) {
+    const lpt_format format = kTargets[static_cast<std::size_t>(i) % std::size(kTargets)];
+    const Size size = random.of(kSizes);
+    Matrix source(format, size.rows, size.columns, random.below(9), random.chance(0.5) ? 0 : 4);
+    fill_bytes(random, source.data);
+    fill_bytes(random, source.scales);
+    source.tensor_scale = static_cast<float>(random.normal());
+    const lpt_format to = random.of(kSources);
+    const int64_t padding = random.below(9);
+    Matrix target(to, size.rows, size.columns, padding), wanted(to, size.rows, size.columns, padding);
+    const DequantizeRequest request = {source.view(), target.view()};
+    ASSERT_EQ(dequantize_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    dequantize_device_kernels().front().run(request, nullptr);
+    reference_of(dequantize_kernels()).run({source.view(), wanted.view()});
+    EXPECT_TRUE(target.is_intact() && target.equals(wanted))
+        << format_name(format) << " to " << format_name(to) << " " << size.rows << "x" << size.columns;
+  }
+}
+
+TEST(SimtTurn, EqualsTheReference) {
+  Random random(45);
+  for (int i = 0; i < 40; ++i) {
+    const lpt_format format = random.of({LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_128X128});
+    const Size size = i < 2 ? Size{131, 290} : random.of(kSizes);
+    const int64_t padding = random.below(2) * random.below(9);
+    Matrix source(format, size.rows, size.columns, (16 - size.columns % 16) % 16 + padding);
+    fill_bytes(random, source.data);
+    fill_bytes(random, source.scales);
+    const int64_t target_padding = (16 - size.rows % 16) % 16 + padding;
+    Matrix target(format, size.columns, size.rows, target_padding),
+        wanted(format, size.columns, size.rows, target_padding);
+    const TurnRequest request = {source.view(), target.view()};
+    ASSERT_EQ(turn_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    turn_device_kernels().front().run(request, nullptr);
+    reference_of(turn_kernels()).run({source.view(), wanted.view()});
+    EXPECT_TRUE(target.is_intact() && target.equals(wanted)) << size.rows << "x" << size.columns;
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
