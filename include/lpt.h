@@ -747,6 +747,63 @@ LPT_API lpt_status lpt_tensor_copy(lpt_context *context, const lpt_tensor *sourc
  */
 LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
 
+/* ---------------------------------------------------------------- dlpack ------------------------------------------- */
+
+/** @brief Flag of lpt_tensor_from_dlpack(): the memory must not be written. */
+#define LPT_DLPACK_READ_ONLY UINT64_C(1)
+
+/** @brief Flag of lpt_tensor_from_dlpack(): the memory is a copy that the producer made. */
+#define LPT_DLPACK_COPIED UINT64_C(2)
+
+/**
+ * @brief Makes a tensor of what another library describes by DLPack 1.x, without a copy. The description is read here; the
+ *        memory is borrowed until the tensor is destroyed, and the caller keeps the struct and calls its deleter.
+ *
+ * Types     float of 16, 32 and 64 bits, bfloat, int of 2, 4, 8 and 16, uint of 4 and 8, bool (as uint8), and the float8,
+ *           float6 and float4 types that have a format. Lanes are elements of the last axis, which is dense then.
+ * Layout    rank 0 to 8 and strides as for lpt_tensor_wrap(); byte_offset is added. Small elements are packed, rows on whole
+ *           packs; padded ones (one in a byte) are refused. A tensor without elements may have no memory.
+ * Device    the CPU.
+ * Version   major 1 of the versioned struct, any minor.
+ * Scales    travel as tensors of their own: take each one, and join them with lpt_tensor_combine().
+ * Source    dlpack.h 1.1, https://dmlc.github.io/dlpack.
+ *
+ * @param context the context.
+ * @param managed a DLManagedTensorVersioned, or a DLManagedTensor; borrowed for the call.
+ * @param is_versioned 1: DLManagedTensorVersioned; 0: DLManagedTensor, which has no flags.
+ * @param out_flags returned: LPT_DLPACK_READ_ONLY, LPT_DLPACK_COPIED, else 0; NULL: memory that is read-only is refused.
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for a type, a layout, a device or a version that LPT does not take;
+ *         LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int32_t is_versioned,
+                                          uint64_t *out_flags, lpt_tensor **out_tensor);
+
+/**
+ * @brief Makes a tensor as lpt_tensor_from_dlpack() does, and takes the struct over: its deleter is called once, when the last
+ *        tensor that shares the memory is destroyed, on that thread. After an error the caller has it still.
+ * @param context the context.
+ * @param managed a DLManagedTensorVersioned, or a DLManagedTensor; given. Its deleter may be NULL.
+ * @param is_versioned 1: DLManagedTensorVersioned; 0: DLManagedTensor.
+ * @param out_flags as for lpt_tensor_from_dlpack().
+ * @param out_tensor returned; destroy with lpt_tensor_destroy().
+ * @return as lpt_tensor_from_dlpack().
+ */
+LPT_API lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, int32_t is_versioned,
+                                          uint64_t *out_flags, lpt_tensor **out_tensor);
+
+/**
+ * @brief Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see
+ *        lpt_tensor_part(). Memory of the library lives as long as the struct; wrapped memory must.
+ * @param context the context.
+ * @param tensor borrowed; may be destroyed before the struct.
+ * @param is_versioned 1: a DLManagedTensorVersioned of 1.1; 0: a DLManagedTensor.
+ * @param out_managed returned; its deleter ends it, once, on any thread.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for formats that DLPack has no type for; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_tensor_to_dlpack(lpt_context *context, const lpt_tensor *tensor, int32_t is_versioned,
+                                        void **out_managed);
+
 /* ---------------------------------------------------------------- quantize ----------------------------------------- */
 
 /** @brief How a value between two codes is rounded; one of lpt_rounding_values. */
