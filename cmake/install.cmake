@@ -1,4 +1,4 @@
-# What `cmake --install` lays down: the library, the header, and the files for find_package(LPT) and pkg-config.
+# What `cmake --install` lays down: the library, the header, its C++ layer, and the files for find_package(LPT) and pkg-config.
 # Component `runtime` is what a program needs to start, `dev` what it needs to be built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,7 +11,8 @@ set(LPT_PLUGINS ${LPT_MPI_PLUGINS} ${LPT_CUDA_PLUGIN})
 if(LPT_PLUGINS)
   install(TARGETS ${LPT_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/include/lpt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/include/lpt.h ${PROJECT_SOURCE_DIR}/bindings/cpp/lpt.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 install(EXPORT LPTTargets NAMESPACE LPT:: DESTINATION ${config_dir} COMPONENT dev)

@@ -1,0 +1,394 @@
+/**
+ * @file lpt.hpp
+ * @brief LPT for C++20: handles that end themselves, spans, exceptions with LPT's own text. Header only.
+ *
+ * A thin layer over lpt.h: every function is the C one of the same name, with the same contract, ownership and threads;
+ * options are the C structs (`lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;`) and NULL stands for their defaults. What
+ * is not here is called through get(): lpt::check(context, lpt_hadamard(context.get(), …)).
+ *
+ * This header is compiled into the program, and is no part of the promise about the binary interface.
+ */
+#ifndef LPT_HPP
+#define LPT_HPP
+
+#include <lpt.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lpt {
+
+/** @brief A call that did not end with LPT_OK: its status, and the library's text as what(). */
+class Error : public std::runtime_error {
+ public:
+  Error(lpt_status status, const std::string &text)
+      : std::runtime_error(text.empty() ? lpt_status_string(status) : text), status_(status) {}
+  lpt_status status() const noexcept { return status_; }
+
+ private:
+  lpt_status status_;
+};
+
+/** @brief Owns a handle of the library: moved, never copied, destroyed in any order. */
+template <typename T, void (*destroy)(T *)>
+class Handle {
+ public:
+  Handle() = default;
+  /** Takes the handle. */
+  explicit Handle(T *raw) noexcept : raw_(raw) {}
+  T *get() const noexcept { return raw_.get(); }
+  explicit operator bool() const noexcept { return raw_ != nullptr; }
+
+ private:
+  struct Destroy {
+    void operator()(T *raw) const noexcept { destroy(raw); }
+  };
+  std::unique_ptr<T, Destroy> raw_;
+};
+
+using Tensor = Handle<lpt_tensor, lpt_tensor_destroy>;
+using Scaler = Handle<lpt_scaler, lpt_scaler_destroy>;
+using Statistics = Handle<lpt_statistics, lpt_statistics_destroy>;
+using Plan = Handle<lpt_gemm_plan, lpt_gemm_plan_destroy>;
+using Recipe = Handle<lpt_recipe, lpt_recipe_destroy>;
+using Linear = Handle<lpt_linear, lpt_linear_destroy>;
+using Optimizer = Handle<lpt_optimizer, lpt_optimizer_destroy>;
+using CommGroup = Handle<lpt_comm_group, lpt_comm_group_destroy>;
+using Comm = Handle<lpt_comm, lpt_comm_destroy>;
+using Future = Handle<lpt_future, lpt_future_destroy>;
+using Monitor = Handle<lpt_monitor, lpt_monitor_destroy>;
+
+/** @brief The worker: it serves one thread at a time. Handles may outlive it. */
+class Context : public Handle<lpt_context, lpt_context_destroy> {
+ public:
+  /** @brief Creates a context. A failure's text is the library's, whatever `error_text` the options have. */
+  explicit Context(lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT) : Handle(create(options)) {}
+  std::string explanation() const { return lpt_context_explanation(get()); }
+
+ private:
+  static lpt_context *create(lpt_context_options options) {
+    std::array<char, 256> text{};
+    lpt_context *raw = nullptr;
+    options.error_text = text.data();
+    options.error_text_bytes = text.size();
+    if (const lpt_status status = lpt_context_create(&options, &raw)) throw Error(status, text.data());
+    return raw;
+  }
+};
+
+/** @brief Throws what a call with this context came to, unless it is LPT_OK. */
+inline void check(const Context &context, lpt_status status) {
+  if (status != LPT_OK) throw Error(status, lpt_context_error(context.get()));
+}
+
+/* ---------------------------------------------------------------- formats and tensors ------------------------------ */
+
+/** @brief The format of a C++ number. */
+template <typename T>
+inline constexpr lpt_format format_of = LPT_FORMAT_NONE;
+template <>
+inline constexpr lpt_format format_of<double> = LPT_FORMAT_F64;
+template <>
+inline constexpr lpt_format format_of<float> = LPT_FORMAT_F32;
+template <>
+inline constexpr lpt_format format_of<std::int8_t> = LPT_FORMAT_INT8;
+template <>
+inline constexpr lpt_format format_of<std::uint8_t> = LPT_FORMAT_UINT8;
+template <>
+inline constexpr lpt_format format_of<std::int16_t> = LPT_FORMAT_INT16;
+
+/** @brief The format of a name such as "mxfp8_e4m3". */
+inline lpt_format format_from_name(const std::string &name) {
+  lpt_format format = LPT_FORMAT_NONE;
+  if (const lpt_status status = lpt_format_from_name(name.c_str(), &format))
+    throw Error(status, "name is '" + name + "': expected a format");
+  return format;
+}
+
+inline std::string format_name(lpt_format format) {
+  std::size_t bytes = 0;
+  if (const lpt_status status = lpt_format_name(format, nullptr, 0, &bytes); status != LPT_OK && bytes == 0)
+    throw Error(status, "format is no format");
+  std::string name(bytes, '\0');
+  if (const lpt_status status = lpt_format_name(format, name.data(), name.size(), &bytes))
+    throw Error(status, "format is no format");
+  name.resize(std::strlen(name.c_str()));
+  return name;
+}
+
+inline Tensor tensor_create(const Context &context, lpt_format format, std::span<const std::int64_t> extents) {
+  lpt_tensor *raw = nullptr;
+  check(context,
+        lpt_tensor_create(context.get(), format, static_cast<std::int32_t>(extents.size()), extents.data(), &raw));
+  return Tensor(raw);
+}
+
+inline Tensor tensor_create(const Context &context, lpt_format format, std::int64_t rows, std::int64_t columns) {
+  return tensor_create(context, format, std::array{rows, columns});
+}
+
+/** @brief A matrix of the caller's numbers, which must outlive it; refused when the span is too short for it. */
+template <typename T>
+Tensor matrix_wrap(const Context &context, std::span<T> numbers, std::int64_t rows, std::int64_t columns,
+                   std::int64_t row_stride = 0) {
+  static_assert(format_of<T> != LPT_FORMAT_NONE, "wrap other numbers by lpt_matrix_wrap() with their format");
+  const std::int64_t stride = row_stride ? row_stride : columns;
+  const auto size = static_cast<std::int64_t>(numbers.size());
+  // Rows times columns may not be more than there can be numbers: division keeps clear of overflow.
+  if (rows > 0 && columns > 0 && (columns > size || (rows - 1 > 0 && stride > (size - columns) / (rows - 1)))) {
+    throw Error(LPT_INVALID_ARGUMENT, "numbers are " + std::to_string(size) + ": expected " + std::to_string(rows) +
+                                          " rows of " + std::to_string(columns));
+  }
+  lpt_tensor *raw = nullptr;
+  check(context, lpt_matrix_wrap(context.get(), format_of<T>, numbers.data(), rows, columns, row_stride, &raw));
+  return Tensor(raw);
+}
+
+/** @brief A part of a tensor, which shares its memory. */
+inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_part part) {
+  lpt_tensor *raw = nullptr;
+  check(context, lpt_tensor_part(context.get(), tensor.get(), part, &raw));
+  return Tensor(raw);
+}
+
+/** @brief A region of a tensor, which shares its memory. */
+inline Tensor tensor_view(const Context &context, const Tensor &tensor, std::span<const std::int64_t> begins,
+                          std::span<const std::int64_t> extents) {
+  if (begins.size() != extents.size())
+    throw Error(LPT_INVALID_ARGUMENT, "begins are " + std::to_string(begins.size()) +
+                                          ": expected as many as extents, " + std::to_string(extents.size()));
+  lpt_tensor *raw = nullptr;
+  check(context, lpt_tensor_view(context.get(), tensor.get(), begins.data(), extents.data(), &raw));
+  return Tensor(raw);
+}
+
+/** @brief Format, extents, strides, address; its arrays live as long as the tensor. */
+inline lpt_tensor_description tensor_describe(const Context &context, const Tensor &tensor) {
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  check(context, lpt_tensor_describe(context.get(), tensor.get(), &description));
+  return description;
+}
+
+/** @brief Bytes of the elements and scales, without gaps between rows. */
+inline std::size_t tensor_size(const Context &context, const Tensor &tensor) {
+  std::size_t bytes = 0;
+  check(context, lpt_tensor_size(context.get(), tensor.get(), &bytes));
+  return bytes;
+}
+
+/** @brief The bytes of a plain dense tensor, such as a part; they live as long as the tensor. */
+inline std::span<std::byte> tensor_bytes(const Context &context, const Tensor &tensor) {
+  const lpt_tensor_description description = tensor_describe(context, tensor);
+  std::int64_t dense = 1;
+  for (std::int32_t axis = description.rank; axis-- > 0; dense *= description.extents[axis]) {
+    if (description.extents[axis] > 1 && description.strides[axis] != dense)
+      throw Error(LPT_INVALID_ARGUMENT, "tensor has gaps: expected a dense one");
+  }
+  return {static_cast<std::byte *>(description.data), tensor_size(context, tensor)};
+}
+
+/* ---------------------------------------------------------------- casts -------------------------------------------- */
+
+inline void quantize(const Context &context, const Tensor &source, Tensor &quantized,
+                     const lpt_quantize_options *options = nullptr) {
+  check(context, lpt_quantize(context.get(), source.get(), options, quantized.get(), nullptr));
+}
+
+/** @brief Both ways from one read: `transposed` has the transposed shape. */
+inline void quantize(const Context &context, const Tensor &source, Tensor &quantized, Tensor &transposed,
+                     const lpt_quantize_options *options = nullptr) {
+  check(context, lpt_quantize(context.get(), source.get(), options, quantized.get(), transposed.get()));
+}
+
+inline void dequantize(const Context &context, const Tensor &source, Tensor &output,
+                       const lpt_dequantize_options *options = nullptr) {
+  check(context, lpt_dequantize(context.get(), source.get(), options, output.get()));
+}
+
+/* ---------------------------------------------------------------- products ----------------------------------------- */
+
+inline void gemm(const Context &context, const Tensor &a, const Tensor &b, Tensor &c,
+                 const lpt_gemm_options *options = nullptr) {
+  check(context, lpt_gemm(context.get(), a.get(), b.get(), options, c.get()));
+}
+
+inline Tensor weights_pack(const Context &context, const Tensor &weights,
+                           const lpt_weights_options *options = nullptr) {
+  lpt_tensor *raw = nullptr;
+  check(context, lpt_weights_pack(context.get(), weights.get(), options, &raw));
+  return Tensor(raw);
+}
+
+inline void weights_unpack(const Context &context, const Tensor &packed, Tensor &weights) {
+  check(context, lpt_weights_unpack(context.get(), packed.get(), weights.get()));
+}
+
+inline std::vector<std::byte> weights_state_save(const Context &context, const Tensor &packed) {
+  std::size_t bytes = 0;
+  check(context, lpt_weights_state_size(context.get(), packed.get(), &bytes));
+  std::vector<std::byte> state(bytes);
+  check(context, lpt_weights_state_save(context.get(), packed.get(), state.data(), bytes));
+  return state;
+}
+
+inline Tensor weights_state_load(const Context &context, std::span<const std::byte> state) {
+  lpt_tensor *raw = nullptr;
+  check(context, lpt_weights_state_load(context.get(), state.data(), state.size(), &raw));
+  return Tensor(raw);
+}
+
+/* ---------------------------------------------------------------- layers ------------------------------------------- */
+
+inline Recipe recipe_create(const Context &context, const std::string &name) {
+  lpt_recipe *raw = nullptr;
+  check(context, lpt_recipe_create(context.get(), name.c_str(), &raw));
+  return Recipe(raw);
+}
+
+inline Linear linear_create(const Context &context, const Recipe &recipe, std::int64_t input_columns,
+                            std::int64_t output_columns) {
+  lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+  shape.input_columns = input_columns;
+  shape.output_columns = output_columns;
+  lpt_linear *raw = nullptr;
+  check(context, lpt_linear_create(context.get(), recipe.get(), &shape, &raw));
+  return Linear(raw);
+}
+
+inline void linear_prepare(const Context &context, Linear &linear, const Tensor &weight,
+                           const lpt_linear_options *options = nullptr) {
+  check(context, lpt_linear_prepare(context.get(), linear.get(), weight.get(), options));
+}
+
+/** @brief A vector for what forward saves of `rows` rows, one per micro-batch in flight. */
+inline Tensor linear_saved_create(const Context &context, const Linear &linear, std::int64_t rows) {
+  std::size_t bytes = 0;
+  check(context, lpt_linear_saved_size(context.get(), linear.get(), rows, &bytes));
+  return tensor_create(context, LPT_FORMAT_UINT8, std::array{static_cast<std::int64_t>(bytes)});
+}
+
+/** @brief `saved` NULL: inference. */
+inline void linear_forward(const Context &context, Linear &linear, const Tensor &input, Tensor *saved, Tensor &output,
+                           const lpt_linear_options *options = nullptr) {
+  check(context, lpt_linear_forward(context.get(), linear.get(), input.get(), options, saved ? saved->get() : nullptr,
+                                    output.get()));
+}
+
+/** @brief Gradients that are NULL are not wanted. */
+inline void linear_backward(const Context &context, Linear &linear, const Tensor &saved, const Tensor &output_gradient,
+                            Tensor *input_gradient, Tensor *weight_gradient, Tensor *bias_gradient = nullptr,
+                            const lpt_linear_options *options = nullptr) {
+  const auto raw = [](Tensor *tensor) { return tensor ? tensor->get() : nullptr; };
+  check(context, lpt_linear_backward(context.get(), linear.get(), saved.get(), output_gradient.get(), options,
+                                     raw(input_gradient), raw(weight_gradient), raw(bias_gradient)));
+}
+
+/** @brief Ends an optimizer step for the scalers of one layer. */
+inline void linear_update(const Context &context, Linear &linear) {
+  lpt_linear *raw = linear.get();
+  check(context, lpt_linear_update(context.get(), &raw, 1));
+}
+
+/* ---------------------------------------------------------------- optimizer ---------------------------------------- */
+
+inline Optimizer optimizer_create(const Context &context, const lpt_optimizer_options *options = nullptr) {
+  lpt_optimizer *raw = nullptr;
+  check(context, lpt_optimizer_create(context.get(), options, &raw));
+  return Optimizer(raw);
+}
+
+inline std::int64_t optimizer_add(const Context &context, Optimizer &optimizer,
+                                  const lpt_optimizer_parameter &parameter) {
+  std::int64_t index = -1;
+  check(context, lpt_optimizer_add(context.get(), optimizer.get(), &parameter, &index));
+  return index;
+}
+
+/** @brief Steps one parameter; many of one step, with one norm, go through lpt_optimizer_step(). */
+inline void optimizer_step(const Context &context, Optimizer &optimizer, std::int64_t index, const Tensor &gradient,
+                           Tensor &parameter, const lpt_step_options *options = nullptr) {
+  const lpt_tensor *gradients = gradient.get();
+  lpt_tensor *parameters = parameter.get();
+  check(context, lpt_optimizer_step(context.get(), optimizer.get(), &index, 1, &gradients, options, &parameters));
+}
+
+inline std::vector<std::byte> optimizer_state_save(const Context &context, const Optimizer &optimizer,
+                                                   std::int64_t index) {
+  std::size_t bytes = 0;
+  check(context, lpt_optimizer_state_size(context.get(), optimizer.get(), index, &bytes));
+  std::vector<std::byte> state(bytes);
+  check(context, lpt_optimizer_state_save(context.get(), optimizer.get(), index, state.data(), bytes));
+  return state;
+}
+
+inline void optimizer_state_load(const Context &context, Optimizer &optimizer, std::int64_t index,
+                                 std::span<const std::byte> state) {
+  check(context, lpt_optimizer_state_load(context.get(), optimizer.get(), index, state.data(), state.size()));
+}
+
+/* ---------------------------------------------------------------- sparse ------------------------------------------- */
+
+/** @brief Selects N of every M numbers; `masked` NULL: not wanted. */
+inline lpt_sparse_values sparse_mask_select(const Context &context, const Tensor &source, Tensor &mask,
+                                            Tensor *masked = nullptr, const lpt_sparse_options *options = nullptr) {
+  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  check(context, lpt_sparse_mask_select(context.get(), source.get(), options, mask.get(),
+                                        masked ? masked->get() : nullptr, &values));
+  return values;
+}
+
+/** @brief Counts the groups that keep more than `kept` of `of`. */
+inline std::int64_t sparse_mask_check(const Context &context, const Tensor &mask, std::int32_t kept, std::int32_t of,
+                                      lpt_sparse_direction direction) {
+  std::int64_t count = -1;
+  check(context, lpt_sparse_mask_check(context.get(), mask.get(), kept, of, direction, &count));
+  return count;
+}
+
+/* ---------------------------------------------------------------- ranks -------------------------------------------- */
+
+inline CommGroup comm_group_create(std::int32_t rank_count) {
+  lpt_comm_group *raw = nullptr;
+  if (const lpt_status status = lpt_comm_group_create(rank_count, &raw))
+    throw Error(status, "rank_count is " + std::to_string(rank_count) + ": no group could be made");
+  return CommGroup(raw);
+}
+
+inline Comm comm_create_local(const Context &context, const CommGroup &group, std::int32_t rank,
+                              const lpt_comm_options *options = nullptr) {
+  lpt_comm *raw = nullptr;
+  check(context, lpt_comm_create_local(context.get(), group.get(), rank, options, &raw));
+  return Comm(raw);
+}
+
+/** @brief Reduces over the ranks, and is done on return; `output` may be the input. */
+inline void all_reduce(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
+                       const lpt_reduce_options *options = nullptr) {
+  check(context, lpt_all_reduce(context.get(), comm.get(), input.get(), options, output.get(), nullptr));
+}
+
+/** @brief The same behind the caller's back: the tensors are the library's until future_wait() returns. */
+inline Future all_reduce_start(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
+                               const lpt_reduce_options *options = nullptr) {
+  lpt_future *raw = nullptr;
+  check(context, lpt_all_reduce(context.get(), comm.get(), input.get(), options, output.get(), &raw));
+  return Future(raw);
+}
+
+inline void future_wait(const Context &context, Future &future) {
+  check(context, lpt_future_wait(context.get(), future.get()));
+}
+
+}  // namespace lpt
+
+#endif  // LPT_HPP
