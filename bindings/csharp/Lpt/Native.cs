@@ -1,0 +1,1884 @@
+// All of lpt.h, as it is: its comments are the contract. Written by `python3 tools/make_bindings.py write`.
+#pragma warning disable CS1591 // what has no comment here has it in lpt.h
+using System;
+using System.Runtime.InteropServices;
+
+namespace Lpt
+{
+    /// <summary>What a function came to; one of lpt_status_values.</summary>
+    public enum Status : int
+    {
+        Ok = 0,
+        InvalidArgument = 1,
+        Unsupported = 2,
+        OutOfMemory = 3,
+        InvalidState = 4,
+        Internal = 5,
+        Cancelled = 6,
+        Aborted = 7,
+        Timeout = 8,
+        Mismatch = 9,
+    }
+
+    /// <summary>The highest instruction set that a context may use; one of lpt_isa_values.</summary>
+    public enum Isa : int
+    {
+        Auto = 0,
+        Reference = 1,
+        X86Avx2 = 2,
+        X86Avx512 = 3,
+        X86Avx512Bf16 = 4,
+        X86Amx = 5,
+    }
+
+    /// <summary>How much a context logs; one of lpt_log_level_values.</summary>
+    public enum LogLevel : int
+    {
+        None = 0,
+        Warning = 1,
+        Info = 2,
+        Dispatch = 3,
+    }
+
+    /// <summary>What the bytes of a tensor mean. Small numbers are the presets of lpt_format_values; a larger one spells its own description in its bits, so that a format means the same in every context, process and file. Compare with ==.</summary>
+    public enum Format : long
+    {
+        None = 0,
+        F64 = 1,
+        F32 = 2,
+        F16 = 3,
+        Bf16 = 4,
+        E4m3fn = 5,
+        E4m3 = 6,
+        E5m2 = 7,
+        E2m1fn = 8,
+        E8m0fnu = 9,
+        Int8 = 10,
+        Uint8 = 11,
+        E4m3fnuz = 12,
+        E5m2fnuz = 13,
+        E4m3b11fnuz = 14,
+        E3m4 = 15,
+        E3m2fn = 16,
+        E2m3fn = 17,
+        E3m0 = 18,
+        Int4 = 19,
+        Uint4 = 20,
+        Int2 = 21,
+        Ternary = 22,
+        Int16 = 23,
+        Q1_6 = 24,
+        Nf4 = 25,
+        BnbFp4 = 26,
+        E4m3fnTensor = 64,
+        E4m3fnRow = 65,
+        E4m3fn_1x128 = 66,
+        E4m3fn_128x128 = 67,
+        E4m3Tensor = 68,
+        E4m3Row = 69,
+        E5m2Tensor = 70,
+        E5m2Row = 71,
+        E5m2_1x128 = 72,
+        E5m2_128x128 = 73,
+        Mxfp8E4m3 = 74,
+        Mxfp8E5m2 = 75,
+        Mxfp4 = 76,
+        Nvfp4 = 77,
+        Int8Tensor = 78,
+        Int8Row = 79,
+        F16Tensor = 80,
+        Mxfp6E3m2 = 81,
+        Mxfp6E2m3 = 82,
+        Mxint8 = 83,
+        Nvfp4_16x16 = 84,
+        Int4_1x32 = 85,
+        Int4_1x64 = 86,
+        Int4_1x128 = 87,
+        Uint4_1x32 = 88,
+        Uint4_1x64 = 89,
+        Uint4_1x128 = 90,
+        Int8_1x32 = 91,
+        Int16Tensor = 92,
+        E3m0Tensor = 93,
+        TernaryTensor = 94,
+        E4m3fnuzTensor = 95,
+        E5m2fnuzTensor = 96,
+        Nf4_1x64 = 97,
+        BnbFp4_1x64 = 98,
+        Dynamic_1x256 = 99,
+    }
+
+    /// <summary>The special values of an element; one of lpt_special_values.</summary>
+    public enum Special : int
+    {
+        None = 0,
+        Ieee = 1,
+        NanOnes = 2,
+        Integer = 3,
+        Fnuz = 4,
+        List = 5,
+    }
+
+    /// <summary>A part of a tensor; one of lpt_part_values.</summary>
+    public enum Part : int
+    {
+        Payload = 0,
+        BlockScales = 1,
+        TensorScale = 2,
+        ZeroPoints = 3,
+        SparseIndices = 4,
+    }
+
+    /// <summary>How a value between two codes is rounded; one of lpt_rounding_values.</summary>
+    public enum Rounding : int
+    {
+        NearestEven = 0,
+        Stochastic = 1,
+        TowardZero = 2,
+        NearestAway = 3,
+        StochasticUnderflow = 4,
+    }
+
+    /// <summary>What becomes of a value beyond the largest code; one of lpt_overflow_values.</summary>
+    public enum Overflow : int
+    {
+        Saturate = 0,
+        Infinite = 1,
+    }
+
+    /// <summary>How scales follow from the largest magnitude (amax); one of lpt_scale_rule_values.</summary>
+    public enum ScaleRule : int
+    {
+        Default = 0,
+        Amax = 1,
+        PowerOfTwo = 2,
+        RoundUp = 3,
+        Floor = 4,
+        Nearest = 5,
+        Headroom = 6,
+        PowerOfTwoDown = 7,
+        PowerOfTwoNearest = 8,
+        Ceil = 9,
+        Even = 10,
+        ThreeQuarters = 11,
+        QuestFloor = 12,
+        QuestNearest = 13,
+        QuestCeil = 14,
+        FourOverSix = 15,
+        Mse = 16,
+        List = 17,
+        Fixed = 18,
+        Mean = 19,
+        Sawb = 20,
+    }
+
+    /// <summary>Whose layout of bytes is meant; one of lpt_dialect_values.</summary>
+    public enum Dialect : int
+    {
+        Ggml = 1,
+        Bitsandbytes = 2,
+        CublasScales = 3,
+        GgmlQ4_1 = 4,
+        MmaSparse = 5,
+        CutlassSparse = 6,
+    }
+
+    /// <summary>Which amax a scaler gives; one of lpt_scaler_kind_values.</summary>
+    public enum ScalerKind : int
+    {
+        Current = 0,
+        Delayed = 1,
+    }
+
+    /// <summary>Which amax of the history counts; one of lpt_history_rule_values.</summary>
+    public enum HistoryRule : int
+    {
+        Largest = 0,
+        Latest = 1,
+    }
+
+    /// <summary>What stands for an amax of zero, as at the first step; one of lpt_zero_rule_values.</summary>
+    public enum ZeroRule : int
+    {
+        Looks = 0,
+        One = 1,
+        Keeps = 2,
+    }
+
+    /// <summary>One of lpt_activation_values.</summary>
+    public enum Activation : int
+    {
+        None = 0,
+        Gelu = 1,
+        GeluTanh = 2,
+        Silu = 3,
+        Swiglu = 4,
+    }
+
+    /// <summary>One of lpt_arithmetic_values.</summary>
+    public enum Arithmetic : int
+    {
+        Native = 0,
+        LMul = 1,
+        PiecewiseAffine = 2,
+        Shift = 3,
+        TensorCore = 4,
+    }
+
+    /// <summary>What of packed weights is stored; one of lpt_weights_storage_values.</summary>
+    public enum WeightsStorage : int
+    {
+        All = 0,
+        Loose = 1,
+        Tiles = 2,
+    }
+
+    /// <summary>Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.</summary>
+    public enum SparseRule : int
+    {
+        Magnitude = 0,
+        Mvue = 1,
+        MvueTwoDraws = 2,
+        SoftThreshold = 3,
+    }
+
+    /// <summary>Along which axis M neighbours make a group; one of lpt_sparse_direction_values.</summary>
+    public enum SparseDirection : int
+    {
+        Row = 0,
+        Column = 1,
+        Both = 2,
+    }
+
+    /// <summary>How a transposable mask is found; one of lpt_sparse_solver_values.</summary>
+    public enum SparseSolver : int
+    {
+        Auto = 0,
+        Exact = 1,
+        Greedy = 2,
+        Search = 3,
+        Prune = 4,
+        Entropy = 5,
+    }
+
+    /// <summary>How masks are counted; one of lpt_sparse_count_values.</summary>
+    public enum SparseCount : int
+    {
+        Exact = 0,
+        Published = 1,
+    }
+
+    /// <summary>One operand of one multiplication; one of lpt_cast_values.</summary>
+    public enum Cast : int
+    {
+        ForwardInput = 0,
+        ForwardWeight = 1,
+        DgradGradient = 2,
+        DgradWeight = 3,
+        WgradGradient = 4,
+        WgradInput = 5,
+    }
+
+    /// <summary>One tensor of a linear layer; one of lpt_operand_values.</summary>
+    public enum Operand : int
+    {
+        Input = 0,
+        Weight = 1,
+        Gradient = 2,
+    }
+
+    /// <summary>One product of a linear layer; one of lpt_product_values.</summary>
+    public enum Product : int
+    {
+        Forward = 0,
+        Dgrad = 1,
+        Wgrad = 2,
+    }
+
+    /// <summary>The signs of a rotation; one of lpt_signs_values.</summary>
+    public enum Signs : int
+    {
+        None = 0,
+        Fixed = 1,
+        Random = 2,
+    }
+
+    /// <summary>Which axis a product's operands are rotated along; one of lpt_axis_values.</summary>
+    public enum Axis : int
+    {
+        Inner = 0,
+        Rows = 1,
+    }
+
+    /// <summary>What a backward product's x or w is cast from; one of lpt_source_values.</summary>
+    public enum Source : int
+    {
+        Plain = 0,
+        Forward = 1,
+        ForwardClipped = 2,
+    }
+
+    /// <summary>What a product is multiplied by; one of lpt_output_scale_values.</summary>
+    public enum OutputScale : int
+    {
+        None = 0,
+        Unit = 1,
+    }
+
+    /// <summary>How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values.</summary>
+    public enum Smoothing : int
+    {
+        None = 0,
+        Channel = 1,
+    }
+
+    /// <summary>How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step().</summary>
+    public enum Method : int
+    {
+        Adamw = 0,
+        Adam = 1,
+        Sgd = 2,
+        Lion = 3,
+    }
+
+    /// <summary>What becomes of a second moment below the smallest code; one of lpt_underflow_values.</summary>
+    public enum Underflow : int
+    {
+        Clamp = 0,
+        Allowed = 1,
+        Stochastic = 2,
+    }
+
+    /// <summary>What the numbers of all ranks become; one of lpt_reduction_values.</summary>
+    public enum Reduction : int
+    {
+        Sum = 0,
+        Average = 1,
+        Maximum = 2,
+        Minimum = 3,
+    }
+
+    /// <summary>How numbers travel that are cast for it; one of lpt_reduce_algorithm_values.</summary>
+    public enum ReduceAlgorithm : int
+    {
+        Auto = 0,
+        OneShot = 1,
+        TwoShot = 2,
+    }
+
+    /// <summary>Which way activations go; one of lpt_pass_values.</summary>
+    public enum Pass : int
+    {
+        Forward = 0,
+        Backward = 1,
+    }
+
+    /// <summary>What private columns are multiplied by; one of lpt_partial_scale_values.</summary>
+    public enum PartialScale : int
+    {
+        Root = 0,
+        One = 1,
+        Custom = 2,
+    }
+
+    /// <summary>A collective whose cost is reckoned; one of lpt_collective_values.</summary>
+    public enum Collective : int
+    {
+        AllReduce = 0,
+        ReduceScatter = 1,
+        AllGather = 2,
+        Broadcast = 3,
+        AllToAll = 4,
+    }
+
+    /// <summary>How the bytes of a collective go; one of lpt_cost_algorithm_values.</summary>
+    public enum CostAlgorithm : int
+    {
+        Best = 0,
+        Ring = 1,
+        Tree = 2,
+        TwoShot = 3,
+        OneShot = 4,
+        Star = 5,
+    }
+
+    /// <summary>How the noise of gradients is found; one of lpt_noise_kind_values.</summary>
+    public enum Noise : int
+    {
+        Reference = 0,
+        TwoDraws = 1,
+    }
+
+    /// <summary>Flags of option structs, and other constants.</summary>
+    public static class Constants
+    {
+        public const ulong CheckOnly = 1;
+        public const ulong KeepTensorScale = 2;
+        public const int Whole = -1;
+        public const ulong PortableOrder = 4;
+        public const ulong CommChecksums = 4;
+        public const ulong CommMessages = 8;
+        public const ulong PartialSequenceParallel = 4;
+    }
+
+    /// <summary>What a new context should be.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ContextOptions
+    {
+        public UIntPtr StructSize;
+        public int ThreadCount;
+        public Isa Isa;
+        public LogLevel LogLevel;
+        public int ParallelForWidth;
+        public IntPtr Log;
+        public IntPtr LogUser;
+        public IntPtr Allocate;
+        public IntPtr Release;
+        public IntPtr AllocatorUser;
+        public IntPtr ParallelFor;
+        public IntPtr ParallelForUser;
+        public IntPtr ErrorText;
+        public UIntPtr ErrorTextBytes;
+
+        /// <summary>The library's defaults.</summary>
+        public static ContextOptions Default()
+        {
+            var value = default(ContextOptions);
+            Native.lpt_context_options_init(&value, (UIntPtr)sizeof(ContextOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What one kernel did while a profile was taken.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ProfileEntry
+    {
+        public UIntPtr StructSize;
+        public fixed byte Operation[32];
+        public fixed byte Row[64];
+        public long Calls;
+        public double Seconds;
+        public double Bytes;
+        public double Flops;
+
+        /// <summary>The library's defaults.</summary>
+        public static ProfileEntry Default()
+        {
+            var value = default(ProfileEntry);
+            Native.lpt_profile_entry_init(&value, (UIntPtr)sizeof(ProfileEntry));
+            return value;
+        }
+    }
+
+    /// <summary>A format taken apart. A value is (element - zero point) · block scale · tensor scale; absent scales are 1, absent zero points 0.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct FormatDescription
+    {
+        public UIntPtr StructSize;
+        public Format Element;
+        public Format BlockScale;
+        public Format TensorScale;
+        public int BlockRows;
+        public int BlockColumns;
+        public int ElementBits;
+        public int ExponentBits;
+        public int MantissaBits;
+        public int ExponentBias;
+        public Special Special;
+        public int Reserved;
+        public double Largest;
+        public Format ZeroPoint;
+        public int SparseKept;
+        public int SparseOf;
+
+        /// <summary>The library's defaults.</summary>
+        public static FormatDescription Default()
+        {
+            var value = default(FormatDescription);
+            Native.lpt_format_description_init(&value, (UIntPtr)sizeof(FormatDescription));
+            return value;
+        }
+    }
+
+    /// <summary>A tensor taken apart.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct TensorDescription
+    {
+        public UIntPtr StructSize;
+        public Format Format;
+        public IntPtr Data;
+        public int Rank;
+        public int Reserved;
+        public IntPtr Extents;
+        public IntPtr Strides;
+
+        /// <summary>The library's defaults.</summary>
+        public static TensorDescription Default()
+        {
+            var value = default(TensorDescription);
+            Native.lpt_tensor_description_init(&value, (UIntPtr)sizeof(TensorDescription));
+            return value;
+        }
+    }
+
+    /// <summary>Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct Random
+    {
+        public ulong Seed;
+        public long Offset;
+        public long RowStride;
+        public uint Stream;
+        public uint Step;
+    }
+
+    /// <summary>How to quantize; the output's format says what to make.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct QuantizeOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public Rounding Rounding;
+        public Overflow Overflow;
+        public ScaleRule ScaleRule;
+        public int StochasticBits;
+        public int PhiloxRounds;
+        public int HadamardSize;
+        public Random Random;
+        public IntPtr Scaler;
+        public IntPtr Smoothing;
+        public IntPtr HadamardSigns;
+        public IntPtr RandomWords;
+        public IntPtr ScaleList;
+        public IntPtr Statistics;
+
+        /// <summary>The library's defaults.</summary>
+        public static QuantizeOptions Default()
+        {
+            var value = default(QuantizeOptions);
+            Native.lpt_quantize_options_init(&value, (UIntPtr)sizeof(QuantizeOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What casts did to numbers since the statistics were created or reset.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct StatisticsValues
+    {
+        public UIntPtr StructSize;
+        public long ElementCount;
+        public long NanCount;
+        public long ClippedCount;
+        public long UnderflowCount;
+        public double Amax;
+        public double SquaredSum;
+        public double SquaredError;
+
+        /// <summary>The library's defaults.</summary>
+        public static StatisticsValues Default()
+        {
+            var value = default(StatisticsValues);
+            Native.lpt_statistics_values_init(&value, (UIntPtr)sizeof(StatisticsValues));
+            return value;
+        }
+    }
+
+    /// <summary>How to dequantize.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct DequantizeOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+
+        /// <summary>The library's defaults.</summary>
+        public static DequantizeOptions Default()
+        {
+            var value = default(DequantizeOptions);
+            Native.lpt_dequantize_options_init(&value, (UIntPtr)sizeof(DequantizeOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to rotate.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct HadamardOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public int Size;
+        public int IsInverse;
+        public IntPtr Signs;
+
+        /// <summary>The library's defaults.</summary>
+        public static HadamardOptions Default()
+        {
+            var value = default(HadamardOptions);
+            Native.lpt_hadamard_options_init(&value, (UIntPtr)sizeof(HadamardOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to convert.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ConvertOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public IntPtr Statistics;
+
+        /// <summary>The library's defaults.</summary>
+        public static ConvertOptions Default()
+        {
+            var value = default(ConvertOptions);
+            Native.lpt_convert_options_init(&value, (UIntPtr)sizeof(ConvertOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a new scaler should be.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ScalerOptions
+    {
+        public UIntPtr StructSize;
+        public ScalerKind Kind;
+        public int HistoryLength;
+        public int Margin;
+        public HistoryRule HistoryRule;
+        public ZeroRule ZeroRule;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static ScalerOptions Default()
+        {
+            var value = default(ScalerOptions);
+            Native.lpt_scaler_options_init(&value, (UIntPtr)sizeof(ScalerOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a scaler knows.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ScalerValues
+    {
+        public UIntPtr StructSize;
+        public float Amax;
+        public float RunningAmax;
+        public long UpdateCount;
+
+        /// <summary>The library's defaults.</summary>
+        public static ScalerValues Default()
+        {
+            var value = default(ScalerValues);
+            Native.lpt_scaler_values_init(&value, (UIntPtr)sizeof(ScalerValues));
+            return value;
+        }
+    }
+
+    /// <summary>How to multiply.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct GemmOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double Alpha;
+        public double Beta;
+        public int IsATransposed;
+        public int IsBTransposed;
+        public IntPtr Bias;
+        public Activation Activation;
+        public Arithmetic Arithmetic;
+        public IntPtr Residual;
+        public IntPtr Quantize;
+        public double OutlierThreshold;
+        public int ArithmeticBits;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static GemmOptions Default()
+        {
+            var value = default(GemmOptions);
+            Native.lpt_gemm_options_init(&value, (UIntPtr)sizeof(GemmOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a plan decided.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct GemmPlanValues
+    {
+        public UIntPtr StructSize;
+        public long M;
+        public long N;
+        public long K;
+        public UIntPtr WorkspaceBytes;
+        public long PartCount;
+        public fixed byte Row[64];
+
+        /// <summary>The library's defaults.</summary>
+        public static GemmPlanValues Default()
+        {
+            var value = default(GemmPlanValues);
+            Native.lpt_gemm_plan_values_init(&value, (UIntPtr)sizeof(GemmPlanValues));
+            return value;
+        }
+    }
+
+    /// <summary>Operands of one call of a plan; see lpt_gemm_options.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct GemmOperands
+    {
+        public UIntPtr StructSize;
+        public IntPtr Bias;
+        public IntPtr Residual;
+        public IntPtr Quantize;
+
+        /// <summary>The library's defaults.</summary>
+        public static GemmOperands Default()
+        {
+            var value = default(GemmOperands);
+            Native.lpt_gemm_operands_init(&value, (UIntPtr)sizeof(GemmOperands));
+            return value;
+        }
+    }
+
+    /// <summary>How to pack weights.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct WeightsOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public IntPtr OutputOrder;
+        public IntPtr InputOrder;
+        public WeightsStorage Storage;
+        public int TileRows;
+        public int TileColumns;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static WeightsOptions Default()
+        {
+            var value = default(WeightsOptions);
+            Native.lpt_weights_options_init(&value, (UIntPtr)sizeof(WeightsOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to select.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public int Kept;
+        public int Of;
+        public SparseRule Rule;
+        public SparseDirection Direction;
+        public SparseSolver Solver;
+        public int Iterations;
+        public double Sharpness;
+        public Random Random;
+        public int PhiloxRounds;
+        public int Reserved;
+        public IntPtr Importance;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseOptions Default()
+        {
+            var value = default(SparseOptions);
+            Native.lpt_sparse_options_init(&value, (UIntPtr)sizeof(SparseOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a selection did, over all numbers that are finite.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseValues
+    {
+        public UIntPtr StructSize;
+        public long ElementCount;
+        public long KeptCount;
+        public long SpecialGroups;
+        public double Energy;
+        public double KeptEnergy;
+        public double Variance;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseValues Default()
+        {
+            var value = default(SparseValues);
+            Native.lpt_sparse_values_init(&value, (UIntPtr)sizeof(SparseValues));
+            return value;
+        }
+    }
+
+    /// <summary>How lpt_sparse_fit() works.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseFitOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public int Iterations;
+        public int Reserved;
+        public double Damping;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseFitOptions Default()
+        {
+            var value = default(SparseFitOptions);
+            Native.lpt_sparse_fit_options_init(&value, (UIntPtr)sizeof(SparseFitOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseFitValues
+    {
+        public UIntPtr StructSize;
+        public double MaskedError;
+        public double FittedError;
+        public long IterationCount;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseFitValues Default()
+        {
+            var value = default(SparseFitValues);
+            Native.lpt_sparse_fit_values_init(&value, (UIntPtr)sizeof(SparseFitValues));
+            return value;
+        }
+    }
+
+    /// <summary>How a product is made of its two casts.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ProductOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public int HadamardSize;
+        public Signs HadamardSigns;
+        public Axis HadamardAxis;
+        public Source Source;
+        public int Draws;
+        public int Parts;
+        public OutputScale OutputScale;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static ProductOptions Default()
+        {
+            var value = default(ProductOptions);
+            Native.lpt_product_options_init(&value, (UIntPtr)sizeof(ProductOptions));
+            return value;
+        }
+    }
+
+    /// <summary>The shape of a linear layer.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LinearShape
+    {
+        public UIntPtr StructSize;
+        public long InputColumns;
+        public long OutputColumns;
+
+        /// <summary>The library's defaults.</summary>
+        public static LinearShape Default()
+        {
+            var value = default(LinearShape);
+            Native.lpt_linear_shape_init(&value, (UIntPtr)sizeof(LinearShape));
+            return value;
+        }
+    }
+
+    /// <summary>One call of a linear layer.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LinearOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public Random Random;
+        public long FirstRow;
+        public IntPtr Bias;
+        public IntPtr InputSmoothing;
+        public int IsAccumulated;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static LinearOptions Default()
+        {
+            var value = default(LinearOptions);
+            Native.lpt_linear_options_init(&value, (UIntPtr)sizeof(LinearOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to compute a SwiGLU.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SwigluOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public Smoothing Smoothing;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static SwigluOptions Default()
+        {
+            var value = default(SwigluOptions);
+            Native.lpt_swiglu_options_init(&value, (UIntPtr)sizeof(SwigluOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to compute an RMS norm.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct RmsnormOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double Epsilon;
+        public int IsAccumulated;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static RmsnormOptions Default()
+        {
+            var value = default(RmsnormOptions);
+            Native.lpt_rmsnorm_options_init(&value, (UIntPtr)sizeof(RmsnormOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to compute a softmax.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SoftmaxOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double Scale;
+        public int IsCausal;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static SoftmaxOptions Default()
+        {
+            var value = default(SoftmaxOptions);
+            Native.lpt_softmax_options_init(&value, (UIntPtr)sizeof(SoftmaxOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a new optimizer should be.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct OptimizerOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double Beta1;
+        public double Beta2;
+        public double Epsilon;
+        public Underflow SecondUnderflow;
+        public Method Method;
+        public int IsNesterov;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static OptimizerOptions Default()
+        {
+            var value = default(OptimizerOptions);
+            Native.lpt_optimizer_options_init(&value, (UIntPtr)sizeof(OptimizerOptions));
+            return value;
+        }
+    }
+
+    /// <summary>One parameter, as the optimizer should keep its state.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct OptimizerParameter
+    {
+        public UIntPtr StructSize;
+        public long Elements;
+        public Format FirstMoment;
+        public Format SecondMoment;
+        public double WeightDecay;
+        public int IsFirstExpanded;
+        public int IsSecondExpanded;
+        public Format Compensation;
+        public ScalerKind FirstScaling;
+        public ScalerKind SecondScaling;
+        public long WholeElements;
+        public long Begin;
+
+        /// <summary>The library's defaults.</summary>
+        public static OptimizerParameter Default()
+        {
+            var value = default(OptimizerParameter);
+            Native.lpt_optimizer_parameter_init(&value, (UIntPtr)sizeof(OptimizerParameter));
+            return value;
+        }
+    }
+
+    /// <summary>One step of an optimizer.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct StepOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double LearningRate;
+        public double GradientScale;
+        public Random Random;
+        public Rounding FirstMomentRounding;
+        public Rounding SecondMomentRounding;
+        public Rounding ParameterRounding;
+        public int IsNonfiniteSkipped;
+        public double LargestNorm;
+        public double GradientNorm;
+
+        /// <summary>The library's defaults.</summary>
+        public static StepOptions Default()
+        {
+            var value = default(StepOptions);
+            Native.lpt_step_options_init(&value, (UIntPtr)sizeof(StepOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What an optimizer's last step came to.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct OptimizerValues
+    {
+        public UIntPtr StructSize;
+        public double GradientNorm;
+        public double ClipFactor;
+        public long SkippedCount;
+        public int IsSkipped;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static OptimizerValues Default()
+        {
+            var value = default(OptimizerValues);
+            Native.lpt_optimizer_values_init(&value, (UIntPtr)sizeof(OptimizerValues));
+            return value;
+        }
+    }
+
+    /// <summary>What ranks add up before a step.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct GradientValues
+    {
+        public UIntPtr StructSize;
+        public double SumOfSquares;
+        public long NonfiniteCount;
+
+        /// <summary>The library's defaults.</summary>
+        public static GradientValues Default()
+        {
+            var value = default(GradientValues);
+            Native.lpt_gradient_values_init(&value, (UIntPtr)sizeof(GradientValues));
+            return value;
+        }
+    }
+
+    /// <summary>How ranks meet.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CommOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public double TimeoutSeconds;
+        public double LinkLatencySeconds;
+        public double LinkBytesPerSecond;
+        public long DamagedMessage;
+
+        /// <summary>The library's defaults.</summary>
+        public static CommOptions Default()
+        {
+            var value = default(CommOptions);
+            Native.lpt_comm_options_init(&value, (UIntPtr)sizeof(CommOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a communicator is, and what went through it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CommValues
+    {
+        public UIntPtr StructSize;
+        public int Rank;
+        public int RankCount;
+        public fixed byte Engine[32];
+        public long Collectives;
+        public long BytesSent;
+        public long BytesReceived;
+        public double Seconds;
+
+        /// <summary>The library's defaults.</summary>
+        public static CommValues Default()
+        {
+            var value = default(CommValues);
+            Native.lpt_comm_values_init(&value, (UIntPtr)sizeof(CommValues));
+            return value;
+        }
+    }
+
+    /// <summary>How to reduce.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ReduceOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public Reduction Reduction;
+        public int Reserved;
+        public double Factor;
+        public Format Wire;
+        public ReduceAlgorithm Algorithm;
+        public Rounding Rounding;
+        public Random Random;
+
+        /// <summary>The library's defaults.</summary>
+        public static ReduceOptions Default()
+        {
+            var value = default(ReduceOptions);
+            Native.lpt_reduce_options_init(&value, (UIntPtr)sizeof(ReduceOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How columns are shared. The same on all ranks, in all layers, for the whole training.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct PartialOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public long HiddenColumns;
+        public long SharedColumns;
+        public int RankCount;
+        public PartialScale PrivateScale;
+        public double CustomScale;
+        public Format ForwardWire;
+        public Format BackwardWire;
+
+        /// <summary>The library's defaults.</summary>
+        public static PartialOptions Default()
+        {
+            var value = default(PartialOptions);
+            Native.lpt_partial_options_init(&value, (UIntPtr)sizeof(PartialOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a plan says.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct PartialValues
+    {
+        public UIntPtr StructSize;
+        public long HiddenColumns;
+        public long SharedColumns;
+        public int RankCount;
+        public int Reserved;
+        public double PrivateScale;
+        public double ForwardRowBytes;
+        public double BackwardRowBytes;
+
+        /// <summary>The library's defaults.</summary>
+        public static PartialValues Default()
+        {
+            var value = default(PartialValues);
+            Native.lpt_partial_values_init(&value, (UIntPtr)sizeof(PartialValues));
+            return value;
+        }
+    }
+
+    /// <summary>The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct Link
+    {
+        public UIntPtr StructSize;
+        public double LatencySeconds;
+        public double BytesPerSecond;
+        public double ReduceBytesPerSecond;
+
+        /// <summary>The library's defaults.</summary>
+        public static Link Default()
+        {
+            var value = default(Link);
+            Native.lpt_link_init(&value, (UIntPtr)sizeof(Link));
+            return value;
+        }
+    }
+
+    /// <summary>What a collective costs.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CostValues
+    {
+        public UIntPtr StructSize;
+        public CostAlgorithm Algorithm;
+        public int StepCount;
+        public double PayloadBytes;
+        public double RankBytes;
+        public double TotalBytes;
+        public double Seconds;
+
+        /// <summary>The library's defaults.</summary>
+        public static CostValues Default()
+        {
+            var value = default(CostValues);
+            Native.lpt_cost_values_init(&value, (UIntPtr)sizeof(CostValues));
+            return value;
+        }
+    }
+
+    /// <summary>How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CastRates
+    {
+        public UIntPtr StructSize;
+        public double OverheadSeconds;
+        public double EncodeBytesPerSecond;
+        public double DecodeBytesPerSecond;
+
+        /// <summary>The library's defaults.</summary>
+        public static CastRates Default()
+        {
+            var value = default(CastRates);
+            Native.lpt_cast_rates_init(&value, (UIntPtr)sizeof(CastRates));
+            return value;
+        }
+    }
+
+    /// <summary>How to measure noise.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct NoiseOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public Noise Kind;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static NoiseOptions Default()
+        {
+            var value = default(NoiseOptions);
+            Native.lpt_noise_options_init(&value, (UIntPtr)sizeof(NoiseOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Noise against gradient.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct NoiseValues
+    {
+        public UIntPtr StructSize;
+        public double GradientNorm;
+        public double NoiseNorm;
+        public double Ratio;
+        public long NonfiniteCount;
+        public int IsNoisy;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static NoiseValues Default()
+        {
+            var value = default(NoiseValues);
+            Native.lpt_noise_values_init(&value, (UIntPtr)sizeof(NoiseValues));
+            return value;
+        }
+    }
+
+    /// <summary>How far the two weights of a SwiGLU point the same way.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AlignmentValues
+    {
+        public UIntPtr StructSize;
+        public double Mean;
+        public double MeanMagnitude;
+        public double Largest;
+        public long LargestChannel;
+
+        /// <summary>The library's defaults.</summary>
+        public static AlignmentValues Default()
+        {
+            var value = default(AlignmentValues);
+            Native.lpt_alignment_values_init(&value, (UIntPtr)sizeof(AlignmentValues));
+            return value;
+        }
+    }
+
+    /// <summary>One rank's end of a communicator. Belongs to the thread that uses its context: one thread, one rank, one comm.</summary>
+    public sealed partial class Comm : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Comm that is not given.</summary>
+        public static readonly Comm None = new Comm(IntPtr.Zero);
+        internal Comm(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_comm_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>The meeting place of ranks that are threads of one process. Any thread may use it at any time.</summary>
+    public sealed partial class CommGroup : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional CommGroup that is not given.</summary>
+        public static readonly CommGroup None = new CommGroup(IntPtr.Zero);
+        internal CommGroup(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_comm_group_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy().</summary>
+    public sealed partial class Context : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Context that is not given.</summary>
+        public static readonly Context None = new Context(IntPtr.Zero);
+        internal Context(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_context_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A collective that is under way. Waited for with lpt_future_wait().</summary>
+    public sealed partial class Future : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Future that is not given.</summary>
+        public static readonly Future None = new Future(IntPtr.Zero);
+        internal Future(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_future_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A product of one shape that was checked, and whose kernel was picked, once for many calls.</summary>
+    public sealed partial class GemmPlan : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional GemmPlan that is not given.</summary>
+        public static readonly GemmPlan None = new GemmPlan(IntPtr.Zero);
+        internal GemmPlan(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_gemm_plan_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create().</summary>
+    public sealed partial class Linear : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Linear that is not given.</summary>
+        public static readonly Linear None = new Linear(IntPtr.Zero);
+        internal Linear(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_linear_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create().</summary>
+    public sealed partial class Monitor : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Monitor that is not given.</summary>
+        public static readonly Monitor None = new Monitor(IntPtr.Zero);
+        internal Monitor(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_monitor_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Holds the state of many parameters, never the parameters. See lpt_optimizer_create().</summary>
+    public sealed partial class Optimizer : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Optimizer that is not given.</summary>
+        public static readonly Optimizer None = new Optimizer(IntPtr.Zero);
+        internal Optimizer(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_optimizer_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce().</summary>
+    public sealed partial class PartialPlan : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional PartialPlan that is not given.</summary>
+        public static readonly PartialPlan None = new PartialPlan(IntPtr.Zero);
+        internal PartialPlan(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_partial_plan_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create().</summary>
+    public sealed partial class Recipe : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Recipe that is not given.</summary>
+        public static readonly Recipe None = new Recipe(IntPtr.Zero);
+        internal Recipe(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_recipe_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Remembers the largest magnitudes of one site; see lpt_scaler_create().</summary>
+    public sealed partial class Scaler : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Scaler that is not given.</summary>
+        public static readonly Scaler None = new Scaler(IntPtr.Zero);
+        internal Scaler(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_scaler_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Counts what casts did to numbers; see lpt_statistics_create().</summary>
+    public sealed partial class Statistics : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Statistics that is not given.</summary>
+        public static readonly Statistics None = new Statistics(IntPtr.Zero);
+        internal Statistics(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_statistics_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy().</summary>
+    public sealed partial class Tensor : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional Tensor that is not given.</summary>
+        public static readonly Tensor None = new Tensor(IntPtr.Zero);
+        internal Tensor(IntPtr raw) : base(raw) { }
+        protected override bool ReleaseHandle()
+        {
+            Native.lpt_tensor_destroy(handle);
+            return true;
+        }
+    }
+
+    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>
+    public static unsafe partial class Native
+    {
+        internal const string Library = "lpt";
+
+#if NET7_0_OR_GREATER
+        [LibraryImport(Library)] public static partial int lpt_version();
+        [LibraryImport(Library)] public static partial byte* lpt_version_string();
+        [LibraryImport(Library)] public static partial int lpt_abi_level();
+        [LibraryImport(Library)] public static partial byte* lpt_build_info();
+        [LibraryImport(Library)] public static partial byte* lpt_status_string(Status status);
+        [LibraryImport(Library)] public static partial void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
+        [LibraryImport(Library)] public static partial void lpt_context_destroy(IntPtr context);
+        [LibraryImport(Library)] public static partial byte* lpt_context_error(Context context);
+        [LibraryImport(Library)] public static partial byte* lpt_context_explanation(Context context);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_threads(Context context, int thread_count);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_isa(Context context, Isa isa);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
+        [LibraryImport(Library)] public static partial void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_profile(Context context, int is_enabled);
+        [LibraryImport(Library)] public static partial Status lpt_context_profile_count(Context context, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_context_profile_entry(Context context, long index, ProfileEntry* out_entry);
+        [LibraryImport(Library)] public static partial Status lpt_context_profile_save(Context context, byte* path);
+        [LibraryImport(Library)] public static partial void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_format_from_description(FormatDescription* description, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_format_from_name(byte* name, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_format_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_format_describe(Format format, FormatDescription* out_description);
+        [LibraryImport(Library)] public static partial Status lpt_format_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_matrix_wrap(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial void lpt_tensor_destroy(IntPtr tensor);
+        [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
+        [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial void lpt_statistics_values_init(StatisticsValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_statistics_create(Context context, IntPtr* out_statistics);
+        [LibraryImport(Library)] public static partial void lpt_statistics_destroy(IntPtr statistics);
+        [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_statistics_reset(Context context, Statistics statistics);
+        [LibraryImport(Library)] public static partial void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_random_signs(Context context, Random* random, Tensor signs);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [LibraryImport(Library)] public static partial void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_scaler_values_init(ScalerValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
+        [LibraryImport(Library)] public static partial void lpt_scaler_destroy(IntPtr scaler);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_read(Context context, Scaler scaler, ScalerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
+        [LibraryImport(Library)] public static partial void lpt_gemm_plan_values_init(GemmPlanValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_gemm_plan_destroy(IntPtr plan);
+        [LibraryImport(Library)] public static partial void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
+        [LibraryImport(Library)] public static partial Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
+        [LibraryImport(Library)] public static partial void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
+        [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_name(Context context, long index, byte** out_name);
+        [LibraryImport(Library)] public static partial void lpt_recipe_destroy(IntPtr recipe);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_product(Context context, Recipe recipe, Product product, ProductOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_raise(Context context, Recipe recipe, Product product, Format format);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
+        [LibraryImport(Library)] public static partial void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
+        [LibraryImport(Library)] public static partial void lpt_linear_destroy(IntPtr linear);
+        [LibraryImport(Library)] public static partial Status lpt_linear_set_recipe(Context context, Linear linear, Recipe recipe);
+        [LibraryImport(Library)] public static partial Status lpt_linear_prepare(Context context, Linear linear, Tensor weight, LinearOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_linear_saved_size(Context context, Linear linear, long rows, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_linear_cast_size(Context context, Linear linear, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
+        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
+        [LibraryImport(Library)] public static partial Status lpt_linear_watch(Context context, Linear linear, int is_watched);
+        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, Cast cast, StatisticsValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial void lpt_swiglu_options_init(SwigluOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
+        [LibraryImport(Library)] public static partial Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
+        [LibraryImport(Library)] public static partial void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
+        [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [LibraryImport(Library)] public static partial void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_values_init(OptimizerValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_gradient_values_init(GradientValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_destroy(IntPtr optimizer);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, IntPtr* parameters);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
+        [LibraryImport(Library)] public static partial void lpt_comm_group_abort(CommGroup group);
+        [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial void lpt_comm_destroy(IntPtr comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
+        [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
+        [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
+        [LibraryImport(Library)] public static partial void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_barrier(Context context, Comm comm);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
+        [LibraryImport(Library)] public static partial Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [LibraryImport(Library)] public static partial void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
+        [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
+        [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
+        [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
+        [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
+        [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_collective_cost(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_link_fit(Context context, double* bytes, double* seconds, long count, Link* out_link);
+        [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_alignment_values_init(AlignmentValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, AlignmentValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
+        [LibraryImport(Library)] public static partial void lpt_monitor_destroy(IntPtr monitor);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_record_linear(Context context, Monitor monitor, long step, byte* name, Linear linear);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+#else
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_version();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_version_string();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_abi_level();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_build_info();
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_status_string(Status status);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_destroy(IntPtr context);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_context_error(Context context);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_context_explanation(Context context);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_threads(Context context, int thread_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_isa(Context context, Isa isa);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_profile(Context context, int is_enabled);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_count(Context context, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_entry(Context context, long index, ProfileEntry* out_entry);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_profile_save(Context context, byte* path);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_description(FormatDescription* description, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_name(byte* name, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_describe(Format format, FormatDescription* out_description);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_matrix_wrap(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_destroy(IntPtr tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_values_init(StatisticsValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_create(Context context, IntPtr* out_statistics);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_destroy(IntPtr statistics);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_reset(Context context, Statistics statistics);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_random_signs(Context context, Random* random, Tensor signs);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_values_init(ScalerValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_destroy(IntPtr scaler);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_read(Context context, Scaler scaler, ScalerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_values_init(GemmPlanValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_destroy(IntPtr plan);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_name(Context context, long index, byte** out_name);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_recipe_destroy(IntPtr recipe);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_product(Context context, Recipe recipe, Product product, ProductOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_raise(Context context, Recipe recipe, Product product, Format format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_destroy(IntPtr linear);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_set_recipe(Context context, Linear linear, Recipe recipe);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_prepare(Context context, Linear linear, Tensor weight, LinearOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_saved_size(Context context, Linear linear, long rows, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_size(Context context, Linear linear, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_watch(Context context, Linear linear, int is_watched);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, Cast cast, StatisticsValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_swiglu_options_init(SwigluOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_values_init(OptimizerValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_values_init(GradientValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_destroy(IntPtr optimizer);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, IntPtr* parameters);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_abort(CommGroup group);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_destroy(IntPtr comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_barrier(Context context, Comm comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_collective_cost(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_link_fit(Context context, double* bytes, double* seconds, long count, Link* out_link);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_alignment_values_init(AlignmentValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, AlignmentValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_monitor_destroy(IntPtr monitor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record_linear(Context context, Monitor monitor, long step, byte* name, Linear linear);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+#endif
+    }
+}

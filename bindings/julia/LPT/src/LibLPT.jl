@@ -1,0 +1,974 @@
+# All of lpt.h, as it is: its comments are the contract. Written by `python3 tools/make_bindings.py write`.
+
+const lpt_status = Int32
+const LPT_OK = lpt_status(0)
+const LPT_INVALID_ARGUMENT = lpt_status(1)
+const LPT_UNSUPPORTED = lpt_status(2)
+const LPT_OUT_OF_MEMORY = lpt_status(3)
+const LPT_INVALID_STATE = lpt_status(4)
+const LPT_INTERNAL = lpt_status(5)
+const LPT_CANCELLED = lpt_status(6)
+const LPT_ABORTED = lpt_status(7)
+const LPT_TIMEOUT = lpt_status(8)
+const LPT_MISMATCH = lpt_status(9)
+
+const lpt_isa = Int32
+const LPT_ISA_AUTO = lpt_isa(0)
+const LPT_ISA_REFERENCE = lpt_isa(1)
+const LPT_ISA_X86_AVX2 = lpt_isa(2)
+const LPT_ISA_X86_AVX512 = lpt_isa(3)
+const LPT_ISA_X86_AVX512_BF16 = lpt_isa(4)
+const LPT_ISA_X86_AMX = lpt_isa(5)
+
+const lpt_log_level = Int32
+const LPT_LOG_NONE = lpt_log_level(0)
+const LPT_LOG_WARNING = lpt_log_level(1)
+const LPT_LOG_INFO = lpt_log_level(2)
+const LPT_LOG_DISPATCH = lpt_log_level(3)
+
+const lpt_format = Int64
+const LPT_FORMAT_NONE = lpt_format(0)
+const LPT_FORMAT_F64 = lpt_format(1)
+const LPT_FORMAT_F32 = lpt_format(2)
+const LPT_FORMAT_F16 = lpt_format(3)
+const LPT_FORMAT_BF16 = lpt_format(4)
+const LPT_FORMAT_E4M3FN = lpt_format(5)
+const LPT_FORMAT_E4M3 = lpt_format(6)
+const LPT_FORMAT_E5M2 = lpt_format(7)
+const LPT_FORMAT_E2M1FN = lpt_format(8)
+const LPT_FORMAT_E8M0FNU = lpt_format(9)
+const LPT_FORMAT_INT8 = lpt_format(10)
+const LPT_FORMAT_UINT8 = lpt_format(11)
+const LPT_FORMAT_E4M3FNUZ = lpt_format(12)
+const LPT_FORMAT_E5M2FNUZ = lpt_format(13)
+const LPT_FORMAT_E4M3B11FNUZ = lpt_format(14)
+const LPT_FORMAT_E3M4 = lpt_format(15)
+const LPT_FORMAT_E3M2FN = lpt_format(16)
+const LPT_FORMAT_E2M3FN = lpt_format(17)
+const LPT_FORMAT_E3M0 = lpt_format(18)
+const LPT_FORMAT_INT4 = lpt_format(19)
+const LPT_FORMAT_UINT4 = lpt_format(20)
+const LPT_FORMAT_INT2 = lpt_format(21)
+const LPT_FORMAT_TERNARY = lpt_format(22)
+const LPT_FORMAT_INT16 = lpt_format(23)
+const LPT_FORMAT_Q1_6 = lpt_format(24)
+const LPT_FORMAT_NF4 = lpt_format(25)
+const LPT_FORMAT_BNB_FP4 = lpt_format(26)
+const LPT_FORMAT_E4M3FN_TENSOR = lpt_format(64)
+const LPT_FORMAT_E4M3FN_ROW = lpt_format(65)
+const LPT_FORMAT_E4M3FN_1X128 = lpt_format(66)
+const LPT_FORMAT_E4M3FN_128X128 = lpt_format(67)
+const LPT_FORMAT_E4M3_TENSOR = lpt_format(68)
+const LPT_FORMAT_E4M3_ROW = lpt_format(69)
+const LPT_FORMAT_E5M2_TENSOR = lpt_format(70)
+const LPT_FORMAT_E5M2_ROW = lpt_format(71)
+const LPT_FORMAT_E5M2_1X128 = lpt_format(72)
+const LPT_FORMAT_E5M2_128X128 = lpt_format(73)
+const LPT_FORMAT_MXFP8_E4M3 = lpt_format(74)
+const LPT_FORMAT_MXFP8_E5M2 = lpt_format(75)
+const LPT_FORMAT_MXFP4 = lpt_format(76)
+const LPT_FORMAT_NVFP4 = lpt_format(77)
+const LPT_FORMAT_INT8_TENSOR = lpt_format(78)
+const LPT_FORMAT_INT8_ROW = lpt_format(79)
+const LPT_FORMAT_F16_TENSOR = lpt_format(80)
+const LPT_FORMAT_MXFP6_E3M2 = lpt_format(81)
+const LPT_FORMAT_MXFP6_E2M3 = lpt_format(82)
+const LPT_FORMAT_MXINT8 = lpt_format(83)
+const LPT_FORMAT_NVFP4_16X16 = lpt_format(84)
+const LPT_FORMAT_INT4_1X32 = lpt_format(85)
+const LPT_FORMAT_INT4_1X64 = lpt_format(86)
+const LPT_FORMAT_INT4_1X128 = lpt_format(87)
+const LPT_FORMAT_UINT4_1X32 = lpt_format(88)
+const LPT_FORMAT_UINT4_1X64 = lpt_format(89)
+const LPT_FORMAT_UINT4_1X128 = lpt_format(90)
+const LPT_FORMAT_INT8_1X32 = lpt_format(91)
+const LPT_FORMAT_INT16_TENSOR = lpt_format(92)
+const LPT_FORMAT_E3M0_TENSOR = lpt_format(93)
+const LPT_FORMAT_TERNARY_TENSOR = lpt_format(94)
+const LPT_FORMAT_E4M3FNUZ_TENSOR = lpt_format(95)
+const LPT_FORMAT_E5M2FNUZ_TENSOR = lpt_format(96)
+const LPT_FORMAT_NF4_1X64 = lpt_format(97)
+const LPT_FORMAT_BNB_FP4_1X64 = lpt_format(98)
+const LPT_FORMAT_DYNAMIC_1X256 = lpt_format(99)
+
+const lpt_special = Int32
+const LPT_SPECIAL_NONE = lpt_special(0)
+const LPT_SPECIAL_IEEE = lpt_special(1)
+const LPT_SPECIAL_NAN_ONES = lpt_special(2)
+const LPT_SPECIAL_INTEGER = lpt_special(3)
+const LPT_SPECIAL_FNUZ = lpt_special(4)
+const LPT_SPECIAL_LIST = lpt_special(5)
+
+const lpt_part = Int32
+const LPT_PART_PAYLOAD = lpt_part(0)
+const LPT_PART_BLOCK_SCALES = lpt_part(1)
+const LPT_PART_TENSOR_SCALE = lpt_part(2)
+const LPT_PART_ZERO_POINTS = lpt_part(3)
+const LPT_PART_SPARSE_INDICES = lpt_part(4)
+
+const lpt_rounding = Int32
+const LPT_ROUNDING_NEAREST_EVEN = lpt_rounding(0)
+const LPT_ROUNDING_STOCHASTIC = lpt_rounding(1)
+const LPT_ROUNDING_TOWARD_ZERO = lpt_rounding(2)
+const LPT_ROUNDING_NEAREST_AWAY = lpt_rounding(3)
+const LPT_ROUNDING_STOCHASTIC_UNDERFLOW = lpt_rounding(4)
+
+const lpt_overflow = Int32
+const LPT_OVERFLOW_SATURATE = lpt_overflow(0)
+const LPT_OVERFLOW_INFINITE = lpt_overflow(1)
+
+const lpt_scale_rule = Int32
+const LPT_SCALE_RULE_DEFAULT = lpt_scale_rule(0)
+const LPT_SCALE_RULE_AMAX = lpt_scale_rule(1)
+const LPT_SCALE_RULE_POWER_OF_TWO = lpt_scale_rule(2)
+const LPT_SCALE_RULE_ROUND_UP = lpt_scale_rule(3)
+const LPT_SCALE_RULE_FLOOR = lpt_scale_rule(4)
+const LPT_SCALE_RULE_NEAREST = lpt_scale_rule(5)
+const LPT_SCALE_RULE_HEADROOM = lpt_scale_rule(6)
+const LPT_SCALE_RULE_POWER_OF_TWO_DOWN = lpt_scale_rule(7)
+const LPT_SCALE_RULE_POWER_OF_TWO_NEAREST = lpt_scale_rule(8)
+const LPT_SCALE_RULE_CEIL = lpt_scale_rule(9)
+const LPT_SCALE_RULE_EVEN = lpt_scale_rule(10)
+const LPT_SCALE_RULE_THREE_QUARTERS = lpt_scale_rule(11)
+const LPT_SCALE_RULE_QUEST_FLOOR = lpt_scale_rule(12)
+const LPT_SCALE_RULE_QUEST_NEAREST = lpt_scale_rule(13)
+const LPT_SCALE_RULE_QUEST_CEIL = lpt_scale_rule(14)
+const LPT_SCALE_RULE_FOUR_OVER_SIX = lpt_scale_rule(15)
+const LPT_SCALE_RULE_MSE = lpt_scale_rule(16)
+const LPT_SCALE_RULE_LIST = lpt_scale_rule(17)
+const LPT_SCALE_RULE_FIXED = lpt_scale_rule(18)
+const LPT_SCALE_RULE_MEAN = lpt_scale_rule(19)
+const LPT_SCALE_RULE_SAWB = lpt_scale_rule(20)
+
+const lpt_dialect = Int32
+const LPT_DIALECT_GGML = lpt_dialect(1)
+const LPT_DIALECT_BITSANDBYTES = lpt_dialect(2)
+const LPT_DIALECT_CUBLAS_SCALES = lpt_dialect(3)
+const LPT_DIALECT_GGML_Q4_1 = lpt_dialect(4)
+const LPT_DIALECT_MMA_SPARSE = lpt_dialect(5)
+const LPT_DIALECT_CUTLASS_SPARSE = lpt_dialect(6)
+
+const lpt_scaler_kind = Int32
+const LPT_SCALER_CURRENT = lpt_scaler_kind(0)
+const LPT_SCALER_DELAYED = lpt_scaler_kind(1)
+
+const lpt_history_rule = Int32
+const LPT_HISTORY_LARGEST = lpt_history_rule(0)
+const LPT_HISTORY_LATEST = lpt_history_rule(1)
+
+const lpt_zero_rule = Int32
+const LPT_ZERO_LOOKS = lpt_zero_rule(0)
+const LPT_ZERO_ONE = lpt_zero_rule(1)
+const LPT_ZERO_KEEPS = lpt_zero_rule(2)
+
+const lpt_activation = Int32
+const LPT_ACTIVATION_NONE = lpt_activation(0)
+const LPT_ACTIVATION_GELU = lpt_activation(1)
+const LPT_ACTIVATION_GELU_TANH = lpt_activation(2)
+const LPT_ACTIVATION_SILU = lpt_activation(3)
+const LPT_ACTIVATION_SWIGLU = lpt_activation(4)
+
+const lpt_arithmetic = Int32
+const LPT_ARITHMETIC_NATIVE = lpt_arithmetic(0)
+const LPT_ARITHMETIC_L_MUL = lpt_arithmetic(1)
+const LPT_ARITHMETIC_PIECEWISE_AFFINE = lpt_arithmetic(2)
+const LPT_ARITHMETIC_SHIFT = lpt_arithmetic(3)
+const LPT_ARITHMETIC_TENSOR_CORE = lpt_arithmetic(4)
+
+const lpt_weights_storage = Int32
+const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
+const LPT_WEIGHTS_STORAGE_LOOSE = lpt_weights_storage(1)
+const LPT_WEIGHTS_STORAGE_TILES = lpt_weights_storage(2)
+
+const lpt_sparse_rule = Int32
+const LPT_SPARSE_RULE_MAGNITUDE = lpt_sparse_rule(0)
+const LPT_SPARSE_RULE_MVUE = lpt_sparse_rule(1)
+const LPT_SPARSE_RULE_MVUE_TWO_DRAWS = lpt_sparse_rule(2)
+const LPT_SPARSE_RULE_SOFT_THRESHOLD = lpt_sparse_rule(3)
+
+const lpt_sparse_direction = Int32
+const LPT_SPARSE_DIRECTION_ROW = lpt_sparse_direction(0)
+const LPT_SPARSE_DIRECTION_COLUMN = lpt_sparse_direction(1)
+const LPT_SPARSE_DIRECTION_BOTH = lpt_sparse_direction(2)
+
+const lpt_sparse_solver = Int32
+const LPT_SPARSE_SOLVER_AUTO = lpt_sparse_solver(0)
+const LPT_SPARSE_SOLVER_EXACT = lpt_sparse_solver(1)
+const LPT_SPARSE_SOLVER_GREEDY = lpt_sparse_solver(2)
+const LPT_SPARSE_SOLVER_SEARCH = lpt_sparse_solver(3)
+const LPT_SPARSE_SOLVER_PRUNE = lpt_sparse_solver(4)
+const LPT_SPARSE_SOLVER_ENTROPY = lpt_sparse_solver(5)
+
+const lpt_sparse_count = Int32
+const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
+const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
+
+const lpt_cast = Int32
+const LPT_CAST_FORWARD_INPUT = lpt_cast(0)
+const LPT_CAST_FORWARD_WEIGHT = lpt_cast(1)
+const LPT_CAST_DGRAD_GRADIENT = lpt_cast(2)
+const LPT_CAST_DGRAD_WEIGHT = lpt_cast(3)
+const LPT_CAST_WGRAD_GRADIENT = lpt_cast(4)
+const LPT_CAST_WGRAD_INPUT = lpt_cast(5)
+
+const lpt_operand = Int32
+const LPT_OPERAND_INPUT = lpt_operand(0)
+const LPT_OPERAND_WEIGHT = lpt_operand(1)
+const LPT_OPERAND_GRADIENT = lpt_operand(2)
+
+const lpt_product = Int32
+const LPT_PRODUCT_FORWARD = lpt_product(0)
+const LPT_PRODUCT_DGRAD = lpt_product(1)
+const LPT_PRODUCT_WGRAD = lpt_product(2)
+
+const lpt_signs = Int32
+const LPT_SIGNS_NONE = lpt_signs(0)
+const LPT_SIGNS_FIXED = lpt_signs(1)
+const LPT_SIGNS_RANDOM = lpt_signs(2)
+
+const lpt_axis = Int32
+const LPT_AXIS_INNER = lpt_axis(0)
+const LPT_AXIS_ROWS = lpt_axis(1)
+
+const lpt_source = Int32
+const LPT_SOURCE_PLAIN = lpt_source(0)
+const LPT_SOURCE_FORWARD = lpt_source(1)
+const LPT_SOURCE_FORWARD_CLIPPED = lpt_source(2)
+
+const lpt_output_scale = Int32
+const LPT_OUTPUT_SCALE_NONE = lpt_output_scale(0)
+const LPT_OUTPUT_SCALE_UNIT = lpt_output_scale(1)
+
+const lpt_smoothing = Int32
+const LPT_SMOOTHING_NONE = lpt_smoothing(0)
+const LPT_SMOOTHING_CHANNEL = lpt_smoothing(1)
+
+const lpt_method = Int32
+const LPT_METHOD_ADAMW = lpt_method(0)
+const LPT_METHOD_ADAM = lpt_method(1)
+const LPT_METHOD_SGD = lpt_method(2)
+const LPT_METHOD_LION = lpt_method(3)
+
+const lpt_underflow = Int32
+const LPT_UNDERFLOW_CLAMP = lpt_underflow(0)
+const LPT_UNDERFLOW_ALLOWED = lpt_underflow(1)
+const LPT_UNDERFLOW_STOCHASTIC = lpt_underflow(2)
+
+const lpt_reduction = Int32
+const LPT_REDUCTION_SUM = lpt_reduction(0)
+const LPT_REDUCTION_AVERAGE = lpt_reduction(1)
+const LPT_REDUCTION_MAXIMUM = lpt_reduction(2)
+const LPT_REDUCTION_MINIMUM = lpt_reduction(3)
+
+const lpt_reduce_algorithm = Int32
+const LPT_REDUCE_ALGORITHM_AUTO = lpt_reduce_algorithm(0)
+const LPT_REDUCE_ALGORITHM_ONE_SHOT = lpt_reduce_algorithm(1)
+const LPT_REDUCE_ALGORITHM_TWO_SHOT = lpt_reduce_algorithm(2)
+
+const lpt_pass = Int32
+const LPT_PASS_FORWARD = lpt_pass(0)
+const LPT_PASS_BACKWARD = lpt_pass(1)
+
+const lpt_partial_scale = Int32
+const LPT_PARTIAL_SCALE_ROOT = lpt_partial_scale(0)
+const LPT_PARTIAL_SCALE_ONE = lpt_partial_scale(1)
+const LPT_PARTIAL_SCALE_CUSTOM = lpt_partial_scale(2)
+
+const lpt_collective = Int32
+const LPT_COLLECTIVE_ALL_REDUCE = lpt_collective(0)
+const LPT_COLLECTIVE_REDUCE_SCATTER = lpt_collective(1)
+const LPT_COLLECTIVE_ALL_GATHER = lpt_collective(2)
+const LPT_COLLECTIVE_BROADCAST = lpt_collective(3)
+const LPT_COLLECTIVE_ALL_TO_ALL = lpt_collective(4)
+
+const lpt_cost_algorithm = Int32
+const LPT_COST_ALGORITHM_BEST = lpt_cost_algorithm(0)
+const LPT_COST_ALGORITHM_RING = lpt_cost_algorithm(1)
+const LPT_COST_ALGORITHM_TREE = lpt_cost_algorithm(2)
+const LPT_COST_ALGORITHM_TWO_SHOT = lpt_cost_algorithm(3)
+const LPT_COST_ALGORITHM_ONE_SHOT = lpt_cost_algorithm(4)
+const LPT_COST_ALGORITHM_STAR = lpt_cost_algorithm(5)
+
+const lpt_noise = Int32
+const LPT_NOISE_REFERENCE = lpt_noise(0)
+const LPT_NOISE_TWO_DRAWS = lpt_noise(1)
+
+const LPT_CHECK_ONLY = UInt64(1)
+const LPT_KEEP_TENSOR_SCALE = UInt64(2)
+const LPT_WHOLE = Int32(-1)
+const LPT_PORTABLE_ORDER = UInt64(4)
+const LPT_COMM_CHECKSUMS = UInt64(4)
+const LPT_COMM_MESSAGES = UInt64(8)
+const LPT_PARTIAL_SEQUENCE_PARALLEL = UInt64(4)
+
+struct lpt_context_options
+    struct_size::Csize_t
+    thread_count::Int32
+    isa::lpt_isa
+    log_level::lpt_log_level
+    parallel_for_width::Int32
+    log::Ptr{Cvoid}
+    log_user::Ptr{Cvoid}
+    allocate::Ptr{Cvoid}
+    release::Ptr{Cvoid}
+    allocator_user::Ptr{Cvoid}
+    parallel_for::Ptr{Cvoid}
+    parallel_for_user::Ptr{Cvoid}
+    error_text::Ptr{UInt8}
+    error_text_bytes::Csize_t
+end
+
+struct lpt_profile_entry
+    struct_size::Csize_t
+    operation::NTuple{32,UInt8}
+    row::NTuple{64,UInt8}
+    calls::Int64
+    seconds::Cdouble
+    bytes::Cdouble
+    flops::Cdouble
+end
+
+struct lpt_format_description
+    struct_size::Csize_t
+    element::lpt_format
+    block_scale::lpt_format
+    tensor_scale::lpt_format
+    block_rows::Int32
+    block_columns::Int32
+    element_bits::Int32
+    exponent_bits::Int32
+    mantissa_bits::Int32
+    exponent_bias::Int32
+    special::lpt_special
+    reserved::Int32
+    largest::Cdouble
+    zero_point::lpt_format
+    sparse_kept::Int32
+    sparse_of::Int32
+end
+
+struct lpt_tensor_description
+    struct_size::Csize_t
+    format::lpt_format
+    data::Ptr{Cvoid}
+    rank::Int32
+    reserved::Int32
+    extents::Ptr{Int64}
+    strides::Ptr{Int64}
+end
+
+struct lpt_random
+    seed::UInt64
+    offset::Int64
+    row_stride::Int64
+    stream::UInt32
+    step::UInt32
+end
+
+struct lpt_quantize_options
+    struct_size::Csize_t
+    flags::UInt64
+    rounding::lpt_rounding
+    overflow::lpt_overflow
+    scale_rule::lpt_scale_rule
+    stochastic_bits::Int32
+    philox_rounds::Int32
+    hadamard_size::Int32
+    random::lpt_random
+    scaler::Ptr{Cvoid}
+    smoothing::Ptr{Cvoid}
+    hadamard_signs::Ptr{Cvoid}
+    random_words::Ptr{Cvoid}
+    scale_list::Ptr{Cvoid}
+    statistics::Ptr{Cvoid}
+end
+
+struct lpt_statistics_values
+    struct_size::Csize_t
+    element_count::Int64
+    nan_count::Int64
+    clipped_count::Int64
+    underflow_count::Int64
+    amax::Cdouble
+    squared_sum::Cdouble
+    squared_error::Cdouble
+end
+
+struct lpt_dequantize_options
+    struct_size::Csize_t
+    flags::UInt64
+end
+
+struct lpt_hadamard_options
+    struct_size::Csize_t
+    flags::UInt64
+    size::Int32
+    is_inverse::Int32
+    signs::Ptr{Cvoid}
+end
+
+struct lpt_convert_options
+    struct_size::Csize_t
+    flags::UInt64
+    statistics::Ptr{Cvoid}
+end
+
+struct lpt_scaler_options
+    struct_size::Csize_t
+    kind::lpt_scaler_kind
+    history_length::Int32
+    margin::Int32
+    history_rule::lpt_history_rule
+    zero_rule::lpt_zero_rule
+    reserved::Int32
+end
+
+struct lpt_scaler_values
+    struct_size::Csize_t
+    amax::Cfloat
+    running_amax::Cfloat
+    update_count::Int64
+end
+
+struct lpt_gemm_options
+    struct_size::Csize_t
+    flags::UInt64
+    alpha::Cdouble
+    beta::Cdouble
+    is_a_transposed::Int32
+    is_b_transposed::Int32
+    bias::Ptr{Cvoid}
+    activation::lpt_activation
+    arithmetic::lpt_arithmetic
+    residual::Ptr{Cvoid}
+    quantize::Ptr{lpt_quantize_options}
+    outlier_threshold::Cdouble
+    arithmetic_bits::Int32
+    reserved::Int32
+end
+
+struct lpt_gemm_plan_values
+    struct_size::Csize_t
+    m::Int64
+    n::Int64
+    k::Int64
+    workspace_bytes::Csize_t
+    part_count::Int64
+    row::NTuple{64,UInt8}
+end
+
+struct lpt_gemm_operands
+    struct_size::Csize_t
+    bias::Ptr{Cvoid}
+    residual::Ptr{Cvoid}
+    quantize::Ptr{lpt_quantize_options}
+end
+
+struct lpt_weights_options
+    struct_size::Csize_t
+    flags::UInt64
+    output_order::Ptr{Int32}
+    input_order::Ptr{Int32}
+    storage::lpt_weights_storage
+    tile_rows::Int32
+    tile_columns::Int32
+    reserved::Int32
+end
+
+struct lpt_sparse_options
+    struct_size::Csize_t
+    flags::UInt64
+    kept::Int32
+    of::Int32
+    rule::lpt_sparse_rule
+    direction::lpt_sparse_direction
+    solver::lpt_sparse_solver
+    iterations::Int32
+    sharpness::Cdouble
+    random::lpt_random
+    philox_rounds::Int32
+    reserved::Int32
+    importance::Ptr{Cvoid}
+end
+
+struct lpt_sparse_values
+    struct_size::Csize_t
+    element_count::Int64
+    kept_count::Int64
+    special_groups::Int64
+    energy::Cdouble
+    kept_energy::Cdouble
+    variance::Cdouble
+end
+
+struct lpt_sparse_fit_options
+    struct_size::Csize_t
+    flags::UInt64
+    iterations::Int32
+    reserved::Int32
+    damping::Cdouble
+end
+
+struct lpt_sparse_fit_values
+    struct_size::Csize_t
+    masked_error::Cdouble
+    fitted_error::Cdouble
+    iteration_count::Int64
+end
+
+struct lpt_product_options
+    struct_size::Csize_t
+    flags::UInt64
+    hadamard_size::Int32
+    hadamard_signs::lpt_signs
+    hadamard_axis::lpt_axis
+    source::lpt_source
+    draws::Int32
+    parts::Int32
+    output_scale::lpt_output_scale
+    reserved::Int32
+end
+
+struct lpt_linear_shape
+    struct_size::Csize_t
+    input_columns::Int64
+    output_columns::Int64
+end
+
+struct lpt_linear_options
+    struct_size::Csize_t
+    flags::UInt64
+    random::lpt_random
+    first_row::Int64
+    bias::Ptr{Cvoid}
+    input_smoothing::Ptr{Cvoid}
+    is_accumulated::Int32
+    reserved::Int32
+end
+
+struct lpt_swiglu_options
+    struct_size::Csize_t
+    flags::UInt64
+    smoothing::lpt_smoothing
+    reserved::Int32
+end
+
+struct lpt_rmsnorm_options
+    struct_size::Csize_t
+    flags::UInt64
+    epsilon::Cdouble
+    is_accumulated::Int32
+    reserved::Int32
+end
+
+struct lpt_softmax_options
+    struct_size::Csize_t
+    flags::UInt64
+    scale::Cdouble
+    is_causal::Int32
+    reserved::Int32
+end
+
+struct lpt_optimizer_options
+    struct_size::Csize_t
+    flags::UInt64
+    beta1::Cdouble
+    beta2::Cdouble
+    epsilon::Cdouble
+    second_underflow::lpt_underflow
+    method::lpt_method
+    is_nesterov::Int32
+    reserved::Int32
+end
+
+struct lpt_optimizer_parameter
+    struct_size::Csize_t
+    elements::Int64
+    first_moment::lpt_format
+    second_moment::lpt_format
+    weight_decay::Cdouble
+    is_first_expanded::Int32
+    is_second_expanded::Int32
+    compensation::lpt_format
+    first_scaling::lpt_scaler_kind
+    second_scaling::lpt_scaler_kind
+    whole_elements::Int64
+    begin::Int64
+end
+
+struct lpt_step_options
+    struct_size::Csize_t
+    flags::UInt64
+    learning_rate::Cdouble
+    gradient_scale::Cdouble
+    random::lpt_random
+    first_moment_rounding::lpt_rounding
+    second_moment_rounding::lpt_rounding
+    parameter_rounding::lpt_rounding
+    is_nonfinite_skipped::Int32
+    largest_norm::Cdouble
+    gradient_norm::Cdouble
+end
+
+struct lpt_optimizer_values
+    struct_size::Csize_t
+    gradient_norm::Cdouble
+    clip_factor::Cdouble
+    skipped_count::Int64
+    is_skipped::Int32
+    reserved::Int32
+end
+
+struct lpt_gradient_values
+    struct_size::Csize_t
+    sum_of_squares::Cdouble
+    nonfinite_count::Int64
+end
+
+struct lpt_comm_options
+    struct_size::Csize_t
+    flags::UInt64
+    timeout_seconds::Cdouble
+    link_latency_seconds::Cdouble
+    link_bytes_per_second::Cdouble
+    damaged_message::Int64
+end
+
+struct lpt_comm_values
+    struct_size::Csize_t
+    rank::Int32
+    rank_count::Int32
+    engine::NTuple{32,UInt8}
+    collectives::Int64
+    bytes_sent::Int64
+    bytes_received::Int64
+    seconds::Cdouble
+end
+
+struct lpt_reduce_options
+    struct_size::Csize_t
+    flags::UInt64
+    reduction::lpt_reduction
+    reserved::Int32
+    factor::Cdouble
+    wire::lpt_format
+    algorithm::lpt_reduce_algorithm
+    rounding::lpt_rounding
+    random::lpt_random
+end
+
+struct lpt_partial_options
+    struct_size::Csize_t
+    flags::UInt64
+    hidden_columns::Int64
+    shared_columns::Int64
+    rank_count::Int32
+    private_scale::lpt_partial_scale
+    custom_scale::Cdouble
+    forward_wire::lpt_format
+    backward_wire::lpt_format
+end
+
+struct lpt_partial_values
+    struct_size::Csize_t
+    hidden_columns::Int64
+    shared_columns::Int64
+    rank_count::Int32
+    reserved::Int32
+    private_scale::Cdouble
+    forward_row_bytes::Cdouble
+    backward_row_bytes::Cdouble
+end
+
+struct lpt_link
+    struct_size::Csize_t
+    latency_seconds::Cdouble
+    bytes_per_second::Cdouble
+    reduce_bytes_per_second::Cdouble
+end
+
+struct lpt_cost_values
+    struct_size::Csize_t
+    algorithm::lpt_cost_algorithm
+    step_count::Int32
+    payload_bytes::Cdouble
+    rank_bytes::Cdouble
+    total_bytes::Cdouble
+    seconds::Cdouble
+end
+
+struct lpt_cast_rates
+    struct_size::Csize_t
+    overhead_seconds::Cdouble
+    encode_bytes_per_second::Cdouble
+    decode_bytes_per_second::Cdouble
+end
+
+struct lpt_noise_options
+    struct_size::Csize_t
+    flags::UInt64
+    kind::lpt_noise
+    reserved::Int32
+end
+
+struct lpt_noise_values
+    struct_size::Csize_t
+    gradient_norm::Cdouble
+    noise_norm::Cdouble
+    ratio::Cdouble
+    nonfinite_count::Int64
+    is_noisy::Int32
+    reserved::Int32
+end
+
+struct lpt_alignment_values
+    struct_size::Csize_t
+    mean::Cdouble
+    mean_magnitude::Cdouble
+    largest::Cdouble
+    largest_channel::Int64
+end
+
+# Structs with defaults, and the functions that write these.
+_defaults(::Type{lpt_context_options}, place) = lpt_context_options_init(place, sizeof(lpt_context_options))
+_defaults(::Type{lpt_profile_entry}, place) = lpt_profile_entry_init(place, sizeof(lpt_profile_entry))
+_defaults(::Type{lpt_format_description}, place) = lpt_format_description_init(place, sizeof(lpt_format_description))
+_defaults(::Type{lpt_tensor_description}, place) = lpt_tensor_description_init(place, sizeof(lpt_tensor_description))
+_defaults(::Type{lpt_quantize_options}, place) = lpt_quantize_options_init(place, sizeof(lpt_quantize_options))
+_defaults(::Type{lpt_statistics_values}, place) = lpt_statistics_values_init(place, sizeof(lpt_statistics_values))
+_defaults(::Type{lpt_dequantize_options}, place) = lpt_dequantize_options_init(place, sizeof(lpt_dequantize_options))
+_defaults(::Type{lpt_hadamard_options}, place) = lpt_hadamard_options_init(place, sizeof(lpt_hadamard_options))
+_defaults(::Type{lpt_convert_options}, place) = lpt_convert_options_init(place, sizeof(lpt_convert_options))
+_defaults(::Type{lpt_scaler_options}, place) = lpt_scaler_options_init(place, sizeof(lpt_scaler_options))
+_defaults(::Type{lpt_scaler_values}, place) = lpt_scaler_values_init(place, sizeof(lpt_scaler_values))
+_defaults(::Type{lpt_gemm_options}, place) = lpt_gemm_options_init(place, sizeof(lpt_gemm_options))
+_defaults(::Type{lpt_gemm_plan_values}, place) = lpt_gemm_plan_values_init(place, sizeof(lpt_gemm_plan_values))
+_defaults(::Type{lpt_gemm_operands}, place) = lpt_gemm_operands_init(place, sizeof(lpt_gemm_operands))
+_defaults(::Type{lpt_weights_options}, place) = lpt_weights_options_init(place, sizeof(lpt_weights_options))
+_defaults(::Type{lpt_sparse_options}, place) = lpt_sparse_options_init(place, sizeof(lpt_sparse_options))
+_defaults(::Type{lpt_sparse_values}, place) = lpt_sparse_values_init(place, sizeof(lpt_sparse_values))
+_defaults(::Type{lpt_sparse_fit_options}, place) = lpt_sparse_fit_options_init(place, sizeof(lpt_sparse_fit_options))
+_defaults(::Type{lpt_sparse_fit_values}, place) = lpt_sparse_fit_values_init(place, sizeof(lpt_sparse_fit_values))
+_defaults(::Type{lpt_product_options}, place) = lpt_product_options_init(place, sizeof(lpt_product_options))
+_defaults(::Type{lpt_linear_shape}, place) = lpt_linear_shape_init(place, sizeof(lpt_linear_shape))
+_defaults(::Type{lpt_linear_options}, place) = lpt_linear_options_init(place, sizeof(lpt_linear_options))
+_defaults(::Type{lpt_swiglu_options}, place) = lpt_swiglu_options_init(place, sizeof(lpt_swiglu_options))
+_defaults(::Type{lpt_rmsnorm_options}, place) = lpt_rmsnorm_options_init(place, sizeof(lpt_rmsnorm_options))
+_defaults(::Type{lpt_softmax_options}, place) = lpt_softmax_options_init(place, sizeof(lpt_softmax_options))
+_defaults(::Type{lpt_optimizer_options}, place) = lpt_optimizer_options_init(place, sizeof(lpt_optimizer_options))
+_defaults(::Type{lpt_optimizer_parameter}, place) = lpt_optimizer_parameter_init(place, sizeof(lpt_optimizer_parameter))
+_defaults(::Type{lpt_step_options}, place) = lpt_step_options_init(place, sizeof(lpt_step_options))
+_defaults(::Type{lpt_optimizer_values}, place) = lpt_optimizer_values_init(place, sizeof(lpt_optimizer_values))
+_defaults(::Type{lpt_gradient_values}, place) = lpt_gradient_values_init(place, sizeof(lpt_gradient_values))
+_defaults(::Type{lpt_comm_options}, place) = lpt_comm_options_init(place, sizeof(lpt_comm_options))
+_defaults(::Type{lpt_comm_values}, place) = lpt_comm_values_init(place, sizeof(lpt_comm_values))
+_defaults(::Type{lpt_reduce_options}, place) = lpt_reduce_options_init(place, sizeof(lpt_reduce_options))
+_defaults(::Type{lpt_partial_options}, place) = lpt_partial_options_init(place, sizeof(lpt_partial_options))
+_defaults(::Type{lpt_partial_values}, place) = lpt_partial_values_init(place, sizeof(lpt_partial_values))
+_defaults(::Type{lpt_link}, place) = lpt_link_init(place, sizeof(lpt_link))
+_defaults(::Type{lpt_cost_values}, place) = lpt_cost_values_init(place, sizeof(lpt_cost_values))
+_defaults(::Type{lpt_cast_rates}, place) = lpt_cast_rates_init(place, sizeof(lpt_cast_rates))
+_defaults(::Type{lpt_noise_options}, place) = lpt_noise_options_init(place, sizeof(lpt_noise_options))
+_defaults(::Type{lpt_noise_values}, place) = lpt_noise_values_init(place, sizeof(lpt_noise_values))
+_defaults(::Type{lpt_alignment_values}, place) = lpt_alignment_values_init(place, sizeof(lpt_alignment_values))
+
+lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
+lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
+lpt_abi_level() = ccall(_symbol(:lpt_abi_level), Int32, ())
+lpt_build_info() = ccall(_symbol(:lpt_build_info), Cstring, ())
+lpt_status_string(status) = ccall(_symbol(:lpt_status_string), Cstring, (lpt_status,), status)
+lpt_context_options_init(options, struct_size) = ccall(_symbol(:lpt_context_options_init), Cvoid, (Ptr{lpt_context_options}, Csize_t), options, struct_size)
+lpt_context_create(options, out_context) = ccall(_symbol(:lpt_context_create), lpt_status, (Ptr{lpt_context_options}, Ptr{Ptr{Cvoid}}), options, out_context)
+lpt_context_destroy(context) = ccall(_symbol(:lpt_context_destroy), Cvoid, (Ptr{Cvoid},), context)
+lpt_context_error(context) = ccall(_symbol(:lpt_context_error), Cstring, (Ptr{Cvoid},), context)
+lpt_context_explanation(context) = ccall(_symbol(:lpt_context_explanation), Cstring, (Ptr{Cvoid},), context)
+lpt_context_set_threads(context, thread_count) = ccall(_symbol(:lpt_context_set_threads), lpt_status, (Ptr{Cvoid}, Int32), context, thread_count)
+lpt_context_set_isa(context, isa) = ccall(_symbol(:lpt_context_set_isa), lpt_status, (Ptr{Cvoid}, lpt_isa), context, isa)
+lpt_context_set_log(context, level, log, log_user) = ccall(_symbol(:lpt_context_set_log), lpt_status, (Ptr{Cvoid}, lpt_log_level, Ptr{Cvoid}, Ptr{Cvoid}), context, level, log, log_user)
+lpt_context_set_progress(context, progress, progress_user) = ccall(_symbol(:lpt_context_set_progress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, progress, progress_user)
+lpt_profile_entry_init(entry, struct_size) = ccall(_symbol(:lpt_profile_entry_init), Cvoid, (Ptr{lpt_profile_entry}, Csize_t), entry, struct_size)
+lpt_context_set_profile(context, is_enabled) = ccall(_symbol(:lpt_context_set_profile), lpt_status, (Ptr{Cvoid}, Int32), context, is_enabled)
+lpt_context_profile_count(context, out_count) = ccall(_symbol(:lpt_context_profile_count), lpt_status, (Ptr{Cvoid}, Ptr{Int64}), context, out_count)
+lpt_context_profile_entry(context, index, out_entry) = ccall(_symbol(:lpt_context_profile_entry), lpt_status, (Ptr{Cvoid}, Int64, Ptr{lpt_profile_entry}), context, index, out_entry)
+lpt_context_profile_save(context, path) = ccall(_symbol(:lpt_context_profile_save), lpt_status, (Ptr{Cvoid}, Cstring), context, path)
+lpt_format_description_init(description, struct_size) = ccall(_symbol(:lpt_format_description_init), Cvoid, (Ptr{lpt_format_description}, Csize_t), description, struct_size)
+lpt_format_from_description(description, out_format) = ccall(_symbol(:lpt_format_from_description), lpt_status, (Ptr{lpt_format_description}, Ptr{lpt_format}), description, out_format)
+lpt_format_from_name(name, out_format) = ccall(_symbol(:lpt_format_from_name), lpt_status, (Cstring, Ptr{lpt_format}), name, out_format)
+lpt_format_name(format, buffer, buffer_bytes, out_needed_bytes) = ccall(_symbol(:lpt_format_name), lpt_status, (lpt_format, Ptr{UInt8}, Csize_t, Ptr{Csize_t}), format, buffer, buffer_bytes, out_needed_bytes)
+lpt_format_describe(format, out_description) = ccall(_symbol(:lpt_format_describe), lpt_status, (lpt_format, Ptr{lpt_format_description}), format, out_description)
+lpt_format_text(format, buffer, buffer_bytes, out_needed_bytes) = ccall(_symbol(:lpt_format_text), lpt_status, (lpt_format, Ptr{UInt8}, Csize_t, Ptr{Csize_t}), format, buffer, buffer_bytes, out_needed_bytes)
+lpt_tensor_description_init(description, struct_size) = ccall(_symbol(:lpt_tensor_description_init), Cvoid, (Ptr{lpt_tensor_description}, Csize_t), description, struct_size)
+lpt_tensor_create(context, format, rank, extents, out_tensor) = ccall(_symbol(:lpt_tensor_create), lpt_status, (Ptr{Cvoid}, lpt_format, Int32, Ptr{Int64}, Ptr{Ptr{Cvoid}}), context, format, rank, extents, out_tensor)
+lpt_tensor_wrap(context, description, out_tensor) = ccall(_symbol(:lpt_tensor_wrap), lpt_status, (Ptr{Cvoid}, Ptr{lpt_tensor_description}, Ptr{Ptr{Cvoid}}), context, description, out_tensor)
+lpt_matrix_wrap(context, format, data, rows, columns, row_stride, out_tensor) = ccall(_symbol(:lpt_matrix_wrap), lpt_status, (Ptr{Cvoid}, lpt_format, Ptr{Cvoid}, Int64, Int64, Int64, Ptr{Ptr{Cvoid}}), context, format, data, rows, columns, row_stride, out_tensor)
+lpt_tensor_view(context, tensor, begins, extents, out_tensor) = ccall(_symbol(:lpt_tensor_view), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Int64}, Ptr{Ptr{Cvoid}}), context, tensor, begins, extents, out_tensor)
+lpt_tensor_part(context, tensor, part, out_tensor) = ccall(_symbol(:lpt_tensor_part), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_part, Ptr{Ptr{Cvoid}}), context, tensor, part, out_tensor)
+lpt_tensor_combine(context, format, rows, columns, parts, part_count, out_tensor) = ccall(_symbol(:lpt_tensor_combine), lpt_status, (Ptr{Cvoid}, lpt_format, Int64, Int64, Ptr{Ptr{Cvoid}}, Int32, Ptr{Ptr{Cvoid}}), context, format, rows, columns, parts, part_count, out_tensor)
+lpt_tensor_describe(context, tensor, out_description) = ccall(_symbol(:lpt_tensor_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_tensor_description}), context, tensor, out_description)
+lpt_tensor_size(context, tensor, out_size_bytes) = ccall(_symbol(:lpt_tensor_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, tensor, out_size_bytes)
+lpt_tensor_destroy(tensor) = ccall(_symbol(:lpt_tensor_destroy), Cvoid, (Ptr{Cvoid},), tensor)
+lpt_quantize_options_init(options, struct_size) = ccall(_symbol(:lpt_quantize_options_init), Cvoid, (Ptr{lpt_quantize_options}, Csize_t), options, struct_size)
+lpt_quantize(context, source, options, quantized, transposed) = ccall(_symbol(:lpt_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_quantize_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, options, quantized, transposed)
+lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt_fake_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_quantize_options}, Ptr{Cvoid}), context, source, format, options, output)
+lpt_statistics_values_init(values, struct_size) = ccall(_symbol(:lpt_statistics_values_init), Cvoid, (Ptr{lpt_statistics_values}, Csize_t), values, struct_size)
+lpt_statistics_create(context, out_statistics) = ccall(_symbol(:lpt_statistics_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_statistics)
+lpt_statistics_destroy(statistics) = ccall(_symbol(:lpt_statistics_destroy), Cvoid, (Ptr{Cvoid},), statistics)
+lpt_statistics_read(context, statistics, out_values) = ccall(_symbol(:lpt_statistics_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_statistics_values}), context, statistics, out_values)
+lpt_statistics_reset(context, statistics) = ccall(_symbol(:lpt_statistics_reset), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, statistics)
+lpt_dequantize_options_init(options, struct_size) = ccall(_symbol(:lpt_dequantize_options_init), Cvoid, (Ptr{lpt_dequantize_options}, Csize_t), options, struct_size)
+lpt_dequantize(context, source, options, output) = ccall(_symbol(:lpt_dequantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_dequantize_options}, Ptr{Cvoid}), context, source, options, output)
+lpt_hadamard_options_init(options, struct_size) = ccall(_symbol(:lpt_hadamard_options_init), Cvoid, (Ptr{lpt_hadamard_options}, Csize_t), options, struct_size)
+lpt_hadamard(context, source, options, output) = ccall(_symbol(:lpt_hadamard), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_hadamard_options}, Ptr{Cvoid}), context, source, options, output)
+lpt_random_signs(context, random, signs) = ccall(_symbol(:lpt_random_signs), lpt_status, (Ptr{Cvoid}, Ptr{lpt_random}, Ptr{Cvoid}), context, random, signs)
+lpt_dialect_size(context, tensor, dialect, out_size_bytes) = ccall(_symbol(:lpt_dialect_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Csize_t}), context, tensor, dialect, out_size_bytes)
+lpt_dialect_export(context, tensor, dialect, buffer, buffer_bytes) = ccall(_symbol(:lpt_dialect_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Cvoid}, Csize_t), context, tensor, dialect, buffer, buffer_bytes)
+lpt_dialect_import(context, buffer, buffer_bytes, dialect, tensor) = ccall(_symbol(:lpt_dialect_import), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, lpt_dialect, Ptr{Cvoid}), context, buffer, buffer_bytes, dialect, tensor)
+lpt_convert_options_init(options, struct_size) = ccall(_symbol(:lpt_convert_options_init), Cvoid, (Ptr{lpt_convert_options}, Csize_t), options, struct_size)
+lpt_convert(context, source, options, output) = ccall(_symbol(:lpt_convert), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_convert_options}, Ptr{Cvoid}), context, source, options, output)
+lpt_scaler_options_init(options, struct_size) = ccall(_symbol(:lpt_scaler_options_init), Cvoid, (Ptr{lpt_scaler_options}, Csize_t), options, struct_size)
+lpt_scaler_values_init(values, struct_size) = ccall(_symbol(:lpt_scaler_values_init), Cvoid, (Ptr{lpt_scaler_values}, Csize_t), values, struct_size)
+lpt_scaler_create(context, options, out_scaler) = ccall(_symbol(:lpt_scaler_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_scaler_options}, Ptr{Ptr{Cvoid}}), context, options, out_scaler)
+lpt_scaler_destroy(scaler) = ccall(_symbol(:lpt_scaler_destroy), Cvoid, (Ptr{Cvoid},), scaler)
+lpt_scaler_update(context, scalers, scaler_count) = ccall(_symbol(:lpt_scaler_update), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, scalers, scaler_count)
+lpt_scaler_read(context, scaler, out_values) = ccall(_symbol(:lpt_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_scaler_values}), context, scaler, out_values)
+lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scaler_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, scaler, out_size_bytes)
+lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
+lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
+lpt_gemm_options_init(options, struct_size) = ccall(_symbol(:lpt_gemm_options_init), Cvoid, (Ptr{lpt_gemm_options}, Csize_t), options, struct_size)
+lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
+lpt_gemm_grouped(context, a, b, group_ends, group_count, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, group_count, options, c)
+lpt_gemm_plan_values_init(values, struct_size) = ccall(_symbol(:lpt_gemm_plan_values_init), Cvoid, (Ptr{lpt_gemm_plan_values}, Csize_t), values, struct_size)
+lpt_gemm_operands_init(operands, struct_size) = ccall(_symbol(:lpt_gemm_operands_init), Cvoid, (Ptr{lpt_gemm_operands}, Csize_t), operands, struct_size)
+lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)
+lpt_gemm_plan_run(context, plan, a, b, operands, c) = ccall(_symbol(:lpt_gemm_plan_run), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_operands}, Ptr{Cvoid}), context, plan, a, b, operands, c)
+lpt_gemm_plan_read(context, plan, out_values) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_values}), context, plan, out_values)
+lpt_gemm_plan_destroy(plan) = ccall(_symbol(:lpt_gemm_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
+lpt_weights_options_init(options, struct_size) = ccall(_symbol(:lpt_weights_options_init), Cvoid, (Ptr{lpt_weights_options}, Csize_t), options, struct_size)
+lpt_weights_pack(context, weights, options, out_packed) = ccall(_symbol(:lpt_weights_pack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Ptr{Cvoid}}), context, weights, options, out_packed)
+lpt_weights_order(context, weights, options, order, out_given_count, out_count) = ccall(_symbol(:lpt_weights_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Int32}, Ptr{Int64}, Ptr{Int64}), context, weights, options, order, out_given_count, out_count)
+lpt_weights_unpack(context, packed, weights) = ccall(_symbol(:lpt_weights_unpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, packed, weights)
+lpt_weights_state_size(context, packed, out_size_bytes) = ccall(_symbol(:lpt_weights_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, packed, out_size_bytes)
+lpt_weights_state_save(context, packed, buffer, buffer_bytes) = ccall(_symbol(:lpt_weights_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, packed, buffer, buffer_bytes)
+lpt_weights_state_load(context, buffer, buffer_bytes, out_packed) = ccall(_symbol(:lpt_weights_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Ptr{Ptr{Cvoid}}), context, buffer, buffer_bytes, out_packed)
+lpt_sparse_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_options_init), Cvoid, (Ptr{lpt_sparse_options}, Csize_t), options, struct_size)
+lpt_sparse_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_values_init), Cvoid, (Ptr{lpt_sparse_values}, Csize_t), values, struct_size)
+lpt_sparse_mask_select(context, source, options, mask, masked, out_values) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_values}), context, source, options, mask, masked, out_values)
+lpt_sparse_mask_check(context, mask, kept, of, direction, out_count) = ccall(_symbol(:lpt_sparse_mask_check), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, Ptr{Int64}), context, mask, kept, of, direction, out_count)
+lpt_sparse_mask_compare(context, mask, other, out_count) = ccall(_symbol(:lpt_sparse_mask_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, mask, other, out_count)
+lpt_sparse_mask_apply(context, source, mask, output) = ccall(_symbol(:lpt_sparse_mask_apply), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, mask, output)
+lpt_sparse_mask_decay(context, weight, mask, rate, gradient) = ccall(_symbol(:lpt_sparse_mask_decay), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cvoid}), context, weight, mask, rate, gradient)
+lpt_sparse_compress(context, source, mask, compressed, transposed) = ccall(_symbol(:lpt_sparse_compress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, mask, compressed, transposed)
+lpt_sparse_decompress(context, compressed, output) = ccall(_symbol(:lpt_sparse_decompress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, compressed, output)
+lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
+lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
+lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)
+lpt_sparse_fit_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_fit_options_init), Cvoid, (Ptr{lpt_sparse_fit_options}, Csize_t), options, struct_size)
+lpt_sparse_fit_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_values_init), Cvoid, (Ptr{lpt_sparse_fit_values}, Csize_t), values, struct_size)
+lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_values}), context, weight, mask, inputs, options, output, bias_change, out_values)
+lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_values}), context, weight, options, order, out_values)
+lpt_product_options_init(options, struct_size) = ccall(_symbol(:lpt_product_options_init), Cvoid, (Ptr{lpt_product_options}, Csize_t), options, struct_size)
+lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
+lpt_recipe_name(context, index, out_name) = ccall(_symbol(:lpt_recipe_name), lpt_status, (Ptr{Cvoid}, Int64, Ptr{Ptr{UInt8}}), context, index, out_name)
+lpt_recipe_destroy(recipe) = ccall(_symbol(:lpt_recipe_destroy), Cvoid, (Ptr{Cvoid},), recipe)
+lpt_recipe_set_cast(context, recipe, cast, format, options) = ccall(_symbol(:lpt_recipe_set_cast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, lpt_format, Ptr{lpt_quantize_options}), context, recipe, cast, format, options)
+lpt_recipe_set_scaler(context, recipe, operand, options) = ccall(_symbol(:lpt_recipe_set_scaler), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_scaler_options}), context, recipe, operand, options)
+lpt_recipe_cast_format(context, recipe, cast, out_format) = ccall(_symbol(:lpt_recipe_cast_format), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, Ptr{lpt_format}), context, recipe, cast, out_format)
+lpt_recipe_set_product(context, recipe, product, options) = ccall(_symbol(:lpt_recipe_set_product), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_product, Ptr{lpt_product_options}), context, recipe, product, options)
+lpt_recipe_raise(context, recipe, product, format) = ccall(_symbol(:lpt_recipe_raise), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_product, lpt_format), context, recipe, product, format)
+lpt_recipe_set_sparsity(context, recipe, operand, options, interval) = ccall(_symbol(:lpt_recipe_set_sparsity), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_sparse_options}, Int32), context, recipe, operand, options, interval)
+lpt_linear_shape_init(shape, struct_size) = ccall(_symbol(:lpt_linear_shape_init), Cvoid, (Ptr{lpt_linear_shape}, Csize_t), shape, struct_size)
+lpt_linear_options_init(options, struct_size) = ccall(_symbol(:lpt_linear_options_init), Cvoid, (Ptr{lpt_linear_options}, Csize_t), options, struct_size)
+lpt_linear_create(context, recipe, shape, out_linear) = ccall(_symbol(:lpt_linear_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_shape}, Ptr{Ptr{Cvoid}}), context, recipe, shape, out_linear)
+lpt_linear_destroy(linear) = ccall(_symbol(:lpt_linear_destroy), Cvoid, (Ptr{Cvoid},), linear)
+lpt_linear_set_recipe(context, linear, recipe) = ccall(_symbol(:lpt_linear_set_recipe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, recipe)
+lpt_linear_prepare(context, linear, weight, options) = ccall(_symbol(:lpt_linear_prepare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}), context, linear, weight, options)
+lpt_linear_saved_size(context, linear, rows, out_size_bytes) = ccall(_symbol(:lpt_linear_saved_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Csize_t}), context, linear, rows, out_size_bytes)
+lpt_linear_cast_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_cast_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
+lpt_linear_forward(context, linear, input, options, saved, output) = ccall(_symbol(:lpt_linear_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, input, options, saved, output)
+lpt_linear_backward(context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_linear_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
+lpt_linear_update(context, linears, linear_count) = ccall(_symbol(:lpt_linear_update), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, linears, linear_count)
+lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_scaler_values}), context, linear, operand, out_values)
+lpt_linear_mask_read(context, linear, mask) = ccall(_symbol(:lpt_linear_mask_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, mask)
+lpt_linear_watch(context, linear, is_watched) = ccall(_symbol(:lpt_linear_watch), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32), context, linear, is_watched)
+lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, Ptr{lpt_statistics_values}), context, linear, cast, out_values)
+lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
+lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
+lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
+lpt_swiglu_options_init(options, struct_size) = ccall(_symbol(:lpt_swiglu_options_init), Cvoid, (Ptr{lpt_swiglu_options}, Csize_t), options, struct_size)
+lpt_swiglu_forward(context, gate, up, options, output, smoothing) = ccall(_symbol(:lpt_swiglu_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, options, output, smoothing)
+lpt_swiglu_backward(context, gate, up, output_gradient, options, gate_gradient, up_gradient) = ccall(_symbol(:lpt_swiglu_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, output_gradient, options, gate_gradient, up_gradient)
+lpt_rmsnorm_options_init(options, struct_size) = ccall(_symbol(:lpt_rmsnorm_options_init), Cvoid, (Ptr{lpt_rmsnorm_options}, Csize_t), options, struct_size)
+lpt_rmsnorm_forward(context, input, weight, options, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, options, output, inverse_rms)
+lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
+lpt_softmax_options_init(options, struct_size) = ccall(_symbol(:lpt_softmax_options_init), Cvoid, (Ptr{lpt_softmax_options}, Csize_t), options, struct_size)
+lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)
+lpt_softmax_backward(context, output, output_gradient, options, input_gradient) = ccall(_symbol(:lpt_softmax_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, output, output_gradient, options, input_gradient)
+lpt_optimizer_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_options_init), Cvoid, (Ptr{lpt_optimizer_options}, Csize_t), options, struct_size)
+lpt_optimizer_parameter_init(parameter, struct_size) = ccall(_symbol(:lpt_optimizer_parameter_init), Cvoid, (Ptr{lpt_optimizer_parameter}, Csize_t), parameter, struct_size)
+lpt_step_options_init(options, struct_size) = ccall(_symbol(:lpt_step_options_init), Cvoid, (Ptr{lpt_step_options}, Csize_t), options, struct_size)
+lpt_optimizer_values_init(values, struct_size) = ccall(_symbol(:lpt_optimizer_values_init), Cvoid, (Ptr{lpt_optimizer_values}, Csize_t), values, struct_size)
+lpt_gradient_values_init(values, struct_size) = ccall(_symbol(:lpt_gradient_values_init), Cvoid, (Ptr{lpt_gradient_values}, Csize_t), values, struct_size)
+lpt_optimizer_create(context, options, out_optimizer) = ccall(_symbol(:lpt_optimizer_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_optimizer_options}, Ptr{Ptr{Cvoid}}), context, options, out_optimizer)
+lpt_optimizer_destroy(optimizer) = ccall(_symbol(:lpt_optimizer_destroy), Cvoid, (Ptr{Cvoid},), optimizer)
+lpt_optimizer_set_directory(context, optimizer, directory, resident_bytes) = ccall(_symbol(:lpt_optimizer_set_directory), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Csize_t), context, optimizer, directory, resident_bytes)
+lpt_optimizer_add(context, optimizer, parameter, out_index) = ccall(_symbol(:lpt_optimizer_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_parameter}, Ptr{Int64}), context, optimizer, parameter, out_index)
+lpt_optimizer_step(context, optimizer, indices, count, gradients, options, parameters) = ccall(_symbol(:lpt_optimizer_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_step_options}, Ptr{Ptr{Cvoid}}), context, optimizer, indices, count, gradients, options, parameters)
+lpt_optimizer_read(context, optimizer, out_values) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_values}), context, optimizer, out_values)
+lpt_gradients_measure(context, gradients, count, out_values) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradient_values}), context, gradients, count, out_values)
+lpt_optimizer_size(context, optimizer, out_size_bytes) = ccall(_symbol(:lpt_optimizer_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, optimizer, out_size_bytes)
+lpt_optimizer_state_size(context, optimizer, index, out_size_bytes) = ccall(_symbol(:lpt_optimizer_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Csize_t}), context, optimizer, index, out_size_bytes)
+lpt_optimizer_state_save(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
+lpt_optimizer_state_load(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
+lpt_comm_options_init(options, struct_size) = ccall(_symbol(:lpt_comm_options_init), Cvoid, (Ptr{lpt_comm_options}, Csize_t), options, struct_size)
+lpt_comm_values_init(values, struct_size) = ccall(_symbol(:lpt_comm_values_init), Cvoid, (Ptr{lpt_comm_values}, Csize_t), values, struct_size)
+lpt_comm_group_create(rank_count, out_group) = ccall(_symbol(:lpt_comm_group_create), lpt_status, (Int32, Ptr{Ptr{Cvoid}}), rank_count, out_group)
+lpt_comm_group_abort(group) = ccall(_symbol(:lpt_comm_group_abort), Cvoid, (Ptr{Cvoid},), group)
+lpt_comm_group_destroy(group) = ccall(_symbol(:lpt_comm_group_destroy), Cvoid, (Ptr{Cvoid},), group)
+lpt_comm_create_local(context, group, rank, options, out_comm) = ccall(_symbol(:lpt_comm_create_local), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, group, rank, options, out_comm)
+lpt_comm_create_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(:lpt_comm_create_mpi), lpt_status, (Ptr{Cvoid}, Ptr{Int32}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, fortran_handle, options, out_comm)
+lpt_comm_split(context, comm, color, key, out_comm) = ccall(_symbol(:lpt_comm_split), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, color, key, out_comm)
+lpt_comm_destroy(comm) = ccall(_symbol(:lpt_comm_destroy), Cvoid, (Ptr{Cvoid},), comm)
+lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_values}), context, comm, out_values)
+lpt_future_wait(context, future) = ccall(_symbol(:lpt_future_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, future)
+lpt_future_is_done(context, future, out_is_done) = ccall(_symbol(:lpt_future_is_done), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, future, out_is_done)
+lpt_future_destroy(future) = ccall(_symbol(:lpt_future_destroy), Cvoid, (Ptr{Cvoid},), future)
+lpt_reduce_options_init(options, struct_size) = ccall(_symbol(:lpt_reduce_options_init), Cvoid, (Ptr{lpt_reduce_options}, Csize_t), options, struct_size)
+lpt_barrier(context, comm) = ccall(_symbol(:lpt_barrier), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, comm)
+lpt_all_reduce(context, comm, input, options, output, out_future) = ccall(_symbol(:lpt_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, options, output, out_future)
+lpt_reduce_scatter(context, comm, input, counts, options, output, out_future) = ccall(_symbol(:lpt_reduce_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, options, output, out_future)
+lpt_all_gather(context, comm, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, output, out_future)
+lpt_broadcast(context, comm, root, tensor, out_future) = ccall(_symbol(:lpt_broadcast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, root, tensor, out_future)
+lpt_all_to_all(context, comm, input, send_counts, receive_counts, output, out_future) = ccall(_symbol(:lpt_all_to_all), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, send_counts, receive_counts, output, out_future)
+lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
+lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = ccall(_symbol(:lpt_all_reduce_signs_share), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Int64}), context, comm, element_count, out_element_count)
+lpt_send(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_send), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
+lpt_receive(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_receive), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
+lpt_all_reduce_many(context, comm, tensors, count, options, out_future) = ccall(_symbol(:lpt_all_reduce_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_reduce_options}, Ptr{Ptr{Cvoid}}), context, comm, tensors, count, options, out_future)
+lpt_comm_compare(context, comm, tensor, out_is_same) = ccall(_symbol(:lpt_comm_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, comm, tensor, out_is_same)
+lpt_partial_options_init(options, struct_size) = ccall(_symbol(:lpt_partial_options_init), Cvoid, (Ptr{lpt_partial_options}, Csize_t), options, struct_size)
+lpt_partial_values_init(values, struct_size) = ccall(_symbol(:lpt_partial_values_init), Cvoid, (Ptr{lpt_partial_values}, Csize_t), values, struct_size)
+lpt_partial_shared_columns(hidden_columns, fraction, out_shared_columns) = ccall(_symbol(:lpt_partial_shared_columns), lpt_status, (Int64, Cdouble, Ptr{Int64}), hidden_columns, fraction, out_shared_columns)
+lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)
+lpt_partial_plan_destroy(plan) = ccall(_symbol(:lpt_partial_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
+lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_values}), context, plan, format, out_values)
+lpt_partial_allreduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_allreduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
+lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_partial_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, comm, plan, a, b, options, c)
+lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
+lpt_link_init(link, struct_size) = ccall(_symbol(:lpt_link_init), Cvoid, (Ptr{lpt_link}, Csize_t), link, struct_size)
+lpt_cost_values_init(values, struct_size) = ccall(_symbol(:lpt_cost_values_init), Cvoid, (Ptr{lpt_cost_values}, Csize_t), values, struct_size)
+lpt_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cast_rates_init), Cvoid, (Ptr{lpt_cast_rates}, Csize_t), rates, struct_size)
+lpt_collective_cost(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_collective_cost), lpt_status, (Ptr{Cvoid}, lpt_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_link}, Ptr{lpt_cost_values}), context, collective, algorithm, ranks, elements, payload, link, out_values)
+lpt_link_fit(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_link_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_link}), context, bytes, seconds, count, out_link)
+lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cast_rates}, Ptr{lpt_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_noise_options_init(options, struct_size) = ccall(_symbol(:lpt_noise_options_init), Cvoid, (Ptr{lpt_noise_options}, Csize_t), options, struct_size)
+lpt_noise_values_init(values, struct_size) = ccall(_symbol(:lpt_noise_values_init), Cvoid, (Ptr{lpt_noise_values}, Csize_t), values, struct_size)
+lpt_noise_measure(context, gradients, noisy, count, options, out_values) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_values}), context, gradients, noisy, count, options, out_values)
+lpt_alignment_values_init(values, struct_size) = ccall(_symbol(:lpt_alignment_values_init), Cvoid, (Ptr{lpt_alignment_values}, Csize_t), values, struct_size)
+lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_values) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_alignment_values}), context, gate_weight, up_weight, cosines, out_values)
+lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)
+lpt_monitor_destroy(monitor) = ccall(_symbol(:lpt_monitor_destroy), Cvoid, (Ptr{Cvoid},), monitor)
+lpt_monitor_record(context, monitor, step, name, value) = ccall(_symbol(:lpt_monitor_record), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Cdouble), context, monitor, step, name, value)
+lpt_monitor_record_linear(context, monitor, step, name, linear) = ccall(_symbol(:lpt_monitor_record_linear), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Ptr{Cvoid}), context, monitor, step, name, linear)
+lpt_monitor_record_statistics(context, monitor, step, name, statistics) = ccall(_symbol(:lpt_monitor_record_statistics), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Ptr{Cvoid}), context, monitor, step, name, statistics)
+lpt_monitor_count(context, monitor, out_count) = ccall(_symbol(:lpt_monitor_count), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, monitor, out_count)
+lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring), context, monitor, path)

@@ -1,0 +1,556 @@
+//! Numbers that are one of a list: types over the C number, so that a value of a later release is no undefined
+//! behaviour. Written by `python3 tools/make_bindings.py write`.
+#![cfg_attr(rustfmt, rustfmt_skip)]
+use lpt_sys as sys;
+
+/// What a function came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Status(pub sys::lpt_status);
+
+#[allow(missing_docs)]
+impl Status {
+    pub const OK: Status = Status(sys::LPT_OK);
+    pub const INVALID_ARGUMENT: Status = Status(sys::LPT_INVALID_ARGUMENT);
+    pub const UNSUPPORTED: Status = Status(sys::LPT_UNSUPPORTED);
+    pub const OUT_OF_MEMORY: Status = Status(sys::LPT_OUT_OF_MEMORY);
+    pub const INVALID_STATE: Status = Status(sys::LPT_INVALID_STATE);
+    pub const INTERNAL: Status = Status(sys::LPT_INTERNAL);
+    pub const CANCELLED: Status = Status(sys::LPT_CANCELLED);
+    pub const ABORTED: Status = Status(sys::LPT_ABORTED);
+    pub const TIMEOUT: Status = Status(sys::LPT_TIMEOUT);
+    pub const MISMATCH: Status = Status(sys::LPT_MISMATCH);
+}
+
+/// The highest instruction set that a context may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Isa(pub sys::lpt_isa);
+
+#[allow(missing_docs)]
+impl Isa {
+    pub const AUTO: Isa = Isa(sys::LPT_ISA_AUTO);
+    pub const REFERENCE: Isa = Isa(sys::LPT_ISA_REFERENCE);
+    pub const X86_AVX2: Isa = Isa(sys::LPT_ISA_X86_AVX2);
+    pub const X86_AVX512: Isa = Isa(sys::LPT_ISA_X86_AVX512);
+    pub const X86_AVX512_BF16: Isa = Isa(sys::LPT_ISA_X86_AVX512_BF16);
+    pub const X86_AMX: Isa = Isa(sys::LPT_ISA_X86_AMX);
+}
+
+/// How much a context logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct LogLevel(pub sys::lpt_log_level);
+
+#[allow(missing_docs)]
+impl LogLevel {
+    pub const NONE: LogLevel = LogLevel(sys::LPT_LOG_NONE);
+    pub const WARNING: LogLevel = LogLevel(sys::LPT_LOG_WARNING);
+    pub const INFO: LogLevel = LogLevel(sys::LPT_LOG_INFO);
+    pub const DISPATCH: LogLevel = LogLevel(sys::LPT_LOG_DISPATCH);
+}
+
+/// What the bytes of a tensor mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Format(pub sys::lpt_format);
+
+#[allow(missing_docs)]
+impl Format {
+    pub const NONE: Format = Format(sys::LPT_FORMAT_NONE);
+    pub const F64: Format = Format(sys::LPT_FORMAT_F64);
+    pub const F32: Format = Format(sys::LPT_FORMAT_F32);
+    pub const F16: Format = Format(sys::LPT_FORMAT_F16);
+    pub const BF16: Format = Format(sys::LPT_FORMAT_BF16);
+    pub const E4M3FN: Format = Format(sys::LPT_FORMAT_E4M3FN);
+    pub const E4M3: Format = Format(sys::LPT_FORMAT_E4M3);
+    pub const E5M2: Format = Format(sys::LPT_FORMAT_E5M2);
+    pub const E2M1FN: Format = Format(sys::LPT_FORMAT_E2M1FN);
+    pub const E8M0FNU: Format = Format(sys::LPT_FORMAT_E8M0FNU);
+    pub const INT8: Format = Format(sys::LPT_FORMAT_INT8);
+    pub const UINT8: Format = Format(sys::LPT_FORMAT_UINT8);
+    pub const E4M3FNUZ: Format = Format(sys::LPT_FORMAT_E4M3FNUZ);
+    pub const E5M2FNUZ: Format = Format(sys::LPT_FORMAT_E5M2FNUZ);
+    pub const E4M3B11FNUZ: Format = Format(sys::LPT_FORMAT_E4M3B11FNUZ);
+    pub const E3M4: Format = Format(sys::LPT_FORMAT_E3M4);
+    pub const E3M2FN: Format = Format(sys::LPT_FORMAT_E3M2FN);
+    pub const E2M3FN: Format = Format(sys::LPT_FORMAT_E2M3FN);
+    pub const E3M0: Format = Format(sys::LPT_FORMAT_E3M0);
+    pub const INT4: Format = Format(sys::LPT_FORMAT_INT4);
+    pub const UINT4: Format = Format(sys::LPT_FORMAT_UINT4);
+    pub const INT2: Format = Format(sys::LPT_FORMAT_INT2);
+    pub const TERNARY: Format = Format(sys::LPT_FORMAT_TERNARY);
+    pub const INT16: Format = Format(sys::LPT_FORMAT_INT16);
+    pub const Q1_6: Format = Format(sys::LPT_FORMAT_Q1_6);
+    pub const NF4: Format = Format(sys::LPT_FORMAT_NF4);
+    pub const BNB_FP4: Format = Format(sys::LPT_FORMAT_BNB_FP4);
+    pub const E4M3FN_TENSOR: Format = Format(sys::LPT_FORMAT_E4M3FN_TENSOR);
+    pub const E4M3FN_ROW: Format = Format(sys::LPT_FORMAT_E4M3FN_ROW);
+    pub const E4M3FN_1X128: Format = Format(sys::LPT_FORMAT_E4M3FN_1X128);
+    pub const E4M3FN_128X128: Format = Format(sys::LPT_FORMAT_E4M3FN_128X128);
+    pub const E4M3_TENSOR: Format = Format(sys::LPT_FORMAT_E4M3_TENSOR);
+    pub const E4M3_ROW: Format = Format(sys::LPT_FORMAT_E4M3_ROW);
+    pub const E5M2_TENSOR: Format = Format(sys::LPT_FORMAT_E5M2_TENSOR);
+    pub const E5M2_ROW: Format = Format(sys::LPT_FORMAT_E5M2_ROW);
+    pub const E5M2_1X128: Format = Format(sys::LPT_FORMAT_E5M2_1X128);
+    pub const E5M2_128X128: Format = Format(sys::LPT_FORMAT_E5M2_128X128);
+    pub const MXFP8_E4M3: Format = Format(sys::LPT_FORMAT_MXFP8_E4M3);
+    pub const MXFP8_E5M2: Format = Format(sys::LPT_FORMAT_MXFP8_E5M2);
+    pub const MXFP4: Format = Format(sys::LPT_FORMAT_MXFP4);
+    pub const NVFP4: Format = Format(sys::LPT_FORMAT_NVFP4);
+    pub const INT8_TENSOR: Format = Format(sys::LPT_FORMAT_INT8_TENSOR);
+    pub const INT8_ROW: Format = Format(sys::LPT_FORMAT_INT8_ROW);
+    pub const F16_TENSOR: Format = Format(sys::LPT_FORMAT_F16_TENSOR);
+    pub const MXFP6_E3M2: Format = Format(sys::LPT_FORMAT_MXFP6_E3M2);
+    pub const MXFP6_E2M3: Format = Format(sys::LPT_FORMAT_MXFP6_E2M3);
+    pub const MXINT8: Format = Format(sys::LPT_FORMAT_MXINT8);
+    pub const NVFP4_16X16: Format = Format(sys::LPT_FORMAT_NVFP4_16X16);
+    pub const INT4_1X32: Format = Format(sys::LPT_FORMAT_INT4_1X32);
+    pub const INT4_1X64: Format = Format(sys::LPT_FORMAT_INT4_1X64);
+    pub const INT4_1X128: Format = Format(sys::LPT_FORMAT_INT4_1X128);
+    pub const UINT4_1X32: Format = Format(sys::LPT_FORMAT_UINT4_1X32);
+    pub const UINT4_1X64: Format = Format(sys::LPT_FORMAT_UINT4_1X64);
+    pub const UINT4_1X128: Format = Format(sys::LPT_FORMAT_UINT4_1X128);
+    pub const INT8_1X32: Format = Format(sys::LPT_FORMAT_INT8_1X32);
+    pub const INT16_TENSOR: Format = Format(sys::LPT_FORMAT_INT16_TENSOR);
+    pub const E3M0_TENSOR: Format = Format(sys::LPT_FORMAT_E3M0_TENSOR);
+    pub const TERNARY_TENSOR: Format = Format(sys::LPT_FORMAT_TERNARY_TENSOR);
+    pub const E4M3FNUZ_TENSOR: Format = Format(sys::LPT_FORMAT_E4M3FNUZ_TENSOR);
+    pub const E5M2FNUZ_TENSOR: Format = Format(sys::LPT_FORMAT_E5M2FNUZ_TENSOR);
+    pub const NF4_1X64: Format = Format(sys::LPT_FORMAT_NF4_1X64);
+    pub const BNB_FP4_1X64: Format = Format(sys::LPT_FORMAT_BNB_FP4_1X64);
+    pub const DYNAMIC_1X256: Format = Format(sys::LPT_FORMAT_DYNAMIC_1X256);
+}
+
+/// The special values of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Special(pub sys::lpt_special);
+
+#[allow(missing_docs)]
+impl Special {
+    pub const NONE: Special = Special(sys::LPT_SPECIAL_NONE);
+    pub const IEEE: Special = Special(sys::LPT_SPECIAL_IEEE);
+    pub const NAN_ONES: Special = Special(sys::LPT_SPECIAL_NAN_ONES);
+    pub const INTEGER: Special = Special(sys::LPT_SPECIAL_INTEGER);
+    pub const FNUZ: Special = Special(sys::LPT_SPECIAL_FNUZ);
+    pub const LIST: Special = Special(sys::LPT_SPECIAL_LIST);
+}
+
+/// A part of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Part(pub sys::lpt_part);
+
+#[allow(missing_docs)]
+impl Part {
+    pub const PAYLOAD: Part = Part(sys::LPT_PART_PAYLOAD);
+    pub const BLOCK_SCALES: Part = Part(sys::LPT_PART_BLOCK_SCALES);
+    pub const TENSOR_SCALE: Part = Part(sys::LPT_PART_TENSOR_SCALE);
+    pub const ZERO_POINTS: Part = Part(sys::LPT_PART_ZERO_POINTS);
+    pub const SPARSE_INDICES: Part = Part(sys::LPT_PART_SPARSE_INDICES);
+}
+
+/// How a value between two codes is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Rounding(pub sys::lpt_rounding);
+
+#[allow(missing_docs)]
+impl Rounding {
+    pub const NEAREST_EVEN: Rounding = Rounding(sys::LPT_ROUNDING_NEAREST_EVEN);
+    pub const STOCHASTIC: Rounding = Rounding(sys::LPT_ROUNDING_STOCHASTIC);
+    pub const TOWARD_ZERO: Rounding = Rounding(sys::LPT_ROUNDING_TOWARD_ZERO);
+    pub const NEAREST_AWAY: Rounding = Rounding(sys::LPT_ROUNDING_NEAREST_AWAY);
+    pub const STOCHASTIC_UNDERFLOW: Rounding = Rounding(sys::LPT_ROUNDING_STOCHASTIC_UNDERFLOW);
+}
+
+/// What becomes of a value beyond the largest code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Overflow(pub sys::lpt_overflow);
+
+#[allow(missing_docs)]
+impl Overflow {
+    pub const SATURATE: Overflow = Overflow(sys::LPT_OVERFLOW_SATURATE);
+    pub const INFINITE: Overflow = Overflow(sys::LPT_OVERFLOW_INFINITE);
+}
+
+/// How scales follow from the largest magnitude (amax).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ScaleRule(pub sys::lpt_scale_rule);
+
+#[allow(missing_docs)]
+impl ScaleRule {
+    pub const DEFAULT: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_DEFAULT);
+    pub const AMAX: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_AMAX);
+    pub const POWER_OF_TWO: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_POWER_OF_TWO);
+    pub const ROUND_UP: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_ROUND_UP);
+    pub const FLOOR: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_FLOOR);
+    pub const NEAREST: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_NEAREST);
+    pub const HEADROOM: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_HEADROOM);
+    pub const POWER_OF_TWO_DOWN: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_POWER_OF_TWO_DOWN);
+    pub const POWER_OF_TWO_NEAREST: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_POWER_OF_TWO_NEAREST);
+    pub const CEIL: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_CEIL);
+    pub const EVEN: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_EVEN);
+    pub const THREE_QUARTERS: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_THREE_QUARTERS);
+    pub const QUEST_FLOOR: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_QUEST_FLOOR);
+    pub const QUEST_NEAREST: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_QUEST_NEAREST);
+    pub const QUEST_CEIL: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_QUEST_CEIL);
+    pub const FOUR_OVER_SIX: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_FOUR_OVER_SIX);
+    pub const MSE: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_MSE);
+    pub const LIST: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_LIST);
+    pub const FIXED: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_FIXED);
+    pub const MEAN: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_MEAN);
+    pub const SAWB: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_SAWB);
+}
+
+/// Whose layout of bytes is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Dialect(pub sys::lpt_dialect);
+
+#[allow(missing_docs)]
+impl Dialect {
+    pub const GGML: Dialect = Dialect(sys::LPT_DIALECT_GGML);
+    pub const BITSANDBYTES: Dialect = Dialect(sys::LPT_DIALECT_BITSANDBYTES);
+    pub const CUBLAS_SCALES: Dialect = Dialect(sys::LPT_DIALECT_CUBLAS_SCALES);
+    pub const GGML_Q4_1: Dialect = Dialect(sys::LPT_DIALECT_GGML_Q4_1);
+    pub const MMA_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_MMA_SPARSE);
+    pub const CUTLASS_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_CUTLASS_SPARSE);
+}
+
+/// Which amax a scaler gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ScalerKind(pub sys::lpt_scaler_kind);
+
+#[allow(missing_docs)]
+impl ScalerKind {
+    pub const CURRENT: ScalerKind = ScalerKind(sys::LPT_SCALER_CURRENT);
+    pub const DELAYED: ScalerKind = ScalerKind(sys::LPT_SCALER_DELAYED);
+}
+
+/// Which amax of the history counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct HistoryRule(pub sys::lpt_history_rule);
+
+#[allow(missing_docs)]
+impl HistoryRule {
+    pub const LARGEST: HistoryRule = HistoryRule(sys::LPT_HISTORY_LARGEST);
+    pub const LATEST: HistoryRule = HistoryRule(sys::LPT_HISTORY_LATEST);
+}
+
+/// What stands for an amax of zero, as at the first step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ZeroRule(pub sys::lpt_zero_rule);
+
+#[allow(missing_docs)]
+impl ZeroRule {
+    pub const LOOKS: ZeroRule = ZeroRule(sys::LPT_ZERO_LOOKS);
+    pub const ONE: ZeroRule = ZeroRule(sys::LPT_ZERO_ONE);
+    pub const KEEPS: ZeroRule = ZeroRule(sys::LPT_ZERO_KEEPS);
+}
+
+/// One of lpt.h's lpt_activation_values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Activation(pub sys::lpt_activation);
+
+#[allow(missing_docs)]
+impl Activation {
+    pub const NONE: Activation = Activation(sys::LPT_ACTIVATION_NONE);
+    pub const GELU: Activation = Activation(sys::LPT_ACTIVATION_GELU);
+    pub const GELU_TANH: Activation = Activation(sys::LPT_ACTIVATION_GELU_TANH);
+    pub const SILU: Activation = Activation(sys::LPT_ACTIVATION_SILU);
+    pub const SWIGLU: Activation = Activation(sys::LPT_ACTIVATION_SWIGLU);
+}
+
+/// One of lpt.h's lpt_arithmetic_values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Arithmetic(pub sys::lpt_arithmetic);
+
+#[allow(missing_docs)]
+impl Arithmetic {
+    pub const NATIVE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_NATIVE);
+    pub const L_MUL: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_L_MUL);
+    pub const PIECEWISE_AFFINE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_PIECEWISE_AFFINE);
+    pub const SHIFT: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_SHIFT);
+    pub const TENSOR_CORE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_TENSOR_CORE);
+}
+
+/// What of packed weights is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct WeightsStorage(pub sys::lpt_weights_storage);
+
+#[allow(missing_docs)]
+impl WeightsStorage {
+    pub const ALL: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_ALL);
+    pub const LOOSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_LOOSE);
+    pub const TILES: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_TILES);
+}
+
+/// Which numbers of a group stay, and what becomes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SparseRule(pub sys::lpt_sparse_rule);
+
+#[allow(missing_docs)]
+impl SparseRule {
+    pub const MAGNITUDE: SparseRule = SparseRule(sys::LPT_SPARSE_RULE_MAGNITUDE);
+    pub const MVUE: SparseRule = SparseRule(sys::LPT_SPARSE_RULE_MVUE);
+    pub const MVUE_TWO_DRAWS: SparseRule = SparseRule(sys::LPT_SPARSE_RULE_MVUE_TWO_DRAWS);
+    pub const SOFT_THRESHOLD: SparseRule = SparseRule(sys::LPT_SPARSE_RULE_SOFT_THRESHOLD);
+}
+
+/// Along which axis M neighbours make a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SparseDirection(pub sys::lpt_sparse_direction);
+
+#[allow(missing_docs)]
+impl SparseDirection {
+    pub const ROW: SparseDirection = SparseDirection(sys::LPT_SPARSE_DIRECTION_ROW);
+    pub const COLUMN: SparseDirection = SparseDirection(sys::LPT_SPARSE_DIRECTION_COLUMN);
+    pub const BOTH: SparseDirection = SparseDirection(sys::LPT_SPARSE_DIRECTION_BOTH);
+}
+
+/// How a transposable mask is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SparseSolver(pub sys::lpt_sparse_solver);
+
+#[allow(missing_docs)]
+impl SparseSolver {
+    pub const AUTO: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_AUTO);
+    pub const EXACT: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_EXACT);
+    pub const GREEDY: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_GREEDY);
+    pub const SEARCH: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_SEARCH);
+    pub const PRUNE: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_PRUNE);
+    pub const ENTROPY: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_ENTROPY);
+}
+
+/// How masks are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SparseCount(pub sys::lpt_sparse_count);
+
+#[allow(missing_docs)]
+impl SparseCount {
+    pub const EXACT: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_EXACT);
+    pub const PUBLISHED: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_PUBLISHED);
+}
+
+/// One operand of one multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Cast(pub sys::lpt_cast);
+
+#[allow(missing_docs)]
+impl Cast {
+    pub const FORWARD_INPUT: Cast = Cast(sys::LPT_CAST_FORWARD_INPUT);
+    pub const FORWARD_WEIGHT: Cast = Cast(sys::LPT_CAST_FORWARD_WEIGHT);
+    pub const DGRAD_GRADIENT: Cast = Cast(sys::LPT_CAST_DGRAD_GRADIENT);
+    pub const DGRAD_WEIGHT: Cast = Cast(sys::LPT_CAST_DGRAD_WEIGHT);
+    pub const WGRAD_GRADIENT: Cast = Cast(sys::LPT_CAST_WGRAD_GRADIENT);
+    pub const WGRAD_INPUT: Cast = Cast(sys::LPT_CAST_WGRAD_INPUT);
+}
+
+/// One tensor of a linear layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Operand(pub sys::lpt_operand);
+
+#[allow(missing_docs)]
+impl Operand {
+    pub const INPUT: Operand = Operand(sys::LPT_OPERAND_INPUT);
+    pub const WEIGHT: Operand = Operand(sys::LPT_OPERAND_WEIGHT);
+    pub const GRADIENT: Operand = Operand(sys::LPT_OPERAND_GRADIENT);
+}
+
+/// One product of a linear layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Product(pub sys::lpt_product);
+
+#[allow(missing_docs)]
+impl Product {
+    pub const FORWARD: Product = Product(sys::LPT_PRODUCT_FORWARD);
+    pub const DGRAD: Product = Product(sys::LPT_PRODUCT_DGRAD);
+    pub const WGRAD: Product = Product(sys::LPT_PRODUCT_WGRAD);
+}
+
+/// The signs of a rotation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Signs(pub sys::lpt_signs);
+
+#[allow(missing_docs)]
+impl Signs {
+    pub const NONE: Signs = Signs(sys::LPT_SIGNS_NONE);
+    pub const FIXED: Signs = Signs(sys::LPT_SIGNS_FIXED);
+    pub const RANDOM: Signs = Signs(sys::LPT_SIGNS_RANDOM);
+}
+
+/// Which axis a product's operands are rotated along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Axis(pub sys::lpt_axis);
+
+#[allow(missing_docs)]
+impl Axis {
+    pub const INNER: Axis = Axis(sys::LPT_AXIS_INNER);
+    pub const ROWS: Axis = Axis(sys::LPT_AXIS_ROWS);
+}
+
+/// What a backward product's x or w is cast from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Source(pub sys::lpt_source);
+
+#[allow(missing_docs)]
+impl Source {
+    pub const PLAIN: Source = Source(sys::LPT_SOURCE_PLAIN);
+    pub const FORWARD: Source = Source(sys::LPT_SOURCE_FORWARD);
+    pub const FORWARD_CLIPPED: Source = Source(sys::LPT_SOURCE_FORWARD_CLIPPED);
+}
+
+/// What a product is multiplied by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct OutputScale(pub sys::lpt_output_scale);
+
+#[allow(missing_docs)]
+impl OutputScale {
+    pub const NONE: OutputScale = OutputScale(sys::LPT_OUTPUT_SCALE_NONE);
+    pub const UNIT: OutputScale = OutputScale(sys::LPT_OUTPUT_SCALE_UNIT);
+}
+
+/// How a SwiGLU is smoothed for the cast that follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Smoothing(pub sys::lpt_smoothing);
+
+#[allow(missing_docs)]
+impl Smoothing {
+    pub const NONE: Smoothing = Smoothing(sys::LPT_SMOOTHING_NONE);
+    pub const CHANNEL: Smoothing = Smoothing(sys::LPT_SMOOTHING_CHANNEL);
+}
+
+/// How a parameter is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Method(pub sys::lpt_method);
+
+#[allow(missing_docs)]
+impl Method {
+    pub const ADAMW: Method = Method(sys::LPT_METHOD_ADAMW);
+    pub const ADAM: Method = Method(sys::LPT_METHOD_ADAM);
+    pub const SGD: Method = Method(sys::LPT_METHOD_SGD);
+    pub const LION: Method = Method(sys::LPT_METHOD_LION);
+}
+
+/// What becomes of a second moment below the smallest code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Underflow(pub sys::lpt_underflow);
+
+#[allow(missing_docs)]
+impl Underflow {
+    pub const CLAMP: Underflow = Underflow(sys::LPT_UNDERFLOW_CLAMP);
+    pub const ALLOWED: Underflow = Underflow(sys::LPT_UNDERFLOW_ALLOWED);
+    pub const STOCHASTIC: Underflow = Underflow(sys::LPT_UNDERFLOW_STOCHASTIC);
+}
+
+/// What the numbers of all ranks become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Reduction(pub sys::lpt_reduction);
+
+#[allow(missing_docs)]
+impl Reduction {
+    pub const SUM: Reduction = Reduction(sys::LPT_REDUCTION_SUM);
+    pub const AVERAGE: Reduction = Reduction(sys::LPT_REDUCTION_AVERAGE);
+    pub const MAXIMUM: Reduction = Reduction(sys::LPT_REDUCTION_MAXIMUM);
+    pub const MINIMUM: Reduction = Reduction(sys::LPT_REDUCTION_MINIMUM);
+}
+
+/// How numbers travel that are cast for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ReduceAlgorithm(pub sys::lpt_reduce_algorithm);
+
+#[allow(missing_docs)]
+impl ReduceAlgorithm {
+    pub const AUTO: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_AUTO);
+    pub const ONE_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_ONE_SHOT);
+    pub const TWO_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_TWO_SHOT);
+}
+
+/// Which way activations go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Pass(pub sys::lpt_pass);
+
+#[allow(missing_docs)]
+impl Pass {
+    pub const FORWARD: Pass = Pass(sys::LPT_PASS_FORWARD);
+    pub const BACKWARD: Pass = Pass(sys::LPT_PASS_BACKWARD);
+}
+
+/// What private columns are multiplied by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct PartialScale(pub sys::lpt_partial_scale);
+
+#[allow(missing_docs)]
+impl PartialScale {
+    pub const ROOT: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_ROOT);
+    pub const ONE: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_ONE);
+    pub const CUSTOM: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_CUSTOM);
+}
+
+/// A collective whose cost is reckoned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Collective(pub sys::lpt_collective);
+
+#[allow(missing_docs)]
+impl Collective {
+    pub const ALL_REDUCE: Collective = Collective(sys::LPT_COLLECTIVE_ALL_REDUCE);
+    pub const REDUCE_SCATTER: Collective = Collective(sys::LPT_COLLECTIVE_REDUCE_SCATTER);
+    pub const ALL_GATHER: Collective = Collective(sys::LPT_COLLECTIVE_ALL_GATHER);
+    pub const BROADCAST: Collective = Collective(sys::LPT_COLLECTIVE_BROADCAST);
+    pub const ALL_TO_ALL: Collective = Collective(sys::LPT_COLLECTIVE_ALL_TO_ALL);
+}
+
+/// How the bytes of a collective go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct CostAlgorithm(pub sys::lpt_cost_algorithm);
+
+#[allow(missing_docs)]
+impl CostAlgorithm {
+    pub const BEST: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_BEST);
+    pub const RING: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_RING);
+    pub const TREE: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_TREE);
+    pub const TWO_SHOT: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_TWO_SHOT);
+    pub const ONE_SHOT: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_ONE_SHOT);
+    pub const STAR: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_STAR);
+}
+
+/// How the noise of gradients is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Noise(pub sys::lpt_noise);
+
+#[allow(missing_docs)]
+impl Noise {
+    pub const REFERENCE: Noise = Noise(sys::LPT_NOISE_REFERENCE);
+    pub const TWO_DRAWS: Noise = Noise(sys::LPT_NOISE_TWO_DRAWS);
+}

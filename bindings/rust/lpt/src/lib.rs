@@ -1,0 +1,53 @@
+//! LPT, the low-precision training toolkit, for Rust.
+//!
+//! A safe layer over `liblpt`: the contracts are those of `lpt.h`. A [`Context`] is the worker, handles are data, options
+//! are one call's wishes: [`Default`] gives the library's, builder style changes them.
+//!
+//! ```
+//! use lpt::{Context, Format, Tensor};
+//! let context = Context::new()?;
+//! let numbers = [0.1f32, -2.5, 3.0, 700.0, 0.004, 1.0];
+//! let source = Tensor::from_slice(&context, &numbers, 2, 3)?;
+//! let mut fp8 = Tensor::new(&context, Format::E4M3FN_ROW, &[2, 3])?;
+//! context.quantize(&source, &mut fp8, &Default::default())?;
+//! let mut restored = [0f32; 6];
+//! context.dequantize(&fp8, &mut Tensor::from_mut(&context, &mut restored, 2, 3)?)?;
+//! assert_eq!(restored[3], 700.0);
+//! # Ok::<(), lpt::Error>(())
+//! ```
+//!
+//! Threads: a [`Context`] may move to another thread, but serves one at a time. Tensors, recipes, layers and optimizers may
+//! be read by many threads, written by one: what `&` and `&mut` say. A [`Comm`] stays on its thread. What has no safe
+//! function here is called through `lpt_sys` with the handles' `as_ptr()`.
+#![deny(unsafe_op_in_unsafe_fn, missing_docs)]
+
+mod context;
+mod error;
+mod handle;
+mod kinds;
+mod linear;
+mod optimizer;
+mod options;
+mod ranks;
+mod tensor;
+
+pub use context::Context;
+pub use error::{Error, Result};
+pub use kinds::*;
+pub use linear::{Linear, Recipe};
+pub use optimizer::Optimizer;
+pub use options::*;
+pub use ranks::{Comm, CommGroup, Future};
+pub use tensor::{Number, ReadOnly, Tensor};
+
+use lpt_sys as sys;
+
+/// The level of the binary interface of the library that is loaded.
+pub fn abi_level() -> i32 {
+    unsafe { sys::lpt_abi_level() }
+}
+
+/// The release of the library that is loaded: major · 10000 + minor · 100 + patch.
+pub fn version() -> i32 {
+    unsafe { sys::lpt_version() }
+}

@@ -1,0 +1,100 @@
+use crate::handle::handle;
+use crate::{Cast, Context, Error, Format, LinearOptions, QuantizeOptions, Result, Tensor};
+use lpt_sys as sys;
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+handle! {
+    /// How a linear layer casts the operands of its three products, and makes these.
+    Recipe, lpt_recipe, lpt_recipe_destroy
+}
+unsafe impl Send for Recipe {}
+unsafe impl Sync for Recipe {}
+
+handle! {
+    /// A linear layer: its recipe, its scalers, and its weight's casts. Never the weight itself.
+    Linear, lpt_linear, lpt_linear_destroy
+}
+unsafe impl Send for Linear {}
+unsafe impl Sync for Linear {}
+
+impl Recipe {
+    /// A recipe of the library by its name, such as "mxfp8".
+    pub fn new(context: &Context, name: &str) -> Result<Recipe> {
+        let text = CString::new(name).map_err(|_| Error::invalid("name has a zero byte: expected a recipe".into()))?;
+        let mut raw = null_mut();
+        context.check(unsafe { sys::lpt_recipe_create(context.as_ptr(), text.as_ptr(), &mut raw) })?;
+        Ok(Recipe::from_raw(raw))
+    }
+
+    /// Changes one cast. Handles in the options are refused by the library.
+    pub fn set_cast(&mut self, context: &Context, cast: Cast, format: Format, options: &QuantizeOptions) -> Result<()> {
+        context
+            .check(unsafe { sys::lpt_recipe_set_cast(context.as_ptr(), self.as_ptr(), cast.0, format.0, &options.raw) })
+    }
+}
+
+impl Linear {
+    /// A layer under a recipe, which it copies.
+    pub fn new(context: &Context, recipe: &Recipe, input_columns: i64, output_columns: i64) -> Result<Linear> {
+        let shape = sys::lpt_linear_shape { input_columns, output_columns, ..Default::default() };
+        let mut raw = null_mut();
+        context.check(unsafe { sys::lpt_linear_create(context.as_ptr(), recipe.as_ptr(), &shape, &mut raw) })?;
+        Ok(Linear::from_raw(raw))
+    }
+
+    /// Casts the weight: after every change of it.
+    pub fn prepare(&mut self, context: &Context, weight: &Tensor, options: &LinearOptions) -> Result<()> {
+        context
+            .check(unsafe { sys::lpt_linear_prepare(context.as_ptr(), self.as_ptr(), weight.as_ptr(), &options.raw) })
+    }
+
+    /// A vector for what forward saves of `rows` rows, one per micro-batch in flight.
+    pub fn new_saved(&self, context: &Context, rows: i64) -> Result<Tensor<'static>> {
+        let mut bytes = 0;
+        context.check(unsafe { sys::lpt_linear_saved_size(context.as_ptr(), self.as_ptr(), rows, &mut bytes) })?;
+        Tensor::new(context, Format::UINT8, &[bytes as i64])
+    }
+
+    /// y = x · wᵀ + bias; `saved` None: inference.
+    pub fn forward(
+        &mut self,
+        context: &Context,
+        input: &Tensor,
+        saved: Option<&mut Tensor>,
+        output: &mut Tensor,
+        options: &LinearOptions,
+    ) -> Result<()> {
+        context.check(unsafe {
+            let (raw, saved) = (self.as_ptr(), raw_or_null(saved));
+            sys::lpt_linear_forward(context.as_ptr(), raw, input.as_ptr(), &options.raw, saved, output.as_ptr())
+        })
+    }
+
+    /// The gradients that are wanted, of input, weight and bias.
+    pub fn backward(
+        &mut self,
+        context: &Context,
+        saved: &Tensor,
+        output_gradient: &Tensor,
+        gradients: [Option<&mut Tensor>; 3],
+        options: &LinearOptions,
+    ) -> Result<()> {
+        let [input, weight, bias] = gradients.map(raw_or_null);
+        context.check(unsafe {
+            let (raw, options) = (self.as_ptr(), &options.raw);
+            let given = output_gradient.as_ptr();
+            sys::lpt_linear_backward(context.as_ptr(), raw, saved.as_ptr(), given, options, input, weight, bias)
+        })
+    }
+
+    /// Ends an optimizer step for the layer's scalers.
+    pub fn update(&mut self, context: &Context) -> Result<()> {
+        let raw = self.as_ptr();
+        context.check(unsafe { sys::lpt_linear_update(context.as_ptr(), &raw, 1) })
+    }
+}
+
+fn raw_or_null(tensor: Option<&mut Tensor>) -> *mut sys::lpt_tensor {
+    tensor.map_or(null_mut(), |tensor| tensor.as_ptr())
+}

@@ -1,0 +1,91 @@
+//! What the safe layer adds to lpt.h: refusals before the library is called, lifetimes, threads.
+use lpt::*;
+
+fn is_send<T: Send>() {}
+fn is_sync<T: Sync>() {}
+
+#[test]
+fn threads_are_as_documented() {
+    is_send::<Context>();
+    is_send::<Tensor>();
+    is_sync::<Tensor>();
+    is_send::<Linear>();
+    is_send::<Optimizer>();
+    is_send::<CommGroup>();
+    is_sync::<CommGroup>();
+}
+
+#[test]
+fn a_slice_too_short_is_refused() {
+    let context = Context::new().unwrap();
+    let refusal =
+        |rows, columns| Tensor::from_slice(&context, &[0f32; 11], rows, columns).err().map(|error| error.text);
+    assert_eq!(refusal(3, 4).unwrap(), "numbers are 11: expected 3 rows of 4");
+    assert_eq!(refusal(-1, -4).unwrap(), "numbers are 11: expected -1 rows of -4");
+    assert!(refusal(i64::MAX, 4).is_some());
+    assert_eq!(refusal(11, 1), None);
+}
+
+#[test]
+fn errors_tell_status_and_text() {
+    let options = ContextOptions::default().thread_count(-1);
+    let error = Context::with_options(&options).err().unwrap();
+    assert_eq!(error.status, Status::INVALID_ARGUMENT);
+    assert!(error.to_string().starts_with("invalid argument: thread_count is -1"), "{error}");
+}
+
+#[test]
+fn formats_have_names() {
+    assert_eq!(Format::from_name("mxfp8_e4m3").unwrap(), Format::MXFP8_E4M3);
+    assert_eq!(Format::MXFP8_E4M3.name().unwrap(), "mxfp8_e4m3");
+    assert_eq!(Format::from_name("e9m9").unwrap_err().text, "name is 'e9m9': expected a format");
+    assert!(Format(-5).name().is_err());
+}
+
+#[test]
+fn defaults_are_the_librarys() {
+    let defaults = lpt_sys::lpt_gemm_options::default();
+    assert_eq!(defaults.struct_size, std::mem::size_of::<lpt_sys::lpt_gemm_options>());
+    assert_eq!((defaults.alpha, defaults.beta), (1.0, 0.0));
+    assert_eq!(lpt_sys::lpt_step_options::default().learning_rate, 1e-3);
+}
+
+#[test]
+fn ranks_add_up_across_threads() {
+    let group = CommGroup::new(2).unwrap();
+    let sums: Vec<f32> = std::thread::scope(|scope| {
+        let ranks: Vec<_> = (0..2)
+            .map(|rank| {
+                let group = &group;
+                scope.spawn(move || -> Result<f32> {
+                    let context = Context::with_options(&ContextOptions::default().thread_count(1))?;
+                    let mut comm = Comm::local(&context, group, rank, &CommOptions::default().timeout_seconds(60.0))?;
+                    let mut number = [1.5 + rank as f32];
+                    let mut tensor = Tensor::from_mut(&context, &mut number, 1, 1)?;
+                    comm.all_reduce(&context, &mut tensor, &ReduceOptions::default())?;
+                    drop(tensor);
+                    Ok(number[0])
+                })
+            })
+            .collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
+    });
+    assert_eq!(sums, [4.0, 4.0]);
+}
+
+#[test]
+fn a_future_that_is_dropped_waits() {
+    let context = Context::new().unwrap();
+    let mut comm = Comm::local(&context, &CommGroup::new(1).unwrap(), 0, &CommOptions::default()).unwrap();
+    let tensor = Tensor::new(&context, Format::F32, &[64, 64]).unwrap();
+    drop(comm.all_reduce_start(&context, tensor, &ReduceOptions::default()).unwrap());
+    comm.barrier(&context).unwrap();
+}
+
+#[test]
+fn a_step_needs_as_many_gradients_as_indices() {
+    let context = Context::new().unwrap();
+    let mut optimizer = Optimizer::new(&context, &OptimizerOptions::default()).unwrap();
+    let error = optimizer.step(&context, &[0], &[], &mut [], &StepOptions::default()).unwrap_err();
+    assert_eq!(error.text, "gradients are 0 and parameters 0: expected as many as indices, 1");
+}

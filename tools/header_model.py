@@ -1,0 +1,123 @@
+"""The public header as data: what clang's reading of lpt.h says of its types, and what gcc says of their layouts.
+
+For tools that write or check what other languages declare, and for the guard of the binary interface.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+Function = collections.namedtuple("Function", "name returns parameters brief")  # parameters: [(type, name)]
+Struct = collections.namedtuple("Struct", "name members size brief")  # members: [Member]
+Member = collections.namedtuple("Member", "name type offset bytes")
+Kind = collections.namedtuple("Kind", "name base brief constants")  # a typedef of a number; constants: [(name, value)]
+Header = collections.namedtuple("Header", "functions structs opaques kinds callbacks flags")
+
+# LPT_VERSION_… are left out: they change with every release, and no interface depends on them.
+FLAG = re.compile(r"^#define (LPT_(?!VERSION_)\w+) (?:(UINT64_C)\((\d+)\)|\(?(-?\d+)\)?)$", re.M)
+
+
+def parsed(header):
+    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", str(header)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    return json.loads(done.stdout)["inner"]
+
+
+def brief_before(text, offset):
+    """The first sentence of the comment right before the declaration at `offset`, on one line."""
+    end = text.rfind(b"*/", 0, offset)
+    if end < 0 or re.search(rb"[;}]", text[end:offset]):
+        return ""
+    comment = text[text.rfind(b"/**", 0, end):end].decode()
+    said = re.search(r"@brief\s+(.*?)(?:\n\s*\*?\s*\n|\n\s*\*\s*@|$)", comment, flags=re.S)
+    return re.sub(r"\s*\n\s*\*\s*", " ", said.group(1)).strip() if said else ""
+
+
+def spelled(node):
+    return node["type"]["qualType"]
+
+
+def measured(header, structs, constants):
+    """Sizes, offsets and values as gcc sees them: {(struct, member or None): (offset, bytes)}, {constant: value}."""
+    lines = []
+    for name, members in structs.items():
+        lines.append(f'printf("{name} . 0 %zu\\n", sizeof({name}));')
+        lines += [f'printf("{name} {member} %zu %zu\\n", offsetof({name}, {member}), sizeof((({name} *)0)->{member}));'
+                  for member, _ in members]
+    lines += [f'printf("{name} = %lld 0\\n", (long long){name});' for name in constants]
+    source = '#include "lpt.h"\n#include <stdio.h>\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;\n}\n"
+    with tempfile.TemporaryDirectory() as place:
+        program = os.path.join(place, "measure")
+        subprocess.run(["gcc", "-x", "c", "-std=c99", f"-I{pathlib.Path(header).parent}", "-", "-o", program],
+                       input=source, text=True, check=True)
+        output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    places, values = {}, {}
+    for line in output.splitlines():
+        name, member, first, second = line.split()
+        if member == "=":
+            values[name] = int(first)
+        else:
+            places[name, member] = (int(first), int(second))
+    return places, values
+
+
+def kind_of(tag, names, typedefs):
+    """The typedef whose values an enum lists: by its tag, else by the prefix of its constants."""
+    for ending in ("_values", "_kind_values"):
+        if tag.endswith(ending) and tag[:-len(ending)] in typedefs:
+            return tag[:-len(ending)]
+    fitting = [name for name in typedefs if names[0].startswith(name.upper() + "_")]
+    if not fitting:
+        raise ValueError(f"enum {tag} belongs to no typedef")
+    return max(fitting, key=len)
+
+
+def read_header(header):
+    text = pathlib.Path(header).read_bytes()
+    functions, structs, enums, typedefs, callbacks, briefs, known = [], {}, {}, {}, {}, {}, set()
+    for node in parsed(header):
+        name, kind, inner = node.get("name", ""), node["kind"], node.get("inner", [])
+        if not name.startswith("lpt_"):
+            continue
+        brief = brief_before(text, node["loc"]["offset"]) if "offset" in node["loc"] else ""
+        if kind == "FunctionDecl":
+            parameters = [(spelled(one), one["name"]) for one in inner if one["kind"] == "ParmVarDecl"]
+            functions.append(Function(name, spelled(node).split("(")[0].strip(), parameters, brief))
+        elif kind == "RecordDecl":
+            known.add(name)
+            briefs.setdefault(name, brief)
+            if node.get("completeDefinition"):
+                structs[name] = [(one["name"], spelled(one)) for one in inner if one["kind"] == "FieldDecl"]
+        elif kind == "EnumDecl":
+            enums[name] = [one["name"] for one in inner if one["kind"] == "EnumConstantDecl"]
+        elif kind == "TypedefDecl" and re.fullmatch(r"u?int\d+_t", spelled(node)):
+            typedefs[name] = spelled(node)
+            briefs[name] = brief
+        elif kind == "TypedefDecl" and "(*)" in spelled(node):
+            returns, arguments = re.fullmatch(r"(.*?)\s*\(\*\)\((.*)\)", spelled(node)).groups()
+            callbacks[name] = (returns, [one.strip() for one in arguments.split(",")])
+    flags = [(name, "uint64_t" if unsigned else "int32_t", int(large or small))
+             for name, unsigned, large, small in FLAG.findall(text.decode())]
+    places, values = measured(header, structs, [name for names in enums.values() for name in names])
+    constants = collections.defaultdict(list)
+    for tag, names in enums.items():
+        constants[kind_of(tag, names, typedefs)] += [(name, values[name]) for name in names]
+    return Header(
+        functions,
+        [Struct(name, [Member(member, type_, *places[name, member]) for member, type_ in members],
+                places[name, "."][1], briefs[name]) for name, members in structs.items()],
+        [(name, briefs[name]) for name in sorted(known - structs.keys())],
+        [Kind(name, base, briefs[name], constants[name]) for name, base in typedefs.items()],
+        callbacks, flags)
+
+
+def short_names(constants):
+    """Constants without what all of them begin with: {LPT_FORMAT_NVFP4: NVFP4}."""
+    common = os.path.commonprefix([name for name, _ in constants])
+    cut = common.rfind("_") + 1 if len(constants) > 1 else len("LPT_")
+    return {name: name[cut:] for name, _ in constants}

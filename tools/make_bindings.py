@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Writes what Rust, C# and Julia declare of lpt.h, or checks that what is committed is what would be written.
+
+Usage: make_bindings.py write|check [ROOT]
+
+  bindings/rust/lpt-sys/src/lib.rs       every function, struct, constant, and the defaults of option structs
+  bindings/rust/lpt-sys/tests/layout.rs  sizes and offsets that gcc measured
+  bindings/rust/lpt/src/kinds.rs         numbers that are one of a list, as types of their own
+  bindings/csharp/Lpt/Native.cs          the same for C#, handles as SafeHandles
+  bindings/julia/LPT/src/LibLPT.jl       the same for Julia
+"""
+import difflib
+import pathlib
+import re
+import sys
+
+from header_model import read_header, short_names
+
+COMMAND = "python3 tools/make_bindings.py write"
+NUMBERS = {  # C: (Rust, C#, Julia)
+    "int32_t": ("i32", "int", "Int32"), "uint32_t": ("u32", "uint", "UInt32"), "int64_t": ("i64", "long", "Int64"),
+    "uint64_t": ("u64", "ulong", "UInt64"), "size_t": ("usize", "UIntPtr", "Csize_t"), "float": ("f32", "float", "Cfloat"),
+    "double": ("f64", "double", "Cdouble"), "char": ("c_char", "byte", "UInt8"), "void": ("c_void", "void", "Cvoid"),
+}
+
+
+def levels(c_type):
+    """The type behind all stars, and for each star whether what it points at is const: innermost first."""
+    parts = c_type.split("*")
+    return parts[0].replace("const", "").strip(), ["const" in part for part in parts[:-1]]
+
+
+def array_of(c_type):
+    """("char", 32) of char[32]; None of what is no array."""
+    found = re.fullmatch(r"(\w+)\[(\d+)\]", c_type)
+    return (found.group(1), int(found.group(2))) if found else None
+
+
+def pascal(name):
+    """lpt_gemm_options → GemmOptions, X86_AVX2 → X86Avx2, INT4_1X32 → Int4_1x32."""
+    words = re.sub(r"^lpt_", "", name).split("_")
+    return re.sub(r"(\d)_(?=\D)", r"\1", "".join(("_" if word[0].isdigit() else "") + word.capitalize() for word in words))
+
+
+def defaults(header):
+    """Structs with an …_init function."""
+    functions = {function.name for function in header.functions}
+    return [struct for struct in header.structs if f"{struct.name}_init" in functions]
+
+
+# ------------------------------------------------------------------ Rust
+
+
+def rust_type(c_type):
+    if array_of(c_type):
+        return "[{}; {}]".format(NUMBERS[array_of(c_type)[0]][0], array_of(c_type)[1])
+    base, stars = levels(c_type)
+    text = NUMBERS[base][0] if base in NUMBERS else base
+    for is_const in stars:
+        text = f"*{'const' if is_const else 'mut'} {text}"
+    return text
+
+
+def rust_function(returns, parameters):
+    tail = "" if returns == "void" else f" -> {rust_type(returns)}"
+    return f"({', '.join(parameters)}){tail}"
+
+
+def rust_doc(brief, indent=""):
+    return [f"{indent}/// {brief}"] if brief else []
+
+
+def rust_sys(header):
+    lines = [f"//! All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.",
+             "#![allow(non_camel_case_types)]", "#![cfg_attr(rustfmt, rustfmt_skip)]",
+             "use std::os::raw::{c_char, c_void};", ""]
+    for kind in header.kinds:
+        lines += rust_doc(kind.brief) + [f"pub type {kind.name} = {rust_type(kind.base)};"]
+        lines += [f"pub const {name}: {kind.name} = {value};" for name, value in kind.constants] + [""]
+    lines += [f"pub const {name}: {rust_type(base)} = {value};" for name, base, value in header.flags] + [""]
+    for name, brief in header.opaques:
+        lines += rust_doc(brief) + ["#[repr(C)]", f"pub struct {name} {{", "    _opaque: [u8; 0],",
+                                    "    _unshared: std::marker::PhantomData<*mut u8>,", "}"]
+    lines.append("")
+    for name, (returns, arguments) in header.callbacks.items():
+        signature = rust_function(returns, [rust_type(argument) for argument in arguments])
+        lines.append(f"pub type {name} = Option<unsafe extern \"C\" fn{signature}>;")
+    for struct in header.structs:
+        lines += ["", *rust_doc(struct.brief), "#[repr(C)]", "#[derive(Clone, Copy)]", f"pub struct {struct.name} {{"]
+        lines += [f"    pub {member.name}: {rust_type(member.type)}," for member in struct.members] + ["}"]
+    for struct in defaults(header):
+        lines += ["", f"impl Default for {struct.name} {{", "    fn default() -> Self {",
+                  "        let mut value = std::mem::MaybeUninit::<Self>::zeroed();",
+                  f"        // Of zeros and numbers alone: any bytes are a {struct.name}.",
+                  "        unsafe {",
+                  f"            {struct.name}_init(value.as_mut_ptr(), std::mem::size_of::<Self>());",
+                  "            value.assume_init()", "        }", "    }", "}"]
+    lines += ["", "extern \"C\" {"]
+    for function in header.functions:
+        parameters = [f"{name}: {rust_type(type_)}" for type_, name in function.parameters]
+        lines += rust_doc(function.brief, "    ")
+        lines.append(f"    pub fn {function.name}{rust_function(function.returns, parameters)};")
+    return lines + ["}"]
+
+
+def rust_layout(header):
+    lines = [f"//! Sizes and offsets that gcc measured of lpt.h's structs. Written by `{COMMAND}`.",
+             "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys::*;", "use std::mem::{size_of, MaybeUninit};",
+             "use std::ptr::addr_of;", "", "macro_rules! offset {", "    ($struct:ty, $member:ident) => {{",
+             "        let place = MaybeUninit::<$struct>::uninit();",
+             "        // Addresses alone are looked at.",
+             "        unsafe { addr_of!((*place.as_ptr()).$member) as usize - place.as_ptr() as usize }", "    }};", "}"]
+    for struct in header.structs:
+        lines += ["", "#[test]", f"fn {struct.name}_is_laid_out_as_in_c() {{",
+                  f"    assert_eq!(size_of::<{struct.name}>(), {struct.size});"]
+        lines += [f"    assert_eq!(offset!({struct.name}, {member.name}), {member.offset});" for member in struct.members]
+        lines.append("}")
+    return lines
+
+
+def rust_kinds(header):
+    lines = [f"//! Numbers that are one of a list: types over the C number, so that a value of a later release is no undefined",
+             f"//! behaviour. Written by `{COMMAND}`.", "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys as sys;"]
+    for kind in header.kinds:
+        name = pascal(kind.name)
+        brief = re.split(r"; (?=one of lpt_)|\. Small numbers", kind.brief)[0].rstrip(".")
+        brief = f"One of lpt.h's {kind.name}_values" if brief.startswith("One of") else brief
+        lines += ["", *rust_doc(brief + "."), "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]", "#[repr(transparent)]",
+                  f"pub struct {name}(pub sys::{kind.name});", "", "#[allow(missing_docs)]", f"impl {name} {{"]
+        lines += [f"    pub const {short}: {name} = {name}(sys::{long});"
+                  for long, short in short_names(kind.constants).items()] + ["}"]
+    return lines
+
+
+# ------------------------------------------------------------------ C#
+
+
+def csharp_type(header, c_type, is_destroyed=False):
+    base, stars = levels(c_type)
+    kinds = {kind.name for kind in header.kinds}
+    opaques = {name for name, _ in header.opaques}
+    if base in header.callbacks:
+        return "IntPtr"
+    if base in opaques:
+        return (pascal(base) if len(stars) == 1 and not is_destroyed else "IntPtr" + "*" * (len(stars) - 1))
+    text = NUMBERS[base][1] if base in NUMBERS else pascal(base)
+    if base in kinds:
+        text = pascal(base)
+    return text + "*" * len(stars)
+
+
+def csharp_member(header, member):
+    if array_of(member.type):
+        return f"public fixed byte {pascal(member.name)}[{array_of(member.type)[1]}];"
+    text = csharp_type(header, member.type)
+    is_pointer = "*" in member.type or levels(member.type)[0] in header.callbacks
+    return f"public {'IntPtr' if is_pointer else text} {pascal(member.name)};"
+
+
+def csharp_name(name):
+    return "@" + name if name in ("lock", "out", "ref", "params", "base", "object", "string", "event") else name
+
+
+def csharp_functions(header):
+    """`static partial` or `static extern`, to follow one of the two attributes."""
+    for function in header.functions:
+        is_end = function.name.endswith("_destroy")
+        parameters = ", ".join(f"{csharp_type(header, type_, is_end)} {csharp_name(name)}" for type_, name in function.parameters)
+        yield function.brief, f"{csharp_type(header, function.returns)} {function.name}({parameters});"
+
+
+def csharp_native(header):
+    lines = [f"// All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.",
+             "#pragma warning disable CS1591 // what has no comment here has it in lpt.h", "using System;",
+             "using System.Runtime.InteropServices;", "", "namespace Lpt", "{"]
+    for kind in header.kinds:
+        lines += [f"    /// <summary>{escaped(kind.brief)}</summary>",
+                  f"    public enum {pascal(kind.name)} : {NUMBERS[kind.base][1]}", "    {"]
+        lines += [f"        {pascal(short)} = {dict(kind.constants)[long]}," for long, short in short_names(kind.constants).items()]
+        lines += ["    }", ""]
+    lines += ["    /// <summary>Flags of option structs, and other constants.</summary>", "    public static class Constants", "    {"]
+    lines += [f"        public const {NUMBERS[base][1]} {pascal(name[4:])} = {value};" for name, base, value in header.flags]
+    lines += ["    }"]
+    with_defaults = {struct.name for struct in defaults(header)}
+    for struct in header.structs:
+        name = pascal(struct.name)
+        lines += ["", f"    /// <summary>{escaped(struct.brief)}</summary>", "    [StructLayout(LayoutKind.Sequential)]",
+                  f"    public unsafe struct {name}", "    {"]
+        lines += [f"        {csharp_member(header, member)}" for member in struct.members]
+        if struct.name in with_defaults:
+            lines += ["", "        /// <summary>The library's defaults.</summary>", f"        public static {name} Default()",
+                      "        {", f"            var value = default({name});",
+                      f"            Native.{struct.name}_init(&value, (UIntPtr)sizeof({name}));", "            return value;",
+                      "        }"]
+        lines.append("    }")
+    for opaque, brief in header.opaques:
+        name = pascal(opaque)
+        lines += ["", f"    /// <summary>{escaped(brief)}</summary>", f"    public sealed partial class {name} : Handle", "    {",
+                  f"        /// <summary>Stands for C's NULL: an optional {name} that is not given.</summary>",
+                  f"        public static readonly {name} None = new {name}(IntPtr.Zero);",
+                  f"        internal {name}(IntPtr raw) : base(raw) {{ }}",
+                  "        protected override bool ReleaseHandle()", "        {", f"            Native.{opaque}_destroy(handle);",
+                  "            return true;", "        }", "    }"]
+    lines += ["", "    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
+              "    public static unsafe partial class Native", "    {", '        internal const string Library = "lpt";', "",
+              "#if NET7_0_OR_GREATER"]
+    lines += [f"        [LibraryImport(Library)] public static partial {text}" for _, text in csharp_functions(header)]
+    lines += ["#else"]
+    lines += [f"        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern {text}"
+              for _, text in csharp_functions(header)]
+    return lines + ["#endif", "    }", "}"]
+
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+# ------------------------------------------------------------------ Julia
+
+
+def julia_type(header, c_type, is_result=False):
+    if array_of(c_type):
+        return f"NTuple{{{array_of(c_type)[1]},{NUMBERS[array_of(c_type)[0]][2]}}}"
+    base, stars = levels(c_type)
+    if base in header.callbacks:
+        return "Ptr{Cvoid}"
+    if base == "char" and stars == [True]:
+        return "Cstring"
+    if base in {name for name, _ in header.opaques}:
+        text, stars = "Ptr{Cvoid}", stars[1:]
+    else:
+        text = NUMBERS[base][2] if base in NUMBERS else base
+    for _ in stars:
+        text = f"Ptr{{{text}}}"
+    return text
+
+
+def julia_structs(header):
+    """In an order in which every struct comes after those that it holds by value or points to."""
+    written, waiting, names = set(), list(header.structs), {struct.name for struct in header.structs}
+    while waiting:
+        struct = next(one for one in waiting
+                      if all(levels(member.type)[0] in written for member in one.members if levels(member.type)[0] in names))
+        waiting.remove(struct)
+        written.add(struct.name)
+        yield struct
+
+
+def julia_lib(header):
+    lines = [f"# All of lpt.h, as it is: its comments are the contract. Written by `{COMMAND}`.", ""]
+    for kind in header.kinds:
+        lines.append(f"const {kind.name} = {NUMBERS[kind.base][2]}")
+        lines += [f"const {name} = {kind.name}({value})" for name, value in kind.constants] + [""]
+    lines += [f"const {name} = {NUMBERS[base][2]}({value})" for name, base, value in header.flags]
+    for struct in julia_structs(header):
+        lines += ["", f"struct {struct.name}"]
+        lines += [f"    {member.name}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
+    lines += ["", "# Structs with defaults, and the functions that write these."]
+    lines += [f"_defaults(::Type{{{struct.name}}}, place) = {struct.name}_init(place, sizeof({struct.name}))"
+              for struct in defaults(header)]
+    lines.append("")
+    for function in header.functions:
+        names = [name for _, name in function.parameters]
+        types = [julia_type(header, type_) for type_, _ in function.parameters]
+        comma = "," if len(types) == 1 else ""
+        call = ", ".join([f"_symbol(:{function.name})", julia_type(header, function.returns), f"({', '.join(types)}{comma})"] + names)
+        lines.append(f"{function.name}({', '.join(names)}) = ccall({call})")
+    return lines
+
+
+FILES = {
+    "bindings/rust/lpt-sys/src/lib.rs": rust_sys,
+    "bindings/rust/lpt-sys/tests/layout.rs": rust_layout,
+    "bindings/rust/lpt/src/kinds.rs": rust_kinds,
+    "bindings/csharp/Lpt/Native.cs": csharp_native,
+    "bindings/julia/LPT/src/LibLPT.jl": julia_lib,
+}
+
+
+def main(arguments):
+    if len(arguments) not in (1, 2) or arguments[0] not in ("write", "check"):
+        sys.exit(__doc__)
+    root = pathlib.Path(arguments[1] if len(arguments) == 2 else ".")
+    header = read_header(root / "include/lpt.h")
+    stale = 0
+    for name, emit in FILES.items():
+        path, text = root / name, "\n".join(emit(header)) + "\n"
+        if arguments[0] == "write":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            old = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            print("\n".join(list(difflib.unified_diff(old, text.splitlines(), name, "from lpt.h", n=0, lineterm=""))[:20]))
+            stale += 1
+    print(f"make_bindings {arguments[0]}: {len(header.functions)} functions, {len(header.structs)} structs, {stale} stale files")
+    if stale:
+        print(f"the header has changed; write what follows from it with: {COMMAND}")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
