@@ -763,7 +763,7 @@ LPT_API void lpt_tensor_destroy(lpt_tensor *tensor);
  *           float6 and float4 types that have a format. Lanes are elements of the last axis, which is dense then.
  * Layout    rank 0 to 8 and strides as for lpt_tensor_wrap(); byte_offset is added. Small elements are packed, rows on whole
  *           packs; padded ones (one in a byte) are refused. A tensor without elements may have no memory.
- * Device    the CPU.
+ * Device    the context's: kDLCPU, or kDLCUDA with its index.
  * Version   major 1 of the versioned struct, any minor.
  * Scales    travel as tensors of their own: take each one, and join them with lpt_tensor_combine().
  * Source    dlpack.h 1.1, https://dmlc.github.io/dlpack.

@@ -15,17 +15,17 @@ Status check_managed(const void *managed, const lpt_tensor *const *out_tensor) {
 
 lpt_status lpt_tensor_from_dlpack(lpt_context *context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
                                   lpt_tensor **out_tensor) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_managed(managed, out_tensor));
-    return borrow_dlpack(managed, is_versioned, out_flags, out_tensor);
+    return borrow_dlpack(self, managed, is_versioned, out_flags, out_tensor);
   });
 }
 
 lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, int32_t is_versioned, uint64_t *out_flags,
                                   lpt_tensor **out_tensor) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_managed(managed, out_tensor));
-    return take_dlpack(managed, is_versioned, out_flags, out_tensor);
+    return take_dlpack(self, managed, is_versioned, out_flags, out_tensor);
   });
 }
 

@@ -67,12 +67,20 @@ constexpr const char *kDeviceNames[] = {"cpu",          "cuda",   "cuda_host", "
                                         "vulkan",       "metal",  "vpi",       "rocm",    "rocm_host", "ext_dev",
                                         "cuda_managed", "oneapi", "webgpu",    "hexagon", "maia",      "trainium"};
 
-Status check_device(const DLDevice &device) {
-  if (device.device_type == kDLCpu) return {};
+int32_t device_type_of(const Device &device) { return device.is_cpu() ? kDLCpu : kDLCuda; }
+
+// What a context wraps lies where it works.
+Status check_device(const Context &context, const DLDevice &device) {
+  const Device &own = context.queue.device();
+  if (device.device_type == device_type_of(own)) {
+    // The processor has one index; others write anything there.
+    if (own.is_cpu() || device.device_id == own.index) return {};
+    return invalid("device_id is %d: expected %d, where the context works", device.device_id, own.index);
+  }
   const int64_t index = int64_t{device.device_type} - 1;
   const bool is_known = index >= 0 && index < std::ssize(kDeviceNames) && kDeviceNames[index] != nullptr;
-  return unsupported("device_type is %d, %s: expected %d, the CPU", device.device_type,
-                     is_known ? kDeviceNames[index] : "unknown", kDLCpu);
+  return unsupported("device_type is %d, %s: expected %d, %s, where the context works", device.device_type,
+                     is_known ? kDeviceNames[index] : "unknown", device_type_of(own), device_text(own).c_str());
 }
 
 Status format_of_type(const DLDataType &type, lpt_format &out_format) {
@@ -150,8 +158,8 @@ Status check_axes(const DLTensor &source) {
   return check_tensor_extents(source.ndim, source.shape);
 }
 
-Status wrap_dlpack(const DLTensor &source, Tensor **out_tensor) {
-  LPT_TRY(check_device(source.device));
+Status wrap_dlpack(Context &context, const DLTensor &source, Tensor **out_tensor) {
+  LPT_TRY(check_device(context, source.device));
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   LPT_TRY(format_of_type(source.dtype, description.format));
   LPT_TRY(check_axes(source));
@@ -164,7 +172,7 @@ Status wrap_dlpack(const DLTensor &source, Tensor **out_tensor) {
   description.extents = shape;
   // Strides of nothing mean nothing.
   description.strides = is_empty(source) ? nullptr : strides;
-  return wrap_tensor(description, out_tensor);
+  return wrap_tensor(context, description, out_tensor);
 }
 
 Status check_version(const DLManagedTensorVersioned &managed) {
@@ -179,7 +187,7 @@ Status check_version(const DLManagedTensorVersioned &managed) {
 }
 
 // Nothing is returned before all is known to be well.
-Status read_dlpack(const void *managed, int32_t is_versioned, uint64_t *out_flags,
+Status read_dlpack(Context &context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
                    std::unique_ptr<Tensor> &out_tensor) {
   const auto *versioned = static_cast<const DLManagedTensorVersioned *>(managed);
   const auto *legacy = static_cast<const DLManagedTensor *>(managed);
@@ -190,7 +198,7 @@ Status read_dlpack(const void *managed, int32_t is_versioned, uint64_t *out_flag
     return invalid("out_flags is NULL and the memory is read-only: expected room for the flags, or memory to write");
   }
   Tensor *tensor = nullptr;
-  LPT_TRY(wrap_dlpack(is_versioned == 1 ? versioned->dl_tensor : legacy->dl_tensor, &tensor));
+  LPT_TRY(wrap_dlpack(context, is_versioned == 1 ? versioned->dl_tensor : legacy->dl_tensor, &tensor));
   out_tensor.reset(tensor);
   if (out_flags != nullptr) *out_flags = flags;
   return {};
@@ -209,16 +217,17 @@ std::shared_ptr<std::byte> keep(void *data, void *given) {
 
 }  // namespace
 
-Status borrow_dlpack(const void *managed, int32_t is_versioned, uint64_t *out_flags, Tensor **out_tensor) {
+Status borrow_dlpack(Context &context, const void *managed, int32_t is_versioned, uint64_t *out_flags,
+                     Tensor **out_tensor) {
   std::unique_ptr<Tensor> tensor;
-  LPT_TRY(read_dlpack(managed, is_versioned, out_flags, tensor));
+  LPT_TRY(read_dlpack(context, managed, is_versioned, out_flags, tensor));
   *out_tensor = tensor.release();
   return {};
 }
 
-Status take_dlpack(void *managed, int32_t is_versioned, uint64_t *out_flags, Tensor **out_tensor) {
+Status take_dlpack(Context &context, void *managed, int32_t is_versioned, uint64_t *out_flags, Tensor **out_tensor) {
   std::unique_ptr<Tensor> tensor;
-  LPT_TRY(read_dlpack(managed, is_versioned, out_flags, tensor));
+  LPT_TRY(read_dlpack(context, managed, is_versioned, out_flags, tensor));
   tensor->storage[LPT_PART_PAYLOAD] = is_versioned == 1 ? keep<DLManagedTensorVersioned>(tensor->data, managed)
                                                         : keep<DLManagedTensor>(tensor->data, managed);
   *out_tensor = tensor.release();
@@ -238,7 +247,8 @@ template <typename Managed>
 Managed *give(const Tensor &tensor, const DLDataType &type) {
   auto given = std::make_unique<Given<Managed>>(Given<Managed>{{}, tensor});
   Managed &managed = given->managed;
-  managed.dl_tensor = {tensor.data, {kDLCpu, 0}, tensor.rank, type, given->tensor.extents, given->tensor.strides, 0};
+  const DLDevice device = {device_type_of(tensor.device), tensor.device.index};
+  managed.dl_tensor = {tensor.data, device, tensor.rank, type, given->tensor.extents, given->tensor.strides, 0};
   managed.manager_ctx = given.get();
   managed.deleter = [](Managed *self) { delete static_cast<Given<Managed> *>(self->manager_ctx); };
   return &given.release()->managed;

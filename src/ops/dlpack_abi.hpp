@@ -43,7 +43,7 @@ struct DLManagedTensorVersioned {
 
 static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
 
-constexpr int32_t kDLCpu = 1;
+constexpr int32_t kDLCpu = 1, kDLCuda = 2;
 constexpr uint64_t kDLReadOnly = 1, kDLCopied = 2, kDLPadded = 4;
 
 }  // namespace lpt
