@@ -173,7 +173,8 @@ inline float largest_of_element(lpt_format element) {
   }
 }
 
-inline Element small_element(lpt_format element) {
+// Kernels are templates of a format, not of its element: nvcc has no host stub for arguments of a class.
+LPT_HOST_DEVICE constexpr Element small_element(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_E4M3FN:
       return kElementE4m3fn;

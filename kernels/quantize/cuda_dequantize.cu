@@ -32,8 +32,9 @@ __device__ __forceinline__ float scale_at(const DecodeJob &job, int64_t row, int
 }
 
 // Rows of the grid take rows of the matrix in turn.
-template <Element kSource, Numeral kTarget>
+template <lpt_format kFormat, Numeral kTarget>
 __global__ void __launch_bounds__(kThreads) dequantize_strips(DecodeJob job) {
+  constexpr Element kSource = small_element(kFormat);
   const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
   if (column >= job.columns) return;
   const int64_t left = job.columns - column;
@@ -79,7 +80,7 @@ DecodeJob decode_job(const DequantizeRequest &request) {
   return job;
 }
 
-template <Element kSource>
+template <lpt_format kSource>
 void launch_to(const DequantizeRequest &request, void *stream) {
   const DecodeJob job = decode_job(request);
   if (job.rows == 0 || job.columns == 0) return;
@@ -131,15 +132,15 @@ __global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
 void dequantize_strips_cuda(const DequantizeRequest &request, void *stream) {
   switch (request.source.format.element) {
     case LPT_FORMAT_E4M3FN:
-      return launch_to<kElementE4m3fn>(request, stream);
+      return launch_to<LPT_FORMAT_E4M3FN>(request, stream);
     case LPT_FORMAT_E5M2:
-      return launch_to<kElementE5m2>(request, stream);
+      return launch_to<LPT_FORMAT_E5M2>(request, stream);
     case LPT_FORMAT_E3M2FN:
-      return launch_to<kElementE3m2fn>(request, stream);
+      return launch_to<LPT_FORMAT_E3M2FN>(request, stream);
     case LPT_FORMAT_E2M3FN:
-      return launch_to<kElementE2m3fn>(request, stream);
+      return launch_to<LPT_FORMAT_E2M3FN>(request, stream);
     default:
-      return launch_to<kElementE2m1fn>(request, stream);
+      return launch_to<LPT_FORMAT_E2M1FN>(request, stream);
   }
 }
 

@@ -1,7 +1,6 @@
 // What only devices have of this family: there the host does not know an amax, so the scale that follows from it is a row.
 //
-// On a device an AmaxRequest has no has_nan and raises *amax, which the operation has cleared; a QuantizeRequest takes the
-// tensor scale that lies at target.tensor_scale, whatever tensor_inverse says.
+// On a device a QuantizeRequest takes the tensor scale that lies at target.tensor_scale, whatever tensor_inverse says.
 #pragma once
 
 #include <span>

@@ -24,8 +24,9 @@ __device__ __forceinline__ StripPlace strip_place(const CastJob &job, uint32_t s
   return place;
 }
 
-template <Element kTarget, lpt_format kScale, Numeral kSource, bool kIsDrawn>
+template <lpt_format kFormat, lpt_format kScale, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_t strips_of_row) {
+  constexpr Element kTarget = small_element(kFormat);
   const StripPlace place = strip_place(job, strips_of_row);
   const bool is_full = place.count == kStrip;
   NumberStrip strip = {};
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_
               is_full && job.stores_whole, codes);
 }
 
-template <Element kTarget, lpt_format kScale, Numeral kSource>
+template <lpt_format kTarget, lpt_format kScale, Numeral kSource>
 void launch_rows(const CastJob &job, int64_t rows, uint32_t strips_of_row, bool is_drawn, void *stream) {
   const auto blocks = static_cast<uint32_t>((rows * strips_of_row + kThreads - 1) / kThreads);
   if (is_drawn) {
@@ -65,7 +66,7 @@ void launch_rows(const CastJob &job, int64_t rows, uint32_t strips_of_row, bool 
 }
 
 // As many rows at once as 32 bits count strips.
-template <Element kTarget, lpt_format kScale, Numeral kSource>
+template <lpt_format kTarget, lpt_format kScale, Numeral kSource>
 void launch(CastJob job, bool is_drawn, void *stream) {
   const int64_t group = kStrip * (job.lanes == 0 ? 1 : job.lanes);
   const int64_t strips_of_row = (job.columns + group - 1) / group * group / kStrip;
@@ -78,7 +79,7 @@ void launch(CastJob job, bool is_drawn, void *stream) {
   }
 }
 
-template <Element kTarget, lpt_format kScale>
+template <lpt_format kTarget, lpt_format kScale>
 void launch_from(const QuantizeRequest &request, void *stream) {
   const CastJob job = cast_job(request);
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
@@ -93,7 +94,7 @@ void launch_from(const QuantizeRequest &request, void *stream) {
 }
 
 // Bytes: any scale but e4m3fn's.
-template <Element kTarget>
+template <lpt_format kTarget>
 void launch_bytes(const QuantizeRequest &request, void *stream) {
   switch (request.target.format.block_scale) {
     case LPT_FORMAT_F32:
@@ -110,18 +111,18 @@ void launch_bytes(const QuantizeRequest &request, void *stream) {
 void quantize_strips_cuda(const QuantizeRequest &request, void *stream) {
   switch (request.target.format.element) {
     case LPT_FORMAT_E4M3FN:
-      return launch_bytes<kElementE4m3fn>(request, stream);
+      return launch_bytes<LPT_FORMAT_E4M3FN>(request, stream);
     case LPT_FORMAT_E5M2:
-      return launch_bytes<kElementE5m2>(request, stream);
+      return launch_bytes<LPT_FORMAT_E5M2>(request, stream);
     case LPT_FORMAT_E3M2FN:
-      return launch_from<kElementE3m2fn, LPT_FORMAT_E8M0FNU>(request, stream);
+      return launch_from<LPT_FORMAT_E3M2FN, LPT_FORMAT_E8M0FNU>(request, stream);
     case LPT_FORMAT_E2M3FN:
-      return launch_from<kElementE2m3fn, LPT_FORMAT_E8M0FNU>(request, stream);
+      return launch_from<LPT_FORMAT_E2M3FN, LPT_FORMAT_E8M0FNU>(request, stream);
     default:
       if (request.target.format.block_scale == LPT_FORMAT_E8M0FNU) {
-        return launch_from<kElementE2m1fn, LPT_FORMAT_E8M0FNU>(request, stream);
+        return launch_from<LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU>(request, stream);
       }
-      return launch_from<kElementE2m1fn, LPT_FORMAT_E4M3FN>(request, stream);
+      return launch_from<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN>(request, stream);
   }
 }
 

@@ -47,8 +47,9 @@ __device__ __forceinline__ StripFacts facts_of_tile(const StripFacts &facts) {
   return all;
 }
 
-template <Element kTarget, Numeral kSource, bool kIsDrawn>
+template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
+  constexpr Element kTarget = small_element(kFormat);
   NumberStrip strips[kStrips];
   StripFacts facts;
 #pragma unroll
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
 }
 
 // `first_row` counts tiles here.
-template <Element kTarget, Numeral kSource>
+template <lpt_format kTarget, Numeral kSource>
 void launch(CastJob job, bool is_drawn, void *stream) {
   const auto tiles = static_cast<uint32_t>((job.columns + kTile - 1) / kTile);
   const int64_t tile_rows = (job.rows + kTile - 1) / kTile;
@@ -98,7 +99,7 @@ void launch(CastJob job, bool is_drawn, void *stream) {
   }
 }
 
-template <Element kTarget>
+template <lpt_format kTarget>
 void launch_from(const QuantizeRequest &request, void *stream) {
   const CastJob job = cast_job(request);
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
@@ -116,9 +117,9 @@ void launch_from(const QuantizeRequest &request, void *stream) {
 
 void quantize_tiles_cuda(const QuantizeRequest &request, void *stream) {
   if (request.target.format.element == LPT_FORMAT_E4M3FN) {
-    launch_from<kElementE4m3fn>(request, stream);
+    launch_from<LPT_FORMAT_E4M3FN>(request, stream);
   } else {
-    launch_from<kElementE5m2>(request, stream);
+    launch_from<LPT_FORMAT_E5M2>(request, stream);
   }
 }
 

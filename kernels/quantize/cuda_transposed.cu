@@ -7,8 +7,9 @@ namespace lpt {
 namespace {
 
 // A tile's rows and columns are the target's; a line of the source is one of its columns.
-template <Element kTarget, Numeral kSource, bool kIsDrawn>
+template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job) {
+  constexpr Element kTarget = small_element(kFormat);
   const int64_t first_row = job.first_row + int64_t{blockIdx.y} * kTurnTile;
   const int64_t first_column = int64_t{blockIdx.x} * kTurnTile;
   const int64_t column = first_column + turn_line();
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job)
 
 constexpr int64_t kMostTiles = 65535;  // rows of a grid
 
-template <Element kTarget, Numeral kSource>
+template <lpt_format kTarget, Numeral kSource>
 void launch(CastJob job, bool is_drawn, void *stream) {
   const auto tiles = static_cast<uint32_t>((job.columns + kTurnTile - 1) / kTurnTile);
   if (tiles == 0) return;
@@ -49,7 +50,7 @@ void launch(CastJob job, bool is_drawn, void *stream) {
   }
 }
 
-template <Element kTarget>
+template <lpt_format kTarget>
 void launch_from(const QuantizeRequest &request, void *stream) {
   CastJob job = cast_job(request);
   const int64_t bytes = number_bytes(request.source.format.element);
@@ -105,9 +106,9 @@ __global__ void __launch_bounds__(kTurnThreads) turn_scales_of_blocks(TurnJob jo
 
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
   if (request.target.format.element == LPT_FORMAT_E4M3FN) {
-    launch_from<kElementE4m3fn>(request, stream);
+    launch_from<LPT_FORMAT_E4M3FN>(request, stream);
   } else {
-    launch_from<kElementE5m2>(request, stream);
+    launch_from<LPT_FORMAT_E5M2>(request, stream);
   }
 }
 

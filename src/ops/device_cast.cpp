@@ -56,14 +56,19 @@ Status choose_steps(Context &context, const QuantizeRequest &request, bool is_sc
   return choose_on_device(context, "quantize", request, {source, target}, &steps.quantize);
 }
 
+// What an AmaxRequest finds. The NaN is told by the codes.
+struct FoundThere {
+  float amax;
+  bool has_nan;
+};
+
 Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request) {
   std::byte *memory = nullptr;
-  LPT_TRY(take_on_device(context, sizeof(float), &memory));
-  LPT_TRY(context.queue.fill(memory, 0, sizeof(float)));
-  auto *const amax = reinterpret_cast<float *>(memory);
-  LPT_TRY(queue_row(context, *steps.amax, {request.source, amax, nullptr}));
+  LPT_TRY(take_on_device(context, sizeof(FoundThere), &memory));
+  auto *const found = reinterpret_cast<FoundThere *>(memory);
+  LPT_TRY(queue_row(context, *steps.amax, {request.source, &found->amax, &found->has_nan}));
   const ScaleSpec spec = scale_spec(request.target.format, request.rule, 1.0f);
-  return queue_row(context, *steps.scale, {spec, amax, request.target.tensor_scale});
+  return queue_row(context, *steps.scale, {spec, &found->amax, request.target.tensor_scale});
 }
 
 }  // namespace

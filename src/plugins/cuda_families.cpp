@@ -1,5 +1,6 @@
 #include "src/plugins/cuda_families.hpp"
 
+#include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 
 namespace lpt {
@@ -14,7 +15,10 @@ DeviceFamily family(const char *name, std::span<const DeviceRow<Request>> rows) 
 
 std::span<const DeviceFamily> cuda_families() {
   static const DeviceFamily kFamilies[] = {
+      family("amax", amax_device_kernels()),
       family("tensor_scale", tensor_scale_device_kernels()),
+      family("quantize", quantize_device_kernels()),
+      family("dequantize", dequantize_device_kernels()),
   };
   return kFamilies;
 }

@@ -1,0 +1,34 @@
+// The CUDA plugin's host side and its kernels, on the runtime of tests.
+#include <cuda_runtime_api.h>
+
+#include "src/backends/cuda/cuda_backend.hpp"
+#include "src/plugins/cuda_families.hpp"
+
+namespace {
+
+int32_t enter_unlocked(int32_t index, int32_t *out_previous, char *error, size_t error_bytes) {
+  const int32_t code = lpt::cuda_backend().enter(index, out_previous, error, error_bytes);
+  if (code == LPT_OK) unlock_devices();
+  return code;
+}
+
+int32_t leave_locked(int32_t index, int32_t previous, char *error, size_t error_bytes) {
+  lock_devices();
+  return lpt::cuda_backend().leave(index, previous, error, error_bytes);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_plugin_entry(uint32_t abi) {
+  static lpt::Backend backend = lpt::cuda_backend();
+  backend.enter = enter_unlocked;
+  backend.leave = leave_locked;
+  static const lpt::DevicePlugin kPlugin = {lpt::kDevicePluginAbi,
+                                            sizeof(lpt::DevicePlugin),
+                                            lpt::build_id(),
+                                            &backend,
+                                            lpt::cuda_families().data(),
+                                            static_cast<int32_t>(lpt::cuda_families().size()),
+                                            0};
+  return abi == lpt::kDevicePluginAbi ? &kPlugin : nullptr;
+}

@@ -1,0 +1,117 @@
+// Tensors in memory of a GPU.
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+using DeviceMemory = Devices;
+
+std::vector<lpt_format> kinds_of_formats() {
+  lpt_format_description sparse = describe(LPT_FORMAT_E4M3FN_ROW);
+  sparse.sparse_kept = 2;
+  sparse.sparse_of = 4;
+  lpt_format format = LPT_FORMAT_NONE;
+  EXPECT_EQ(LPT_OK, lpt_format_from_description(&sparse, &format));
+  return {LPT_FORMAT_F32,    LPT_FORMAT_BF16,  LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_1X128,
+          LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4,         LPT_FORMAT_UINT4_1X32,
+          format};
+}
+
+TEST_F(DeviceMemory, ANewTensorIsAsOneOfTheProcessor) {
+  for (const lpt_format format : kinds_of_formats()) {
+    const Tensor expected = make_tensor(cpu(), format, 5, 264), made = make_tensor(gpu(), format, 5, 264);
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(made.get())) << name_of(format);
+  }
+}
+
+TEST_F(DeviceMemory, NumbersGoThereAndBack) {
+  for (const lpt_format format : kinds_of_formats()) {
+    if (describe(format).sparse_of != 0) continue;
+    const Tensor source = tensor_of(cpu(), format, 7, 96, draw_normal(1, 7 * 96));
+    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(there(source.get()).get())) << name_of(format);
+  }
+}
+
+TEST_F(DeviceMemory, RowsWithGapsAreCopiedAlone) {
+  const std::vector<double> numbers = draw_normal(2, 6 * 128);
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_MXFP8_E4M3, 6, 128, numbers);
+  const Tensor whole = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 6, 128);
+  const Tensor part = view(gpu(), whole.get(), {2, 32}, {3, 64});
+  ASSERT_TRUE(ok(gpu(), lpt_tensor_copy(gpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), part.get())));
+  Tensor expected = make_tensor(cpu(), LPT_FORMAT_MXFP8_E4M3, 6, 128);
+  const Tensor expected_part = view(cpu(), expected.get(), {2, 32}, {3, 64});
+  ASSERT_TRUE(ok(cpu(), lpt_tensor_copy(cpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), expected_part.get())));
+  EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(whole.get()));
+  const std::vector<double> found = numbers_of(cpu(), expected.get()), cast = numbers_of(cpu(), source.get());
+  EXPECT_EQ(0.0, found[2 * 128 + 31]);
+  EXPECT_EQ(cast[2 * 128 + 32], found[2 * 128 + 32]);
+}
+
+TEST_F(DeviceMemory, ATensorTellsWhereItLies) {
+  const Tensor tensor = make_tensor(gpu(), LPT_FORMAT_NVFP4, 2, 32);
+  for (const lpt_part part : parts_of(LPT_FORMAT_NVFP4)) {
+    EXPECT_EQ(LPT_DEVICE_CUDA, describe(gpu(), part_of(gpu(), tensor.get(), part).get()).device);
+  }
+  EXPECT_EQ(LPT_DEVICE_CPU, describe(cpu(), make_tensor(cpu(), LPT_FORMAT_F32, 1, 1).get()).device);
+}
+
+TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_NVFP4, 3, 64, draw_normal(3, 3 * 64)), copy = there(source.get());
+  const Tensor payload = part_of(gpu(), copy.get(), LPT_PART_PAYLOAD);
+  const Tensor scales = part_of(gpu(), copy.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor scale = part_of(gpu(), copy.get(), LPT_PART_TENSOR_SCALE);
+  const lpt_tensor *const parts[] = {payload.get(), scales.get(), scale.get()};
+  Tensor joined;
+  ASSERT_TRUE(ok(gpu(), lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, parts, 3, out(joined))));
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(joined.get()));
+  const Tensor elsewhere = part_of(cpu(), source.get(), LPT_PART_BLOCK_SCALES);
+  const lpt_tensor *const mixed[] = {payload.get(), elsewhere.get(), scale.get()};
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, mixed, 3, out(joined)));
+  expect_words({"parts[1]", "cuda:0"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceMemory, MemoryOfTheGpuIsWrapped) {
+  const Tensor source = wrap(cpu(), {1.0f, 2.0f, 3.0f, 4.0f}, 2, 2), owner = there(source.get());
+  const Tensor borrowed = wrap(gpu(), LPT_FORMAT_F32, describe(gpu(), owner.get()).data, 2, 2);
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(borrowed.get()));
+}
+
+TEST_F(DeviceMemory, MemoryOfTheProcessorIsNotWrapped) {
+  std::vector<float> numbers(4);
+  Tensor tensor;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_matrix_wrap(gpu(), LPT_FORMAT_F32, numbers.data(), 2, 2, 0, out(tensor)));
+  expect_words({"data is", "expected memory of cuda:0", "processor"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceMemory, ATensorOutlivesItsContext) {
+  const Tensor source = wrap(cpu(), {5.0f, 6.0f}, 1, 2);
+  Tensor made;
+  {
+    const Context brief = make_gpu_context();
+    made = make_tensor(brief.get(), LPT_FORMAT_F32, 1, 2);
+    ASSERT_TRUE(ok(brief.get(), lpt_tensor_copy(brief.get(), source.get(), made.get())));
+  }
+  EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(made.get()));
+}
+
+TEST_F(DeviceMemory, CopiesRefuseWhatIsNotAlike) {
+  const Tensor wide = make_tensor(gpu(), LPT_FORMAT_F32, 2, 3), narrow = make_tensor(gpu(), LPT_FORMAT_F32, 3, 2);
+  const Tensor other = make_tensor(gpu(), LPT_FORMAT_BF16, 2, 3);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), narrow.get()));
+  expect_words({"target is 3×2 f32 on cuda:0", "2×3 f32"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), other.get()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), wide.get()));
+  expect_words({"overlaps"}, lpt_context_error(gpu()));
+  const Tensor here = make_tensor(cpu(), LPT_FORMAT_F32, 2, 3);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(cpu(), wide.get(), here.get()));
+  expect_words({"source is 2×3 f32 on cuda:0", "expected the processor"}, lpt_context_error(cpu()));
+}
+
+TEST_F(DeviceMemory, MoreThanThereIsIsRefused) {
+  const int64_t extents[] = {1 << 20, 1 << 20};
+  Tensor tensor;
+  EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_tensor_create(gpu(), LPT_FORMAT_F32, 2, extents, out(tensor)));
+}
+
+}  // namespace
+}  // namespace lpt::test

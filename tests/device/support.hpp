@@ -1,0 +1,60 @@
+// Contexts of a GPU, and tensors that go there and back.
+#pragma once
+
+#include <cstdlib>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+
+inline lpt_status create_on_gpu(Context &context, std::string &error, int32_t index = 0) {
+  char text[1024] = "";
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.thread_count = 1;
+  options.device = LPT_DEVICE_CUDA;
+  options.device_index = index;
+  options.error_text = text;
+  options.error_text_bytes = sizeof text;
+  const lpt_status status = lpt_context_create(&options, out(context));
+  error = text;
+  return status;
+}
+
+inline Context make_gpu_context(int32_t index = 0) {
+  Context context;
+  std::string error;
+  EXPECT_EQ(LPT_OK, create_on_gpu(context, error, index)) << error;
+  return context;
+}
+
+// A context of the processor and one of a GPU.
+class Devices : public testing::Test {
+ protected:
+  // The same numbers on the GPU.
+  Tensor there(const lpt_tensor *here) {
+    const lpt_tensor_description facts = describe(cpu(), here);
+    Tensor copy = make_tensor(gpu(), facts.format, {facts.extents, facts.extents + facts.rank});
+    EXPECT_TRUE(ok(gpu(), lpt_tensor_copy(gpu(), here, copy.get())));
+    EXPECT_TRUE(ok(gpu(), lpt_context_synchronize(gpu())));
+    return copy;
+  }
+
+  // And back.
+  Tensor here(const lpt_tensor *there) {
+    const lpt_tensor_description facts = describe(gpu(), there);
+    Tensor copy = make_tensor(cpu(), facts.format, {facts.extents, facts.extents + facts.rank});
+    EXPECT_TRUE(ok(gpu(), lpt_tensor_copy(gpu(), there, copy.get())));
+    EXPECT_TRUE(ok(gpu(), lpt_context_synchronize(gpu())));
+    return copy;
+  }
+
+  std::vector<uint8_t> bytes_there(const lpt_tensor *tensor) { return bytes_of(cpu(), here(tensor).get()); }
+
+  lpt_context *cpu() const { return cpu_.get(); }
+  lpt_context *gpu() const { return gpu_.get(); }
+
+ private:
+  const Context cpu_ = make_context(1), gpu_ = make_gpu_context();
+};
+
+}  // namespace lpt::test
