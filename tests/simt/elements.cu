@@ -1,0 +1,36 @@
+// Everything that kernels share with the CPU, for every device that the plugin is made for: it compiles, without a warning.
+#include "kernels/common/cuda_encode.hpp"
+#include "kernels/common/cuda_random.hpp"
+#include "kernels/common/cuda_strip.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+namespace {
+
+template <Element kElement>
+__global__ void convert(const float *numbers, uint32_t *codes, float *decoded, ScaleSpec spec) {
+  constexpr Element element = kElement;
+  const float number = numbers[threadIdx.x];
+  codes[threadIdx.x] =
+      encode(element, number, LPT_ROUNDING_STOCHASTIC, LPT_OVERFLOW_SATURATE, 7, 16) + block_scale_code(spec, number);
+  decoded[threadIdx.x] = decode(element, codes[threadIdx.x]) + block_scale_value(spec.kind, codes[threadIdx.x]);
+  if constexpr (kElement.bits <= 8 && !kElement.has_no_zero) {
+    codes[threadIdx.x] += nearest_pair<kElement>(number, -number) + drawn_code<kElement>(number, 7, 16);
+    decoded[threadIdx.x] += small_number<kElement>(codes[threadIdx.x]);
+  }
+}
+
+}  // namespace
+
+void launch_all(const float *numbers, uint32_t *codes, float *decoded, const ScaleSpec &spec) {
+  LPT_LAUNCH(convert<kElementE4m3fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementE5m2>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementE3m2fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementE2m3fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementE2m1fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementE8m0fnu>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementF16>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert<kElementBf16>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+}
+
+}  // namespace lpt
