@@ -16,7 +16,9 @@ namespace lpt {
 constexpr lpt_format kDynamicSigned = -1;    // of first moments
 constexpr lpt_format kDynamicUnsigned = -2;  // of second moments
 
-constexpr bool is_dynamic(lpt_format element) { return element == kDynamicSigned || element == kDynamicUnsigned; }
+LPT_HOST_DEVICE constexpr bool is_dynamic(lpt_format element) {
+  return element == kDynamicSigned || element == kDynamicUnsigned;
+}
 
 struct DynamicTree {
   float level[256];      // by code, rising

@@ -1,0 +1,240 @@
+// Sixteen numbers of a state array on the device: read, measured, written. As class State of ref.cpp, which decides the bits.
+#pragma once
+
+#include "kernels/common/cuda_encode.hpp"
+#include "kernels/common/cuda_random.hpp"
+#include "kernels/common/cuda_strip.hpp"
+#include "kernels/optimizer/optimizer.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+
+constexpr uint32_t kAllLanes = ~0u;
+
+// What a kernel needs to know of a StateArray; taken by value.
+struct StateJob {
+  void *data;  // NULL: none
+  float *block_scales;
+  lpt_format element;
+  float scale, inverse;
+  uint32_t lanes;  // strips of a block; 0: one scale
+  bool is_drawn;   // rounds stochastically
+  lpt_underflow underflow;
+  RandomSource random;
+  bool is_aligned;  // strips lie on boundaries of what they take
+};
+
+// The trees in shared memory, where lanes may look at different places of them.
+struct Trees {
+  const DynamicTree *of_signed, *of_unsigned;
+};
+
+#if defined(LPT_SIMT)
+static const DynamicTree kDeviceTrees[2] = {make_dynamic_tree(true), make_dynamic_tree(false)};
+#else
+static __device__ const DynamicTree kDeviceTrees[2] = {make_dynamic_tree(true), make_dynamic_tree(false)};
+#endif
+
+__device__ __forceinline__ float finite_magnitude(float number) {
+  const uint32_t magnitude = float_bits(number) & 0x7FFFFFFFu;
+  return magnitude < kFloatInfinityBits ? bits_float(magnitude) : 0.0f;
+}
+
+template <Element kElement>
+__device__ __forceinline__ void decode_bytes(NumberStrip &strip, const CodeStrip<8> &codes) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = small_number<kElement>(code_at(codes, i));
+}
+
+__device__ __forceinline__ void decode_tree(NumberStrip &strip, const CodeStrip<8> &codes, const DynamicTree &tree) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = tree.level[code_at(codes, i)];
+}
+
+__device__ __forceinline__ NumberStrip load_state(const StateJob &job, const Trees &trees, int64_t index,
+                                                  int32_t count) {
+  NumberStrip strip = {};
+  if (count == 0 || job.data == nullptr) return strip;
+  const bool is_whole = job.is_aligned && count == kStrip;
+  if (job.element == LPT_FORMAT_F32) {
+    strip = load_strip<Numeral::kF32>(job.data, index, count, is_whole);
+  } else if (job.element == LPT_FORMAT_BF16) {
+    strip = load_strip<Numeral::kBf16>(job.data, index, count, is_whole);
+  } else {
+    const CodeStrip<8> codes = load_codes<8>(job.data, index, count, is_whole);
+    if (job.element == LPT_FORMAT_E4M3FN) decode_bytes<kElementE4m3fn>(strip, codes);
+    if (job.element == LPT_FORMAT_E5M2) decode_bytes<kElementE5m2>(strip, codes);
+    if (job.element == kDynamicSigned) decode_tree(strip, codes, *trees.of_signed);
+    if (job.element == kDynamicUnsigned) decode_tree(strip, codes, *trees.of_unsigned);
+  }
+  const float scale = job.lanes == 0 ? job.scale : job.block_scales[index / (int64_t{job.lanes} * kStrip)];
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] *= scale;
+  return strip;
+}
+
+__device__ __forceinline__ float finite_amax(const NumberStrip &strip) {
+  float amax = 0.0f;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const float magnitude = finite_magnitude(strip.number[i]);
+    amax = magnitude > amax ? magnitude : amax;
+  }
+  return amax;
+}
+
+__device__ __forceinline__ bool has_nan(const NumberStrip &strip) {
+  bool result = false;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) result |= strip.number[i] != strip.number[i];
+  return result;
+}
+
+__device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) {
+  for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
+    const float other = __shfl_xor_sync(kAllLanes, number, distance);
+    number = other > number ? other : number;
+  }
+  return number;
+}
+
+__device__ __forceinline__ float largest_of_state(lpt_format element) {
+  return element == LPT_FORMAT_E4M3FN ? 448.0f : element == LPT_FORMAT_E5M2 ? 57344.0f : 1.0f;
+}
+
+// The new scale of the thread's block, written by its first lane; its inverse is given back. Every lane of a warp comes here.
+__device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberStrip &strip, int64_t index,
+                                                    int32_t count) {
+  const float amax = largest_of_lanes(finite_amax(strip), job.lanes);
+  const uint32_t first = threadIdx.x % 32 / job.lanes * job.lanes;
+  const uint32_t nans = __ballot_sync(kAllLanes, has_nan(strip)) >> first;
+  const bool is_poisoned = is_dynamic(job.element) && (nans & ((1u << job.lanes) - 1)) != 0;
+  const float scale = amax == 0.0f ? 1.0f : clamp_scale(amax / largest_of_state(job.element));
+  if (count > 0 && threadIdx.x % job.lanes == 0) {
+    job.block_scales[index / (int64_t{job.lanes} * kStrip)] = is_poisoned ? bits_float(kFloatNanBits) : scale;
+  }
+  return inverse_scale(scale);
+}
+
+// A NaN becomes the positive one.
+__device__ __forceinline__ float positive_nan(float number) {
+  return number == number ? number : bits_float(kFloatNanBits);
+}
+
+// bf16 has the exponents of f32: psi and the quotient of encode() are its bits, cut to b + 1 below the last place. With b = 16
+// they are one bit longer than what is there.
+__device__ __forceinline__ uint32_t bf16_drawn(uint32_t magnitude, uint32_t random, uint32_t bits) {
+  const uint64_t lifted = static_cast<uint64_t>(magnitude) * 2 >> (16 - bits);
+  return static_cast<uint32_t>((lifted + 2 * random + 1) >> (bits + 1));
+}
+
+__device__ __forceinline__ uint32_t bf16_state_code(float number, bool is_drawn, uint32_t random, uint32_t bits) {
+  const uint32_t sign = float_bits(number) >> 16 & 0x8000u;
+  const uint32_t magnitude = float_bits(number) & 0x7FFFFFFFu;
+  if (magnitude > kFloatInfinityBits) return 0x7FC0u | sign;
+  const uint32_t nearest = (magnitude + 0x7FFFu + (magnitude >> 16 & 1)) >> 16;
+  const uint32_t code = is_drawn ? bf16_drawn(magnitude, random, bits) : nearest;
+  return (code > 0x7F7Fu ? 0x7F7Fu : code) | sign;
+}
+
+// One code. `value` is the number before its scale, `scaled` after, a NaN positive.
+struct Rounded {
+  float value, scaled;
+  uint32_t random;
+};
+
+template <Element kElement>
+__device__ __forceinline__ uint32_t state_code(const StateJob &job, const Rounded &number) {
+  constexpr float kLeast = kElement.bits == 16 ? 0x1p-133f : kElement.mantissa_bits == 3 ? 0x1p-9f : 0x1p-16f;
+  const bool is_under = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) < kLeast;
+  const bool is_drawn = job.is_drawn || (job.underflow == LPT_UNDERFLOW_STOCHASTIC && is_under);
+  const auto bits = static_cast<uint32_t>(job.random.bits);
+  uint32_t code = 0;
+  if constexpr (kElement.bits == 16) {
+    code = bf16_state_code(number.scaled, is_drawn, number.random, bits);
+  } else {
+    code = is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
+  }
+  const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
+  return job.underflow == LPT_UNDERFLOW_CLAMP && is_zero && number.value != 0.0f ? code | 1 : code;
+}
+
+__device__ __forceinline__ uint32_t tree_code(const StateJob &job, const DynamicTree &tree, const Rounded &number) {
+  const auto zero = static_cast<uint32_t>(tree.zero);
+  if (number.scaled != number.scaled) return zero;
+  const bool is_negative = (float_bits(number.value) >> 31) != 0;
+  const uint32_t least = zero != 0 && is_negative ? zero - 1 : zero + 1;
+  const float share = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) / tree.level[zero + 1];
+  if (job.underflow == LPT_UNDERFLOW_STOCHASTIC && share < 1.0f) {
+    const uint32_t whole = 2u << job.random.bits;
+    const auto psi = static_cast<uint32_t>(share * static_cast<float>(whole));
+    return psi + 2 * number.random + 1 >= whole ? least : zero;
+  }
+  const uint32_t code = encode_dynamic(tree, number.scaled);
+  return job.underflow == LPT_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
+}
+
+__device__ __forceinline__ uint32_t byte_code(const StateJob &job, const Trees &trees, const Rounded &number) {
+  if (job.element == LPT_FORMAT_E4M3FN) return state_code<kElementE4m3fn>(job, number);
+  if (job.element == LPT_FORMAT_E5M2) return state_code<kElementE5m2>(job, number);
+  return tree_code(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, number);
+}
+
+// The codes of eight bits, whatever they mean.
+__device__ __forceinline__ CodeStrip<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberStrip &strip,
+                                                     float inverse, const RandomStrip &random) {
+  CodeStrip<8> codes = {};
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const Rounded number = {strip.number[i], positive_nan(strip.number[i] * inverse),
+                            random_of(random, job.random.bits, i)};
+    codes.word[i / 4] |= byte_code(job, trees, number) << (8 * (i % 4));
+  }
+  return codes;
+}
+
+__device__ __forceinline__ void store_bf16(const StateJob &job, const NumberStrip &strip, float inverse,
+                                           const RandomStrip &random, int64_t index, int32_t count, bool is_whole) {
+  CodeStrip<16> codes = {};
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const Rounded number = {strip.number[i], positive_nan(strip.number[i] * inverse),
+                            random_of(random, job.random.bits, i)};
+    codes.word[i / 2] |= state_code<kElementBf16>(job, number) << (16 * (i % 2));
+  }
+  auto *const halves = static_cast<uint16_t *>(job.data) + index;
+  if (is_whole) {
+    store_four(halves, codes.word[0], codes.word[1], codes.word[2], codes.word[3]);
+    store_four(halves + 8, codes.word[4], codes.word[5], codes.word[6], codes.word[7]);
+    return;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if (i < count) halves[i] = static_cast<uint16_t>(codes.word[i / 2] >> (16 * (i % 2)));
+  }
+}
+
+// Every lane of a warp comes here, those without numbers too: blocks settle their scales together.
+__device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
+                                            const NumberStrip &strip) {
+  if (job.data == nullptr) return;
+  const float inverse = job.lanes == 0 ? job.inverse : settle_state_scale(job, strip, index, count);
+  if (count == 0) return;
+  const bool is_whole = job.is_aligned && count == kStrip;
+  RandomStrip random = {};
+  if (job.is_drawn || job.underflow == LPT_UNDERFLOW_STOCHASTIC) {
+    random = draw_strip(job.random, static_cast<uint64_t>(job.random.offset + index));
+  }
+  if (job.element == LPT_FORMAT_F32) {
+    NumberStrip written;
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) written.number[i] = positive_nan(strip.number[i] * inverse);
+    store_strip<Numeral::kF32>(job.data, index, count, is_whole, written);
+  } else if (job.element == LPT_FORMAT_BF16) {
+    store_bf16(job, strip, inverse, random, index, count, is_whole);
+  } else {
+    store_codes(job.data, index, count, is_whole, encode_bytes(job, trees, strip, inverse, random));
+  }
+}
+
+}  // namespace lpt

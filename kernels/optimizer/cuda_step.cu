@@ -1,0 +1,162 @@
+// The optimizer's step: a thread takes sixteen adjacent elements of every array, once. The order of operations is the
+// contract's; nvcc contracts nothing (-fmad=false).
+#include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_state.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+struct StepJob {
+  lpt_method method;
+  StepConstants constants;
+  const void *gradient;
+  bool is_gradient_bf16, is_gradient_aligned;
+  int64_t begin, count;
+  StateJob first, second, parameter;
+  bool is_measure;
+  float *amax;
+};
+
+__device__ __forceinline__ float sign_of(float value) { return value > 0.0f ? 1.0f : value < 0.0f ? -1.0f : value; }
+
+__device__ __forceinline__ float exact_root(float value) {
+#if defined(__CUDA_ARCH__)
+  return __fsqrt_rn(value);
+#else
+  return __builtin_sqrtf(value);
+#endif
+}
+
+// The direction u of a method; m and v become new.
+__device__ __forceinline__ float direction(lpt_method method, const StepConstants &c, float g, float &m, float &v) {
+  if (method == LPT_METHOD_SGD) {
+    m = c.beta1 * m + g;
+    return c.is_nesterov ? g + c.beta1 * m : m;
+  }
+  if (method == LPT_METHOD_LION) {
+    const float mixed = c.beta1 * m + c.one_minus_beta1 * g;
+    m = c.beta2 * m + c.one_minus_beta2 * g;
+    return sign_of(mixed);
+  }
+  m = c.beta1 * m + c.one_minus_beta1 * g;
+  v = c.beta2 * v + (c.one_minus_beta2 * g) * g;
+  return m == 0.0f ? 0.0f : m / (exact_root(v * c.root_correction) + c.epsilon);
+}
+
+__device__ __forceinline__ void update(const StepJob &job, const NumberStrip &gradient, NumberStrip &first,
+                                       NumberStrip &second, NumberStrip &parameter) {
+  const StepConstants &c = job.constants;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const float p = parameter.number[i];
+    float g = gradient.number[i] * c.gradient_scale;
+    if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
+    const float u = direction(job.method, c, g, first.number[i], second.number[i]);
+    parameter.number[i] = (p - c.decay * p) - c.step_size * u;
+  }
+}
+
+// Numbers beyond the end must not reach a block's scale.
+__device__ __forceinline__ void clear_beyond(NumberStrip &strip, int32_t count) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if (i >= count) strip.number[i] = 0.0f;
+  }
+}
+
+// Raises the amax of an array with one scale: once for each warp.
+__device__ __forceinline__ void raise(const StateJob &job, const NumberStrip &strip, float *amax) {
+  if (job.data == nullptr || job.lanes != 0 || job.element == LPT_FORMAT_F32 || job.element == LPT_FORMAT_BF16) return;
+  const float most = largest_of_lanes(finite_amax(strip), 32);
+  if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<uint32_t *>(amax), float_bits(most));
+}
+
+__device__ __forceinline__ bool is_tree(const StateJob &job) { return job.data != nullptr && is_dynamic(job.element); }
+
+__device__ __forceinline__ void copy_tree(DynamicTree &to, const DynamicTree &from) {
+  to.level[threadIdx.x] = from.level[threadIdx.x];
+  if (threadIdx.x < 255) to.threshold[threadIdx.x] = from.threshold[threadIdx.x];
+  if (threadIdx.x == 0) to.zero = from.zero;
+}
+
+__global__ void __launch_bounds__(kThreads) step(StepJob job) {
+  __shared__ DynamicTree of_signed, of_unsigned;
+  if (is_tree(job.first) || is_tree(job.second)) {
+    copy_tree(of_signed, kDeviceTrees[0]);
+    copy_tree(of_unsigned, kDeviceTrees[1]);
+    __syncthreads();
+  }
+  const Trees trees = {&of_signed, &of_unsigned};
+  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
+  const int64_t left = job.count - at;
+  const auto count = static_cast<int32_t>(left <= 0 ? 0 : left < kStrip ? left : kStrip);
+  const int64_t index = job.begin + at;
+  const bool is_whole = count == kStrip && job.is_gradient_aligned;
+  NumberStrip gradient = {};
+  if (count > 0) {
+    gradient = job.is_gradient_bf16 ? load_strip<Numeral::kBf16>(job.gradient, index, count, is_whole)
+                                    : load_strip<Numeral::kF32>(job.gradient, index, count, is_whole);
+  }
+  NumberStrip first = load_state(job.first, trees, index, count);
+  NumberStrip second = load_state(job.second, trees, index, count);
+  NumberStrip parameter = load_state(job.parameter, trees, index, count);
+  update(job, gradient, first, second, parameter);
+  clear_beyond(first, count);
+  clear_beyond(second, count);
+  clear_beyond(parameter, count);
+  if (job.amax != nullptr) {
+    raise(job.first, first, job.amax);
+    raise(job.second, second, job.amax + 1);
+    raise(job.parameter, parameter, job.amax + 2);
+  }
+  if (job.is_measure) return;
+  store_state(job.first, trees, index, count, first);
+  store_state(job.second, trees, index, count, second);
+  store_state(job.parameter, trees, index, count, parameter);
+}
+
+bool is_on_boundary(const void *data, int64_t offset_bytes) {
+  return (reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(offset_bytes)) % 16 == 0;
+}
+
+int64_t bytes_of(lpt_format element) { return element == LPT_FORMAT_F32 ? 4 : element == LPT_FORMAT_BF16 ? 2 : 1; }
+
+StateJob state_job(const StateArray &array, int64_t begin) {
+  StateJob job = {};
+  job.data = array.data;
+  job.block_scales = array.block_scales;
+  job.element = array.element;
+  job.scale = array.scale;
+  job.inverse = array.inverse_scale;
+  job.lanes = static_cast<uint32_t>(array.block / kStrip);
+  job.is_drawn = array.rounding == LPT_ROUNDING_STOCHASTIC;
+  job.underflow = array.underflow;
+  job.random = array.random;
+  job.is_aligned = is_on_boundary(array.data, begin * bytes_of(array.element));
+  return job;
+}
+
+}  // namespace
+
+void step_cuda(const StepRequest &request, void *stream) {
+  if (request.count == 0) return;
+  StepJob job = {};
+  job.method = request.method;
+  job.constants = request.constants;
+  job.gradient = request.gradient;
+  job.is_gradient_bf16 = request.gradient_format == LPT_FORMAT_BF16;
+  job.is_gradient_aligned = is_on_boundary(request.gradient, request.begin * bytes_of(request.gradient_format));
+  job.begin = request.begin;
+  job.count = request.count;
+  job.first = state_job(request.first, request.begin);
+  job.second = state_job(request.second, request.begin);
+  job.parameter = state_job(request.parameter, request.begin);
+  job.is_measure = request.is_measure;
+  job.amax = request.amax;
+  const int64_t block = int64_t{kThreads} * kStrip;
+  LPT_LAUNCH(step, static_cast<uint32_t>((request.count + block - 1) / block), kThreads, 0, stream, job);
+}
+
+}  // namespace lpt

@@ -1,0 +1,45 @@
+// Rows of the device.
+#include <initializer_list>
+
+#include "kernels/optimizer/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_number(lpt_format element) { return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16; }
+
+bool is_byte(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
+
+bool is_state(const StateArray &array) {
+  if (array.data == nullptr) return true;
+  if (array.exponents != nullptr) return false;
+  if (array.block == 0) return is_number(array.element) || is_byte(array.element);
+  return array.block == 128 ? is_byte(array.element) : array.block == 256 && is_dynamic(array.element);
+}
+
+const char *refuses_step(const StepRequest &request) {
+  if (!is_number(request.gradient_format)) return "the gradient is neither f32 nor bf16";
+  if (!is_state(request.first) || !is_state(request.second)) {
+    return "a state is none of f32, bf16, e4m3fn, e5m2, the last two in groups of 128, dynamic trees";
+  }
+  if (!is_number(request.parameter.element) || request.parameter.block != 0)
+    return "the parameter is neither f32 nor bf16";
+  if (request.compensation.data != nullptr) return "there is a compensation";
+  for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
+    if (array->rounding != LPT_ROUNDING_NEAREST_EVEN && array->rounding != LPT_ROUNDING_STOCHASTIC) {
+      return "a rounding is neither to nearest even nor stochastic";
+    }
+    if (array->random.words != nullptr) return "random bits are the caller's";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const DeviceRow<StepRequest>> step_device_kernels() {
+  static constexpr DeviceRow<StepRequest> rows[] = {
+      {.name = "step_cuda", .least_capability = 80, .refuses = refuses_step, .run = step_cuda}};
+  return rows;
+}
+
+}  // namespace lpt
