@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""The guard of the binary interface notices every kind of break, and takes what may be added.
+
+Usage: guard_test.py ROOT
+"""
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "tools"))
+from abi_table import compare, lines_of, read_table  # noqa: E402
+from header_model import read_header  # noqa: E402
+
+# What is changed in the header, into what, how the guard has to call it, and what it has to name.
+CHANGES = [
+    ("LPT_API int32_t lpt_abi_level(void);", "", "break", "function lpt_abi_level is gone"),
+    ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int64_t lpt_abi_level(void);", "break", "function lpt_abi_level is int64_t"),
+    ("lpt_context_set_threads(lpt_context *context, int32_t thread_count)",
+     "lpt_context_set_threads(lpt_context *context, int64_t thread_count)", "break", "function lpt_context_set_threads"),
+    ("lpt_log_level level, const char *text)", "const char *text, lpt_log_level level)", "break", "callback lpt_log_function"),
+    ("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED = 22,", "break", "constant LPT_UNSUPPORTED is 22; it was 2"),
+    ("#define LPT_PORTABLE_ORDER UINT64_C(4)", "#define LPT_PORTABLE_ORDER UINT64_C(16)", "break", "constant LPT_PORTABLE_ORDER"),
+    ("typedef int32_t lpt_rounding;", "typedef int64_t lpt_rounding;", "break", "type lpt_rounding is int64_t"),
+    ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", "break", "member lpt_random.seed is 8"),
+    ("  uint32_t step; ", "  uint32_t step;\n  uint64_t more; ", "break", "struct lpt_random is 40; it was 32"),
+    ("  float running_amax; ", "  double running_amax; ", "break", "member lpt_scaler_values.running_amax"),
+    ("  double damping; ", "  double damping;\n  double more; ", "new", "struct lpt_sparse_fit_options grew from 32 to 40"),
+    ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "new",
+     "function lpt_more is new"),
+    ("LPT_MISMATCH = 9 ", "LPT_MISMATCH = 9, LPT_MORE = 10 ", "new", "constant LPT_MORE is new"),
+]
+
+
+def guarded(text, table):
+    with tempfile.TemporaryDirectory() as place:
+        header = pathlib.Path(place, "lpt.h")
+        header.write_text(text, encoding="utf-8")
+        breaks, news = compare(table, lines_of(read_header(header)))
+    return {"break": breaks, "new": news}
+
+
+def main():
+    text = (ROOT / "include/lpt.h").read_text(encoding="utf-8")
+    # Against today's header, so that what the table does not know yet is another test's to say.
+    table = lines_of(read_header(ROOT / "include/lpt.h"))
+    missed = 0 if read_table(ROOT / "tests/abi/lpt_abi.txt") else 1
+    for old, new, way, named in CHANGES:
+        found = guarded(text.replace(old, new, 1), table) if old in text else {way: ["the header has no such line"]}
+        if not any(named in line for line in found[way]) or (way == "new" and found["break"]):
+            print(f"missed: {named}\n  found: {found}")
+            missed += 1
+    print(f"guard_test: {len(CHANGES)} changes, {missed} missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
