@@ -1,5 +1,6 @@
 # What `cmake --install` lays down: the library, the header, its C++ layer, and the files for find_package(LPT) and pkg-config.
-# Component `runtime` is what a program needs to start, `dev` what it needs to be built.
+# Component `runtime` is what a program needs to start, `dev` what it needs to be built, `mpi` what ranks in processes need,
+# `cuda` what GPUs need.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/LPT)
@@ -7,9 +8,20 @@ set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/LPT)
 install(TARGETS lpt EXPORT LPTTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-set(LPT_PLUGINS ${LPT_MPI_PLUGINS} ${LPT_CUDA_PLUGIN})
-if(LPT_PLUGINS)
-  install(TARGETS ${LPT_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+if(LPT_BUILD_ARCHIVE)
+  # The tests' archive carries the flags of the rooms; this one carries nothing but what a program needs.
+  add_library(lpt_archive STATIC ${LPT_OBJECTS})
+  target_link_libraries(lpt_archive PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+  target_compile_definitions(lpt_archive INTERFACE LPT_STATIC)
+  set_target_properties(lpt_archive PROPERTIES OUTPUT_NAME lpt EXPORT_NAME archive LINKER_LANGUAGE CXX)
+  install(TARGETS lpt_archive EXPORT LPTTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+if(LPT_MPI_PLUGINS)
+  install(TARGETS ${LPT_MPI_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+endif()
+if(LPT_CUDA_PLUGIN)
+  install(TARGETS ${LPT_CUDA_PLUGIN} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/lpt.h ${PROJECT_SOURCE_DIR}/bindings/cpp/lpt.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
