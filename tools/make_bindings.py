@@ -199,8 +199,7 @@ def csharp_native(header):
                   f"        /// <summary>Stands for C's NULL: an optional {name} that is not given.</summary>",
                   f"        public static readonly {name} None = new {name}(IntPtr.Zero);",
                   f"        internal {name}(IntPtr raw) : base(raw) {{ }}",
-                  "        protected override bool ReleaseHandle()", "        {", f"            Native.{opaque}_destroy(handle);",
-                  "            return true;", "        }", "    }"]
+                  f"        protected override void Destroy() {{ Native.{opaque}_destroy(handle); }}", "    }"]
     lines += ["", "    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
               "    public static unsafe partial class Native", "    {", '        internal const string Library = "lpt";', "",
               "#if NET7_0_OR_GREATER"]

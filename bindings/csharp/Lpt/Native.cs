@@ -1309,11 +1309,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Comm that is not given.</summary>
         public static readonly Comm None = new Comm(IntPtr.Zero);
         internal Comm(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_comm_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_comm_destroy(handle); }
     }
 
     /// <summary>The meeting place of ranks that are threads of one process. Any thread may use it at any time.</summary>
@@ -1322,11 +1318,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional CommGroup that is not given.</summary>
         public static readonly CommGroup None = new CommGroup(IntPtr.Zero);
         internal CommGroup(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_comm_group_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_comm_group_destroy(handle); }
     }
 
     /// <summary>The worker: error text, threads, memory, choice of kernels. Destroyed with lpt_context_destroy().</summary>
@@ -1335,11 +1327,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Context that is not given.</summary>
         public static readonly Context None = new Context(IntPtr.Zero);
         internal Context(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_context_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_context_destroy(handle); }
     }
 
     /// <summary>A collective that is under way. Waited for with lpt_future_wait().</summary>
@@ -1348,11 +1336,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Future that is not given.</summary>
         public static readonly Future None = new Future(IntPtr.Zero);
         internal Future(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_future_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_future_destroy(handle); }
     }
 
     /// <summary>A product of one shape that was checked, and whose kernel was picked, once for many calls.</summary>
@@ -1361,11 +1345,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional GemmPlan that is not given.</summary>
         public static readonly GemmPlan None = new GemmPlan(IntPtr.Zero);
         internal GemmPlan(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_gemm_plan_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_gemm_plan_destroy(handle); }
     }
 
     /// <summary>A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create().</summary>
@@ -1374,11 +1354,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Linear that is not given.</summary>
         public static readonly Linear None = new Linear(IntPtr.Zero);
         internal Linear(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_linear_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_linear_destroy(handle); }
     }
 
     /// <summary>A record of numbers by step and name: histories of scales, clipping, noise. See lpt_monitor_create().</summary>
@@ -1387,11 +1363,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Monitor that is not given.</summary>
         public static readonly Monitor None = new Monitor(IntPtr.Zero);
         internal Monitor(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_monitor_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_monitor_destroy(handle); }
     }
 
     /// <summary>Holds the state of many parameters, never the parameters. See lpt_optimizer_create().</summary>
@@ -1400,11 +1372,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Optimizer that is not given.</summary>
         public static readonly Optimizer None = new Optimizer(IntPtr.Zero);
         internal Optimizer(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_optimizer_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_optimizer_destroy(handle); }
     }
 
     /// <summary>Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce().</summary>
@@ -1413,11 +1381,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional PartialPlan that is not given.</summary>
         public static readonly PartialPlan None = new PartialPlan(IntPtr.Zero);
         internal PartialPlan(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_partial_plan_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_partial_plan_destroy(handle); }
     }
 
     /// <summary>How a linear layer casts the operands of its three products, and makes these. See lpt_recipe_create().</summary>
@@ -1426,11 +1390,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Recipe that is not given.</summary>
         public static readonly Recipe None = new Recipe(IntPtr.Zero);
         internal Recipe(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_recipe_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_recipe_destroy(handle); }
     }
 
     /// <summary>Remembers the largest magnitudes of one site; see lpt_scaler_create().</summary>
@@ -1439,11 +1399,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Scaler that is not given.</summary>
         public static readonly Scaler None = new Scaler(IntPtr.Zero);
         internal Scaler(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_scaler_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_scaler_destroy(handle); }
     }
 
     /// <summary>Counts what casts did to numbers; see lpt_statistics_create().</summary>
@@ -1452,11 +1408,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Statistics that is not given.</summary>
         public static readonly Statistics None = new Statistics(IntPtr.Zero);
         internal Statistics(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_statistics_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_statistics_destroy(handle); }
     }
 
     /// <summary>Numbers in memory: a format, extents, and its parts. Destroyed with lpt_tensor_destroy().</summary>
@@ -1465,11 +1417,7 @@ namespace Lpt
         /// <summary>Stands for C's NULL: an optional Tensor that is not given.</summary>
         public static readonly Tensor None = new Tensor(IntPtr.Zero);
         internal Tensor(IntPtr raw) : base(raw) { }
-        protected override bool ReleaseHandle()
-        {
-            Native.lpt_tensor_destroy(handle);
-            return true;
-        }
+        protected override void Destroy() { Native.lpt_tensor_destroy(handle); }
     }
 
     /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>

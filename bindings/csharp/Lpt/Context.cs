@@ -1,0 +1,99 @@
+using System;
+
+namespace Lpt
+{
+    /// <summary>The worker. It serves one thread at a time.</summary>
+    public sealed unsafe partial class Context
+    {
+        public Context() : this(ContextOptions.Default()) { }
+
+        public Context(ContextOptions options) : base(Create(options)) { }
+
+        private static IntPtr Create(ContextOptions options)
+        {
+            var text = stackalloc byte[256];
+            text[0] = 0;
+            options.ErrorText = (IntPtr)text;
+            options.ErrorTextBytes = (UIntPtr)256;
+            IntPtr raw;
+            var status = Native.lpt_context_create(&options, &raw);
+            if (status != Status.Ok) throw new LptException(status, Text.Of(text));
+            return raw;
+        }
+
+        /// <summary>Throws what a call with this context came to, unless it is Ok.</summary>
+        public void Check(Status status)
+        {
+            if (status != Status.Ok) throw new LptException(status, Text.Of(Native.lpt_context_error(this)));
+        }
+
+        /// <summary>Which kernel the last operation took, and why each faster one was passed over.</summary>
+        public string Explanation { get { return Text.Of(Native.lpt_context_explanation(this)); } }
+
+        /// <summary>Casts numbers to the format of `quantized`, and to that of `transposed` where it is given.</summary>
+        public void Quantize(Tensor source, Tensor quantized, QuantizeOptions? options = null, Tensor transposed = null)
+        {
+            var wishes = options ?? QuantizeOptions.Default();
+            Check(Native.lpt_quantize(this, source, &wishes, quantized, transposed ?? Tensor.None));
+        }
+
+        public void Dequantize(Tensor source, Tensor output)
+        {
+            Check(Native.lpt_dequantize(this, source, null, output));
+        }
+
+        /// <summary>c = alpha · a · b + beta · c, and what else the options say; `bias` takes the options' place.</summary>
+        public void Gemm(Tensor a, Tensor b, Tensor c, GemmOptions? options = null, Tensor bias = null)
+        {
+            var wishes = options ?? GemmOptions.Default();
+            if (bias != null) wishes.Bias = bias.DangerousGetHandle();
+            Check(Native.lpt_gemm(this, a, b, &wishes, c));
+            GC.KeepAlive(bias);
+        }
+
+        /// <summary>Lays out weights for products: as b, transposed.</summary>
+        public Tensor WeightsPack(Tensor weights, WeightsOptions? options = null)
+        {
+            var wishes = options ?? WeightsOptions.Default();
+            IntPtr raw;
+            Check(Native.lpt_weights_pack(this, weights, &wishes, &raw));
+            return new Tensor(raw);
+        }
+
+        public byte[] WeightsStateSave(Tensor packed)
+        {
+            UIntPtr bytes;
+            Check(Native.lpt_weights_state_size(this, packed, &bytes));
+            var state = new byte[(long)bytes];
+            fixed (byte* place = state) Check(Native.lpt_weights_state_save(this, packed, place, bytes));
+            return state;
+        }
+
+        public Tensor WeightsStateLoad(byte[] state)
+        {
+            IntPtr raw;
+            fixed (byte* place = state) Check(Native.lpt_weights_state_load(this, place, (UIntPtr)state.Length, &raw));
+            return new Tensor(raw);
+        }
+
+        /// <summary>Selects N of every M numbers: `mask`, uint8, is 1 where one stays.</summary>
+        public SparseValues SparseMaskSelect(Tensor source, Tensor mask, SparseOptions? options = null, Tensor masked = null)
+        {
+            var wishes = options ?? SparseOptions.Default();
+            var values = SparseValues.Default();
+            Check(Native.lpt_sparse_mask_select(this, source, &wishes, mask, masked ?? Tensor.None, &values));
+            return values;
+        }
+
+        /// <summary>Counts the groups that keep more than `kept` of `of`.</summary>
+        public long SparseMaskCheck(Tensor mask, int kept, int of, SparseDirection direction)
+        {
+            long count;
+            Check(Native.lpt_sparse_mask_check(this, mask, kept, of, direction, &count));
+            return count;
+        }
+
+        /// <summary>The level of the binary interface of the library that is loaded.</summary>
+        public static int AbiLevel { get { return Native.lpt_abi_level(); } }
+    }
+}

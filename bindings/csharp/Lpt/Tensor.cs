@@ -1,0 +1,153 @@
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+
+namespace Lpt
+{
+    /// <summary>Numbers in memory: a format, extents, and its parts.</summary>
+    public sealed unsafe partial class Tensor
+    {
+        private static readonly Dictionary<Type, Format> formats = new Dictionary<Type, Format> {
+            { typeof(double), Format.F64 }, { typeof(float), Format.F32 }, { typeof(short), Format.Int16 },
+            { typeof(sbyte), Format.Int8 }, { typeof(byte), Format.Uint8 },
+        };
+
+        /// <summary>A tensor whose memory is the library's: zero elements, all scales 1.</summary>
+        public Tensor(Context context, Format format, params long[] extents) : base(Create(context, format, extents)) { }
+
+        private static IntPtr Create(Context context, Format format, long[] extents)
+        {
+            IntPtr raw;
+            fixed (long* place = extents) context.Check(Native.lpt_tensor_create(context, format, extents.Length, place, &raw));
+            return raw;
+        }
+
+        /// <summary>A matrix of the array's numbers, which stays pinned until the tensor is disposed.</summary>
+        public static Tensor FromArray<T>(Context context, T[] numbers, long rows, long columns) where T : struct
+        {
+            Format format;
+            if (!formats.TryGetValue(typeof(T), out format))
+                throw new LptException(Status.Unsupported, "numbers are " + typeof(T).Name + ": expected a number with a format");
+            if (rows < 0 || columns < 0 || (rows > 0 && columns > numbers.LongLength / rows))
+            {
+                throw new LptException(Status.InvalidArgument,
+                    string.Format("numbers are {0}: expected {1} rows of {2}", numbers.LongLength, rows, columns));
+            }
+            var pin = GCHandle.Alloc(numbers, GCHandleType.Pinned);
+            try
+            {
+                IntPtr raw;
+                var data = (void*)pin.AddrOfPinnedObject();
+                context.Check(Native.lpt_matrix_wrap(context, format, data, rows, columns, 0, &raw));
+                var tensor = new Tensor(raw);
+                tensor.Hold(pin);
+                return tensor;
+            }
+            catch
+            {
+                pin.Free();
+                throw;
+            }
+        }
+
+#if NET7_0_OR_GREATER
+        /// <summary>A matrix of native memory, which the caller keeps until the tensor is disposed.</summary>
+        public static Tensor FromMemory(Context context, Format format, Span<byte> memory, long rows, long columns)
+        {
+            IntPtr raw;
+            fixed (byte* data = memory) context.Check(Native.lpt_matrix_wrap(context, format, data, rows, columns, 0, &raw));
+            return new Tensor(raw);
+        }
+#endif
+
+        /// <summary>A part of the tensor, which shares its memory and outlives it.</summary>
+        public Tensor Part(Context context, Part part)
+        {
+            IntPtr raw;
+            context.Check(Native.lpt_tensor_part(context, this, part, &raw));
+            var tensor = new Tensor(raw);
+            tensor.Keep(this);
+            return tensor;
+        }
+
+        /// <summary>Extents, one for each axis.</summary>
+        public long[] Extents(Context context)
+        {
+            var description = Describe(context);
+            var extents = new long[description.Rank];
+            for (var axis = 0; axis < extents.Length; ++axis) extents[axis] = ((long*)description.Extents)[axis];
+            GC.KeepAlive(this);
+            return extents;
+        }
+
+        /// <summary>Bytes of the elements and scales, without gaps between rows.</summary>
+        public long SizeBytes(Context context)
+        {
+            UIntPtr bytes;
+            context.Check(Native.lpt_tensor_size(context, this, &bytes));
+            return (long)bytes;
+        }
+
+        /// <summary>A copy of the bytes of a plain dense tensor, such as a part.</summary>
+        public byte[] ToBytes(Context context)
+        {
+            var bytes = new byte[SizeBytes(context)];
+            if (bytes.Length > 0) Marshal.Copy(DenseData(context), bytes, 0, bytes.Length);
+            GC.KeepAlive(this);
+            return bytes;
+        }
+
+        /// <summary>Writes all bytes of a plain dense tensor.</summary>
+        public void CopyFrom(Context context, byte[] bytes)
+        {
+            var size = SizeBytes(context);
+            if (bytes.LongLength != size)
+                throw new LptException(Status.InvalidArgument, string.Format("bytes are {0}: expected {1}", bytes.LongLength, size));
+            if (size > 0) Marshal.Copy(bytes, 0, DenseData(context), bytes.Length);
+            GC.KeepAlive(this);
+        }
+
+        private TensorDescription Describe(Context context)
+        {
+            var description = TensorDescription.Default();
+            context.Check(Native.lpt_tensor_describe(context, this, &description));
+            return description;
+        }
+
+        private IntPtr DenseData(Context context)
+        {
+            var description = Describe(context);
+            long dense = 1;
+            for (var axis = description.Rank - 1; axis >= 0; --axis)
+            {
+                var extent = ((long*)description.Extents)[axis];
+                if (extent > 1 && ((long*)description.Strides)[axis] != dense)
+                    throw new LptException(Status.InvalidArgument, "tensor has gaps: expected a dense one");
+                dense *= extent;
+            }
+            return description.Data;
+        }
+    }
+
+    /// <summary>Formats by name.</summary>
+    public static unsafe class Formats
+    {
+        public static Format FromName(string name)
+        {
+            Format format;
+            Status status;
+            fixed (byte* text = Text.ToUtf8(name)) status = Native.lpt_format_from_name(text, &format);
+            if (status != Status.Ok) throw new LptException(status, "name is '" + name + "': expected a format");
+            return format;
+        }
+
+        public static string NameOf(Format format)
+        {
+            var text = stackalloc byte[256];
+            UIntPtr needed;
+            var status = Native.lpt_format_name(format, text, (UIntPtr)256, &needed);
+            if (status != Status.Ok) throw new LptException(status, "format is " + (long)format + ": expected a format");
+            return Text.Of(text);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+using System;
+using System.Runtime.InteropServices;
+
+namespace Lpt
+{
+    public sealed unsafe partial class Recipe
+    {
+        /// <summary>A recipe of the library by its name, such as "mxfp8".</summary>
+        public Recipe(Context context, string name) : base(Create(context, name)) { }
+
+        private static IntPtr Create(Context context, string name)
+        {
+            IntPtr raw;
+            fixed (byte* text = Text.ToUtf8(name)) context.Check(Native.lpt_recipe_create(context, text, &raw));
+            return raw;
+        }
+    }
+
+    public sealed unsafe partial class Linear
+    {
+        /// <summary>A layer under a recipe, which it copies.</summary>
+        public Linear(Context context, Recipe recipe, long inputColumns, long outputColumns)
+            : base(Create(context, recipe, inputColumns, outputColumns)) { }
+
+        private static IntPtr Create(Context context, Recipe recipe, long inputColumns, long outputColumns)
+        {
+            var shape = LinearShape.Default();
+            shape.InputColumns = inputColumns;
+            shape.OutputColumns = outputColumns;
+            IntPtr raw;
+            context.Check(Native.lpt_linear_create(context, recipe, &shape, &raw));
+            return raw;
+        }
+
+        /// <summary>Casts the weight: after every change of it.</summary>
+        public void Prepare(Context context, Tensor weight, LinearOptions? options = null)
+        {
+            var wishes = options ?? LinearOptions.Default();
+            context.Check(Native.lpt_linear_prepare(context, this, weight, &wishes));
+        }
+
+        /// <summary>A vector for what forward saves of `rows` rows, one per micro-batch in flight.</summary>
+        public Tensor NewSaved(Context context, long rows)
+        {
+            UIntPtr bytes;
+            context.Check(Native.lpt_linear_saved_size(context, this, rows, &bytes));
+            return new Tensor(context, Format.Uint8, (long)bytes);
+        }
+
+        /// <summary>y = x · wᵀ + bias; `saved` null: inference.</summary>
+        public void Forward(Context context, Tensor input, Tensor saved, Tensor output, LinearOptions? options = null,
+                            Tensor bias = null)
+        {
+            var wishes = options ?? LinearOptions.Default();
+            if (bias != null) wishes.Bias = bias.DangerousGetHandle();
+            context.Check(Native.lpt_linear_forward(context, this, input, &wishes, saved ?? Tensor.None, output));
+            GC.KeepAlive(bias);
+        }
+
+        /// <summary>The gradients that are wanted; null: not wanted.</summary>
+        public void Backward(Context context, Tensor saved, Tensor outputGradient, Tensor inputGradient, Tensor weightGradient,
+                             Tensor biasGradient = null, LinearOptions? options = null)
+        {
+            var wishes = options ?? LinearOptions.Default();
+            context.Check(Native.lpt_linear_backward(context, this, saved, outputGradient, &wishes, inputGradient ?? Tensor.None,
+                                                     weightGradient ?? Tensor.None, biasGradient ?? Tensor.None));
+        }
+
+        /// <summary>Ends an optimizer step for the layer's scalers.</summary>
+        public void Update(Context context)
+        {
+            var raw = DangerousGetHandle();
+            context.Check(Native.lpt_linear_update(context, &raw, 1));
+            GC.KeepAlive(this);
+        }
+    }
+
+    public sealed unsafe partial class Optimizer
+    {
+        public Optimizer(Context context) : this(context, OptimizerOptions.Default()) { }
+
+        public Optimizer(Context context, OptimizerOptions options) : base(Create(context, options)) { }
+
+        private static IntPtr Create(Context context, OptimizerOptions options)
+        {
+            IntPtr raw;
+            context.Check(Native.lpt_optimizer_create(context, &options, &raw));
+            return raw;
+        }
+
+        /// <summary>Adds a parameter with zero moments: 0 for the first, then 1, 2, …</summary>
+        public long Add(Context context, OptimizerParameter parameter)
+        {
+            long index;
+            context.Check(Native.lpt_optimizer_add(context, this, &parameter, &index));
+            return index;
+        }
+
+        /// <summary>Steps parameters; clipping and skipping is of all of them together.</summary>
+        public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, StepOptions? options = null)
+        {
+            if (gradients.Length != indices.Length || parameters.Length != indices.Length)
+            {
+                throw new LptException(Status.InvalidArgument,
+                    string.Format("gradients are {0} and parameters {1}: expected as many as indices, {2}", gradients.Length,
+                                  parameters.Length, indices.Length));
+            }
+            var wishes = options ?? StepOptions.Default();
+            var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
+            var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
+            fixed (long* places = indices)
+            fixed (IntPtr* readPlace = read)
+            fixed (IntPtr* writtenPlace = written)
+                context.Check(Native.lpt_optimizer_step(context, this, places, indices.Length, readPlace, &wishes, writtenPlace));
+            GC.KeepAlive(gradients);
+            GC.KeepAlive(parameters);
+        }
+
+        public byte[] StateSave(Context context, long index)
+        {
+            UIntPtr bytes;
+            context.Check(Native.lpt_optimizer_state_size(context, this, index, &bytes));
+            var state = new byte[(long)bytes];
+            fixed (byte* place = state) context.Check(Native.lpt_optimizer_state_save(context, this, index, place, bytes));
+            return state;
+        }
+
+        public void StateLoad(Context context, long index, byte[] state)
+        {
+            fixed (byte* place = state)
+                context.Check(Native.lpt_optimizer_state_load(context, this, index, place, (UIntPtr)state.Length));
+        }
+    }
+}
