@@ -1,0 +1,206 @@
+%{
+static PyTypeObject *tensor_class;  // the package's own, derived from lpt_tensor
+
+// The owner of a new handle. SWIG's own way would take no room for what the collector keeps before an object of Python's class.
+static PyObject *handle_object(void *handle, swig_type_info *kind) {
+  if (handle == NULL || kind != SWIGTYPE_p_lpt_tensor || tensor_class == NULL) {
+    return SWIG_Python_NewPointerObj(NULL, handle, kind, SWIG_POINTER_OWN);
+  }
+  SwigPyObject *made = (SwigPyObject *)tensor_class->tp_alloc(tensor_class, 0);
+  if (made == NULL) return NULL;
+  made->ptr = handle;
+  made->ty = kind;
+  made->own = SWIG_POINTER_OWN;
+  return (PyObject *)made;
+}
+%}
+
+// Arrays: sequences and buffers of Python for what C takes as pointers and counts. An array without a count of its own is filled
+// up with zeros to kRoom numbers, so that a short sequence reads zeros, which the library refuses with words.
+%{
+enum { kRoom = 1024 };
+
+// "symbol" is for the text only. NULL for None.
+static int numbers_from(PyObject *object, const char *symbol, int64_t **out, int64_t *out_count) {
+  *out = NULL;
+  if (out_count != NULL) *out_count = 0;
+  if (object == Py_None) return 1;
+  PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
+  if (list == NULL) return 0;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  int64_t *numbers = (int64_t *)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(int64_t));
+  for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) {
+    numbers[i] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(list, i));
+    if (numbers[i] == -1 && PyErr_Occurred()) {
+      free(numbers);
+      Py_DECREF(list);
+      return 0;
+    }
+  }
+  Py_DECREF(list);
+  if (numbers == NULL) return PyErr_NoMemory(), 0;
+  *out = numbers;
+  if (out_count != NULL) *out_count = count;
+  (void)symbol;
+  return 1;
+}
+
+static int doubles_from(PyObject *object, double **out, int64_t *out_count) {
+  PyObject *list = PySequence_Fast(object, "expected a sequence of numbers");
+  if (list == NULL) return 0;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  double *numbers = (double *)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(double));
+  for (Py_ssize_t i = 0; numbers != NULL && i < count; ++i) numbers[i] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(list, i));
+  Py_DECREF(list);
+  if (numbers == NULL) return PyErr_NoMemory(), 0;
+  *out = numbers;
+  if (out_count != NULL) *out_count = count;
+  return PyErr_Occurred() == NULL;
+}
+
+static int handles_from(PyObject *object, const char *symbol, swig_type_info *kind, void ***out, int64_t *out_count) {
+  PyObject *list = PySequence_Fast(object, "expected a sequence of handles");
+  if (list == NULL) return 0;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  void **handles = (void **)calloc((size_t)(count > kRoom ? count : kRoom), sizeof(void *));
+  int is_good = handles != NULL;
+  if (!is_good) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; is_good && i < count; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    if (SWIG_ConvertPtr(item, &handles[i], kind, 0) < 0) {
+      PyErr_Format(PyExc_TypeError, "%s: item %zd is %.100s: expected another kind of handle", symbol, i,
+                   Py_TYPE(item)->tp_name);
+      is_good = 0;
+    }
+  }
+  Py_DECREF(list);
+  if (!is_good) return free(handles), 0;
+  *out = handles;
+  if (out_count != NULL) *out_count = count;
+  return 1;
+}
+%}
+
+// Numbers.
+%typemap(in) const int64_t *NUMBERS {
+  if (!numbers_from($input, "$symname", (int64_t **)&$1, NULL)) SWIG_fail;
+}
+%typemap(freearg) const int64_t *NUMBERS { free((void *)$1); }
+%typemap(in) (const int64_t *NUMBERS, int64_t COUNT) {
+  int64_t count = 0;
+  if (!numbers_from($input, "$symname", (int64_t **)&$1, &count)) SWIG_fail;
+  $2 = count;
+}
+%typemap(freearg) (const int64_t *NUMBERS, int64_t COUNT) { free((void *)$1); }
+%typemap(in) (int32_t RANK, const int64_t *NUMBERS) {
+  int64_t count = 0;
+  if (!numbers_from($input, "$symname", (int64_t **)&$2, &count)) SWIG_fail;
+  $1 = (int32_t)count;
+}
+%typemap(freearg) (int32_t RANK, const int64_t *NUMBERS) { free((void *)$2); }
+%typemap(in) const double *NUMBERS { if (!doubles_from($input, (double **)&$1, NULL)) SWIG_fail; }
+%typemap(freearg) const double *NUMBERS { free((void *)$1); }
+%typemap(in) (const double *NUMBERS, int64_t COUNT) {
+  int64_t count = 0;
+  if (!doubles_from($input, (double **)&$1, &count)) SWIG_fail;
+  $2 = count;
+}
+%typemap(freearg) (const double *NUMBERS, int64_t COUNT) { free((void *)$1); }
+
+// Memory that is written or read.
+%typemap(in) (void *WRITTEN, size_t BYTES) (Py_buffer lent) {
+  if (PyObject_GetBuffer($input, &lent, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = lent.buf;
+  $2 = (size_t)lent.len;
+}
+%typemap(arginit) (void *WRITTEN, size_t BYTES) { memset(&lent$argnum, 0, sizeof lent$argnum); }
+%typemap(freearg) (void *WRITTEN, size_t BYTES) { PyBuffer_Release(&lent$argnum); }
+%typemap(in) (const void *READ, size_t BYTES) (Py_buffer lent) {
+  if (PyObject_GetBuffer($input, &lent, PyBUF_SIMPLE) != 0) SWIG_fail;
+  $1 = lent.buf;
+  $2 = (size_t)lent.len;
+}
+%typemap(arginit) (const void *READ, size_t BYTES) { memset(&lent$argnum, 0, sizeof lent$argnum); }
+%typemap(freearg) (const void *READ, size_t BYTES) { PyBuffer_Release(&lent$argnum); }
+%typemap(in) int32_t *WRITTEN (Py_buffer lent) {
+  if (PyObject_GetBuffer($input, &lent, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (int32_t *)lent.buf;
+}
+%typemap(arginit) int32_t *WRITTEN { memset(&lent$argnum, 0, sizeof lent$argnum); }
+%typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&lent$argnum); }
+
+// An address, as a number.
+%typemap(in) void *ADDRESS, const void *ADDRESS {
+  $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);
+  if ($1 == NULL && PyErr_Occurred()) SWIG_fail;
+}
+%typemap(in) void *data {
+  $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);
+  if ($1 == NULL && PyErr_Occurred()) SWIG_fail;
+}
+%typemap(out) void *data { $result = PyLong_FromVoidPtr($1); }
+%typemap(in, numinputs=0) void **out_managed (void *made = NULL) { $1 = &made; }
+%typemap(argout) void **out_managed { $result = SWIG_Python_AppendOutput($result, PyLong_FromVoidPtr(*$1)); }
+
+// Numbers and texts that are returned.
+%define LPT_RETURNED(type, name, convert)
+%typemap(in, numinputs=0) type *name (type made = 0) { $1 = &made; }
+%typemap(argout) type *name { $result = SWIG_Python_AppendOutput($result, convert(*$1)); }
+%enddef
+LPT_RETURNED(int64_t, out_count, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_given_count, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_index, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_elements, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_element_count, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_shared_columns, PyLong_FromLongLong)
+LPT_RETURNED(lpt_format, out_format, PyLong_FromLongLong)
+LPT_RETURNED(uint64_t, out_flags, PyLong_FromUnsignedLongLong)
+LPT_RETURNED(size_t, out_size_bytes, PyLong_FromSize_t)
+LPT_RETURNED(int32_t, out_kept, PyLong_FromLong)
+LPT_RETURNED(int32_t, out_is_done, PyLong_FromLong)
+LPT_RETURNED(int32_t, out_is_same, PyLong_FromLong)
+LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
+%typemap(in, numinputs=0) const char **out_name (char *made = NULL) { $1 = &made; }
+%typemap(argout) const char **out_name {
+  PyObject *name = *$1 != NULL ? PyUnicode_FromString(*$1) : SWIG_Py_Void();
+  // A result of None alone would look like no result.
+  $result = *$1 != NULL ? SWIG_Python_AppendOutput($result, name) : name;
+}
+%typemap(in, numinputs=0) (char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) (char text[4096]) {
+  $1 = text;
+  $2 = sizeof text;
+  $3 = NULL;
+}
+%typemap(argout) (char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+  $result = SWIG_Python_AppendOutput($result, PyUnicode_DecodeUTF8($1, (Py_ssize_t)strlen($1), "ignore"));
+}
+
+// None, or the number of a communicator.
+%typemap(in) const int32_t *fortran_handle (int32_t handle) {
+  handle = $input == Py_None ? 0 : (int32_t)PyLong_AsLong($input);
+  if (PyErr_Occurred()) SWIG_fail;
+  $1 = $input == Py_None ? NULL : &handle;
+}
+
+%define LPT_APPLY_ARRAYS
+%apply (int32_t RANK, const int64_t *NUMBERS) { (int32_t rank, const int64_t *extents) };
+%apply const int64_t *NUMBERS { const int64_t *begins, const int64_t *extents, const int64_t *counts,
+                                const int64_t *send_counts, const int64_t *receive_counts };
+%apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *group_ends, int64_t group_count),
+                                                 (const int64_t *indices, int64_t count) };
+%apply const double *NUMBERS { const double *bytes };
+%apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
+%apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
+%apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
+%apply int32_t *WRITTEN { int32_t *order };
+%apply void *ADDRESS { void *managed };
+%apply const void *ADDRESS { const void *managed };
+%apply (const lpt_tensor *const *HANDLES, int64_t COUNT) { (const lpt_tensor *const *parts, int32_t part_count),
+                                                           (const lpt_tensor *const *gradients, int64_t count),
+                                                           (const lpt_tensor *const *noisy, int64_t count) };
+%apply (lpt_tensor *const *HANDLES, int64_t COUNT) { (lpt_tensor *const *tensors, int64_t count) };
+%apply (lpt_scaler *const *HANDLES, int64_t COUNT) { (lpt_scaler *const *scalers, int64_t scaler_count) };
+%apply (lpt_linear *const *HANDLES, int64_t COUNT) { (lpt_linear *const *linears, int64_t linear_count) };
+%apply const lpt_tensor *const *HANDLES { const lpt_tensor *const *gradients };
+%apply lpt_tensor *const *HANDLES { lpt_tensor *const *parameters };
+%enddef

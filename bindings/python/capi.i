@@ -1,0 +1,148 @@
+// The low-level module: every function, constant and struct of lpt.h under its own name. Statuses become exceptions, handles and
+// numbers that are returned come back as results, counted arrays are sequences. Structs of answers are arguments, as in C.
+%module(package="lpt", threads="1") capi
+%feature("autodoc", "0");
+%nothread;
+
+%{
+#define PY_SSIZE_T_CLEAN
+#include <stdlib.h>
+#include <string.h>
+#include "lpt.h"
+%}
+
+%include "stdint.i"
+%include "errors.i"
+%include "arrays.i"
+%include "callbacks.i"
+
+// A kind of handle: owned by its Python object, which a destroy function empties. Kinds are classes without members.
+%define LPT_HANDLE(kind)
+%nodefaultctor kind;
+struct kind {};
+%extend kind { ~kind() { kind##_destroy($self); } }
+%typemap(in) kind *, const kind * {
+  if (SWIG_ConvertPtr($input, (void **)&$1, $descriptor(kind *), 0) < 0) {
+    PyErr_Format(PyExc_TypeError, "$symname: $1_name is %.100s: expected a " #kind " or None", Py_TYPE($input)->tp_name);
+    SWIG_fail;
+  }
+}
+// For destroy functions: the object is empty after the call.
+%typemap(in) kind *DESTROYED {
+  const int result = SWIG_ConvertPtr($input, (void **)&$1, $descriptor(kind *), SWIG_POINTER_RELEASE);
+  if (result < 0 && result != SWIG_ERROR_RELEASE_NOT_OWNED) {
+    PyErr_Format(PyExc_TypeError, "$symname: %.100s is no " #kind, Py_TYPE($input)->tp_name);
+    SWIG_fail;
+  }
+  if (result < 0) $1 = NULL;
+}
+void kind##_destroy(kind *DESTROYED);
+%typemap(in, numinputs=0) kind ** (kind *made = NULL) { $1 = &made; }
+%typemap(argout) kind ** {
+  $result = SWIG_Python_AppendOutput($result, handle_object(*$1, $descriptor(kind *)));
+}
+// An array of handles is nothing that is returned.
+%typemap(argout) kind *const *, const kind *const *, (kind *const *HANDLES, int64_t COUNT),
+                 (const kind *const *HANDLES, int64_t COUNT) "";
+%typemap(in) kind *const *HANDLES, const kind *const *HANDLES {
+  if (!handles_from($input, "$symname", $descriptor(kind *), (void ***)&$1, NULL)) SWIG_fail;
+}
+%typemap(freearg) kind *const *HANDLES, const kind *const *HANDLES { free((void *)$1); }
+%typemap(in) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) {
+  int64_t count = 0;
+  if (!handles_from($input, "$symname", $descriptor(kind *), (void ***)&$1, &count)) SWIG_fail;
+  $2 = ($2_ltype)count;
+}
+%typemap(freearg) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) { free((void *)$1); }
+%enddef
+
+// A struct: a new one holds the defaults of its init function. Handles in it are borrowed, as in C.
+%define LPT_STRUCT(name)
+%immutable name::struct_size;
+%extend name {
+  name() {
+    name *made = (name *)malloc(sizeof(name));
+    if (made != NULL) name##_init(made, sizeof(name));
+    return made;
+  }
+  ~name() { free($self); }
+}
+%enddef
+
+LPT_HANDLE(lpt_context)
+// The buffer protocol, from tensor.i; features come before what they are of.
+%feature("python:bf_getbuffer") lpt_tensor "lend_tensor";
+%feature("python:bf_releasebuffer") lpt_tensor "take_back";
+LPT_HANDLE(lpt_tensor)
+LPT_HANDLE(lpt_statistics)
+LPT_HANDLE(lpt_scaler)
+LPT_HANDLE(lpt_gemm_plan)
+LPT_HANDLE(lpt_recipe)
+LPT_HANDLE(lpt_linear)
+LPT_HANDLE(lpt_optimizer)
+LPT_HANDLE(lpt_comm_group)
+LPT_HANDLE(lpt_comm)
+LPT_HANDLE(lpt_future)
+LPT_HANDLE(lpt_partial_plan)
+LPT_HANDLE(lpt_monitor)
+
+LPT_STRUCT(lpt_context_options)
+LPT_STRUCT(lpt_profile_entry)
+LPT_STRUCT(lpt_format_description)
+LPT_STRUCT(lpt_tensor_description)
+LPT_STRUCT(lpt_quantize_options)
+LPT_STRUCT(lpt_statistics_values)
+LPT_STRUCT(lpt_dequantize_options)
+LPT_STRUCT(lpt_hadamard_options)
+LPT_STRUCT(lpt_convert_options)
+LPT_STRUCT(lpt_scaler_options)
+LPT_STRUCT(lpt_scaler_values)
+LPT_STRUCT(lpt_gemm_options)
+LPT_STRUCT(lpt_gemm_plan_values)
+LPT_STRUCT(lpt_gemm_operands)
+LPT_STRUCT(lpt_weights_options)
+LPT_STRUCT(lpt_sparse_options)
+LPT_STRUCT(lpt_sparse_values)
+LPT_STRUCT(lpt_sparse_fit_options)
+LPT_STRUCT(lpt_sparse_fit_values)
+LPT_STRUCT(lpt_product_options)
+LPT_STRUCT(lpt_linear_shape)
+LPT_STRUCT(lpt_linear_options)
+LPT_STRUCT(lpt_swiglu_options)
+LPT_STRUCT(lpt_rmsnorm_options)
+LPT_STRUCT(lpt_softmax_options)
+LPT_STRUCT(lpt_optimizer_options)
+LPT_STRUCT(lpt_optimizer_parameter)
+LPT_STRUCT(lpt_step_options)
+LPT_STRUCT(lpt_optimizer_values)
+LPT_STRUCT(lpt_gradient_values)
+LPT_STRUCT(lpt_comm_options)
+LPT_STRUCT(lpt_comm_values)
+LPT_STRUCT(lpt_reduce_options)
+LPT_STRUCT(lpt_partial_options)
+LPT_STRUCT(lpt_partial_values)
+LPT_STRUCT(lpt_link)
+LPT_STRUCT(lpt_cost_values)
+LPT_STRUCT(lpt_cast_rates)
+LPT_STRUCT(lpt_noise_options)
+LPT_STRUCT(lpt_noise_values)
+LPT_STRUCT(lpt_alignment_values)
+
+// Memory that Python has no way to lend for longer than a call; new_context() takes the place of the text's room.
+%immutable lpt_context_options::error_text;
+
+%include "tensor.i"
+
+// Collectives return a future if they are asked for one, by a last argument that is true.
+%typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }
+%typemap(argout) lpt_future **out_future {
+  if ($1 != NULL) {
+    $result = SWIG_Python_AppendOutput($result, handle_object(*$1, $descriptor(lpt_future *)));
+  }
+}
+
+LPT_APPLY_ARRAYS
+
+// Every call of the library lets other Python threads run.
+%thread;
+%include "lpt.h"

@@ -1,0 +1,54 @@
+// Statuses: what is not LPT_OK is raised with the library's text, as the exception class that the package names for it.
+%{
+static PyObject *error_classes;  // by status; a tuple of the package
+
+static void raise_status(lpt_status status, const char *text) {
+  PyObject *kind = PyExc_RuntimeError;
+  if (error_classes != NULL && status > 0 && status < PyTuple_Size(error_classes)) {
+    kind = PyTuple_GetItem(error_classes, status);
+  }
+  PyErr_SetString(kind, text != NULL && text[0] != '\0' ? text : lpt_status_string(status));
+}
+%}
+
+%inline %{
+static void set_error_classes(PyObject *classes) {
+  Py_INCREF(classes);
+  Py_XDECREF(error_classes);
+  error_classes = classes;
+}
+%}
+
+// The first argument of every function that can fail is the context, which has the text.
+%typemap(out) lpt_status {
+  if (PyErr_Occurred()) SWIG_fail;
+  if ($1 != LPT_OK) {
+    raise_status($1, lpt_context_error(arg1));
+    SWIG_fail;
+  }
+  $result = SWIG_Py_Void();
+}
+%define LPT_WITHOUT_CONTEXT(function)
+%typemap(out) lpt_status function {
+  if ($1 != LPT_OK) {
+    raise_status($1, NULL);
+    SWIG_fail;
+  }
+  $result = SWIG_Py_Void();
+}
+%enddef
+LPT_WITHOUT_CONTEXT(lpt_context_create)
+LPT_WITHOUT_CONTEXT(lpt_format_from_description)
+LPT_WITHOUT_CONTEXT(lpt_format_describe)
+LPT_WITHOUT_CONTEXT(lpt_format_name)
+LPT_WITHOUT_CONTEXT(lpt_format_text)
+LPT_WITHOUT_CONTEXT(lpt_comm_group_create)
+LPT_WITHOUT_CONTEXT(lpt_partial_shared_columns)
+%typemap(out) lpt_status lpt_format_from_name {
+  if ($1 != LPT_OK) {
+    PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;
+    PyErr_Format(kind, "format is \"%.200s\": expected a name of docs/formats.md, such as nvfp4 or int8/1x64/f32", arg1);
+    SWIG_fail;
+  }
+  $result = SWIG_Py_Void();
+}

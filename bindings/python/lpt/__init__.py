@@ -1,0 +1,37 @@
+"""LPT, the low-precision training toolkit: numbers in FP8, FP4, MX, NVFP4, INT8 and others, products of them, and training.
+
+    import lpt
+    q = lpt.quantize(x, "nvfp4")      # x: a NumPy array, a torch tensor, any buffer; without a copy
+    y = lpt.gemm(q, w)                # any two formats
+    lpt.dequantize(q)                 # an lpt.Tensor: memoryview(), numpy.asarray(), torch.from_dlpack() share its memory
+
+Every function of the C header is in lpt.capi under its own name. docs/python.md is the guide.
+"""
+import os as _os
+
+from . import capi
+from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Cancelled, Error, Internal, InvalidArgument, InvalidState, Mismatch,
+                      OutOfMemory, Timeout, Unsupported)
+
+capi.set_error_classes(_BY_STATUS)
+
+from ._comm import Comm, Future, Group  # noqa: E402  (classes of errors come first)
+from ._context import Context, default_context, set_default_context  # noqa: E402
+from ._ops import (GemmPlan, Statistics, convert, dequantize, dialect_export, dialect_import, fake_quantize,  # noqa: E402
+                   gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm, rmsnorm_backward, softmax,
+                   softmax_backward, swiglu, swiglu_backward, weights_pack, weights_unpack)
+from ._options import Random  # noqa: E402
+from ._sparse import (sparse_apply, sparse_check, sparse_compare, sparse_compress, sparse_decay,  # noqa: E402
+                      sparse_decompress, sparse_fit, sparse_select, sparse_values)
+from ._tensor import Tensor, combine, empty, format_name, format_text, from_dlpack  # noqa: E402
+from ._train import Linear, Optimizer, Recipe, Scaler, gradients_measure, recipe_names, update  # noqa: E402
+
+__version__ = capi.lpt_version_string()
+
+
+def get_include() -> str:
+    """The folder of lpt.h, for those who compile against the library inside this package."""
+    return _os.path.join(_os.path.dirname(__file__), "include")
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,195 @@
+"""Ranks: communicators of threads or of MPI processes, and their collectives."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+from . import capi
+from ._context import Context, handle_of, values_of
+from ._options import options
+from ._tensor import Format, Tensor, empty, read, written
+
+
+class Group:
+    """The meeting place of ranks that are threads of this process: Comm.local(group, rank) in each."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, rank_count: int) -> None:
+        self._handle = capi.lpt_comm_group_create(rank_count)
+
+    def abort(self) -> None:
+        """Ends all waiting of all ranks, now and later."""
+        capi.lpt_comm_group_abort(self._handle)
+
+
+class Future:
+    """A collective that is under way; wait() gives its result. Its tensors are kept until then."""
+
+    __slots__ = ("_handle", "_result", "_keep")
+
+    def __init__(self, handle: Any, result: Any, keep: Any) -> None:
+        self._handle, self._result, self._keep = handle, result, keep
+
+    def wait(self, *, context: Optional[Context] = None) -> Any:
+        """Waits, and gives the result."""
+        capi.lpt_future_wait(handle_of(context), self._handle)
+        self._keep = None
+        return self._result
+
+    def done(self) -> bool:
+        """Whether wait() would return at once."""
+        return bool(capi.lpt_future_is_done(handle_of(None), self._handle))
+
+    def __del__(self) -> None:
+        # Memory that travels must not be freed under way.
+        if getattr(self, "_keep", None) is not None:
+            try:
+                self.wait()
+            except Exception:
+                pass
+
+
+class Comm:
+    """One rank's end of a communicator; belongs to one thread. With future=True a collective runs behind the caller's back and
+    gives a Future. Collectives are called by all ranks in the same order."""
+
+    __slots__ = ("_handle", "rank", "rank_count")
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        values = self.values
+        self.rank, self.rank_count = values["rank"], values["rank_count"]
+
+    @classmethod
+    def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Any) -> "Comm":
+        """Takes a rank's place in a group; returns when all have come. Options: timeout_seconds, flags."""
+        keep: list = []
+        return cls(capi.lpt_comm_create_local(handle_of(context), group._handle, rank,
+                                              options(capi.lpt_comm_options, given, keep)))
+
+    @classmethod
+    def mpi(cls, fortran_handle: Optional[int] = None, *, context: Optional[Context] = None, **given: Any) -> "Comm":
+        """Takes this process's place in an MPI job: all of it, or the communicator that MPI calls by a number
+        (mpi4py's comm.py2f())."""
+        keep: list = []
+        return cls(capi.lpt_comm_create_mpi(handle_of(context), fortran_handle,
+                                            options(capi.lpt_comm_options, given, keep)))
+
+    @property
+    def values(self) -> dict:
+        """rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""
+        values = capi.lpt_comm_values()
+        capi.lpt_comm_read(handle_of(None), self._handle, values)
+        return values_of(values)
+
+    def close(self) -> None:
+        """Leaves; ranks that wait for this one are freed."""
+        capi.lpt_comm_destroy(self._handle)
+
+    def __enter__(self) -> "Comm":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def split(self, color: int, key: int = 0, *, context: Optional[Context] = None) -> Optional["Comm"]:
+        """A communicator of the ranks that give the same color; None for color -1."""
+        handle = capi.lpt_comm_split(handle_of(context), self._handle, color, key)
+        return None if handle is None else Comm(handle)
+
+    def barrier(self, *, context: Optional[Context] = None) -> None:
+        """Returns when all ranks have come."""
+        capi.lpt_barrier(handle_of(context), self._handle)
+
+    def all_reduce(self, x: Any, *, out: Any = None, future: bool = False, context: Optional[Context] = None,
+                   **given: Any) -> Any:
+        """Reduces a tensor of every rank. Options: reduction ("sum", "average", "maximum", "minimum"), factor, wire (a format
+        in which numbers travel), algorithm, rounding, random."""
+        keep: list = []
+        source = read(x)
+        result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
+        made = capi.lpt_all_reduce(handle_of(context), self._handle, source,
+                                   options(capi.lpt_reduce_options, given, keep), result, future)
+        return Future(made, result, (source, keep)) if future else result
+
+    def all_reduce_many(self, tensors: Sequence[Any], *, future: bool = False, context: Optional[Context] = None,
+                        **given: Any) -> Any:
+        """Reduces many tensors in place, by one message; options as of all_reduce()."""
+        keep: list = []
+        results = [written(tensor) for tensor in tensors]
+        made = capi.lpt_all_reduce_many(handle_of(context), self._handle, results,
+                                        options(capi.lpt_reduce_options, given, keep), future)
+        return Future(made, results, keep) if future else results
+
+    def reduce_scatter(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
+                       context: Optional[Context] = None, **given: Any) -> Any:
+        """Reduces a tensor and gives each rank its part along the first axis; options as of all_reduce()."""
+        keep: list = []
+        source = read(x)
+        counts = self._counts(counts, "counts")
+        if out is None:
+            shape = source.shape
+            rows = counts[self.rank] if counts is not None else shape[0] // self.rank_count
+            out = empty((rows,) + shape[1:], capi.tensor_format(source))
+        result = written(out)
+        made = capi.lpt_reduce_scatter(handle_of(context), self._handle, source, counts,
+                                       options(capi.lpt_reduce_options, given, keep), result, future)
+        return Future(made, result, (source, keep)) if future else result
+
+    def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
+                   context: Optional[Context] = None) -> Any:
+        """Gives all ranks the parts of every rank, one after the other along the first axis."""
+        source = read(x)
+        counts = self._counts(counts, "counts")
+        if out is None:
+            shape = source.shape
+            rows = sum(counts) if counts is not None else shape[0] * self.rank_count
+            out = empty((rows,) + shape[1:], capi.tensor_format(source))
+        result = written(out)
+        made = capi.lpt_all_gather(handle_of(context), self._handle, source, counts, result, future)
+        return Future(made, result, (source,)) if future else result
+
+    def broadcast(self, x: Any, root: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
+        """Gives all ranks the tensor of one, in place."""
+        tensor = written(x)
+        made = capi.lpt_broadcast(handle_of(context), self._handle, root, tensor, future)
+        return Future(made, tensor, (tensor,)) if future else tensor
+
+    def all_to_all(self, x: Any, *, send_counts: Optional[Sequence[int]] = None,
+                   receive_counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
+                   context: Optional[Context] = None) -> Any:
+        """Sends each rank a part along the first axis, and puts together what comes from each."""
+        source = read(x)
+        sent = self._counts(send_counts, "send_counts")
+        received = self._counts(receive_counts, "receive_counts")
+        if out is None:
+            shape = source.shape
+            rows = sum(received) if received is not None else shape[0]
+            out = empty((rows,) + shape[1:], capi.tensor_format(source))
+        result = written(out)
+        made = capi.lpt_all_to_all(handle_of(context), self._handle, source, sent, received, result, future)
+        return Future(made, result, (source,)) if future else result
+
+    def send(self, x: Any, peer: int, tag: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
+        """Sends a tensor to one rank."""
+        tensor = read(x)
+        made = capi.lpt_send(handle_of(context), self._handle, tensor, peer, tag, future)
+        return Future(made, None, (tensor,)) if future else None
+
+    def receive(self, out: Any, peer: int, tag: int = 0, *, future: bool = False,
+                context: Optional[Context] = None) -> Any:
+        """Receives a tensor of the format and shape that were sent."""
+        tensor = written(out)
+        made = capi.lpt_receive(handle_of(context), self._handle, tensor, peer, tag, future)
+        return Future(made, tensor, (tensor,)) if future else tensor
+
+    def is_same(self, x: Any, *, context: Optional[Context] = None) -> bool:
+        """Whether a tensor has the same bits on all ranks."""
+        return bool(capi.lpt_comm_compare(handle_of(context), self._handle, read(x)))
+
+    def _counts(self, counts: Optional[Sequence[int]], name: str) -> Optional[List[int]]:
+        if counts is None:
+            return None
+        if len(counts) != self.rank_count:
+            raise ValueError(f"{name} has {len(counts)} numbers: expected {self.rank_count}, one of each rank")
+        return list(counts)

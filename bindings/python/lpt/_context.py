@@ -1,0 +1,119 @@
+"""Contexts: the workers. Every thread has one of its own unless another is given."""
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, List, Optional, Union
+
+from . import capi
+
+
+class Context:
+    """A worker: threads, choice of kernels, error text, profile. Serves one thread at a time.
+
+    thread_count: 0 for as many as the process may use. isa: the highest instruction set to use ("auto", "reference",
+    "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx").
+    """
+
+    __slots__ = ("_handle", "_log", "_progress")
+
+    def __init__(self, thread_count: int = 0, isa: str = "auto") -> None:
+        options = capi.lpt_context_options()
+        options.thread_count = thread_count
+        options.isa = constant("LPT_ISA_", isa)
+        self._handle = capi.context_of(options)
+        self._log = self._progress = None
+
+    def __reduce__(self):
+        raise TypeError("a context is a worker of this process and cannot be pickled")
+
+    @property
+    def explanation(self) -> str:
+        """Which kernel the last operation took, and why each faster one was passed over."""
+        return capi.lpt_context_explanation(self._handle)
+
+    def set_threads(self, thread_count: int) -> None:
+        """Changes the number of threads; 0: as many as the process may use."""
+        capi.lpt_context_set_threads(self._handle, thread_count)
+
+    def set_isa(self, isa: str) -> None:
+        """Changes the highest instruction set that may be used."""
+        capi.lpt_context_set_isa(self._handle, constant("LPT_ISA_", isa))
+
+    def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
+        """Calls log(level, text) on the thread that is at work; None: silent."""
+        capi.lpt_context_set_log(self._handle, constant("LPT_LOG_", level), log)
+        self._log = log
+
+    def set_progress(self, progress: Optional[Callable[[int, int], Any]]) -> None:
+        """Calls progress(done, whole) in long calls. What is true stops the call with Cancelled."""
+        capi.lpt_context_set_progress(self._handle, progress)
+        self._progress = progress
+
+    def start_profile(self) -> None:
+        """Forgets what was recorded and starts to record."""
+        capi.lpt_context_set_profile(self._handle, 1)
+
+    def stop_profile(self) -> List[dict]:
+        """Ends recording; entries with operation, row, calls, seconds, bytes and flops, longest time first."""
+        capi.lpt_context_set_profile(self._handle, 0)
+        entries = []
+        for index in range(capi.lpt_context_profile_count(self._handle)):
+            entry = capi.lpt_profile_entry()
+            capi.lpt_context_profile_entry(self._handle, index, entry)
+            entries.append(values_of(entry))
+        return entries
+
+    def save_profile(self, path: str) -> None:
+        """Writes the recorded calls as a Chrome trace."""
+        capi.lpt_context_profile_save(self._handle, path)
+
+
+_local = threading.local()
+
+
+def default_context() -> Context:
+    """The calling thread's own context, made at its first use. Threads of a forked process start anew inside it."""
+    handle_of(None)
+    return _local.context
+
+
+def set_default_context(context: Context) -> None:
+    """Makes a context the calling thread's own."""
+    _local.context, _local.handle = context, context._handle
+
+
+def handle_of(context: Optional[Context]) -> Any:
+    if context is not None:
+        return context._handle
+    try:
+        return _local.handle
+    except AttributeError:
+        set_default_context(Context())
+        return _local.handle
+
+
+def constant(prefix: str, value: Union[str, int]) -> int:
+    """The number of a constant by the end of its name: constant("LPT_ISA_", "auto")."""
+    if not isinstance(value, str):
+        return int(value)
+    found = getattr(capi, prefix + value.upper(), None)
+    if found is None:
+        names = sorted(name[len(prefix):].lower() for name in dir(capi) if name.startswith(prefix))
+        raise ValueError(f'{prefix[4:-1].lower()} is "{value}": expected one of {", ".join(names)}')
+    return found
+
+
+def values_of(struct: Any) -> dict:
+    """The members of a struct of answers."""
+    return {name: getattr(struct, name) for name in members_of(type(struct))}
+
+
+_members: dict = {}
+
+
+def members_of(kind: type) -> tuple:
+    if kind not in _members:
+        hidden = ("struct_size", "reserved", "this", "thisown")
+        _members[kind] = tuple(name for name in dir(kind)
+                               if not name.startswith("__") and name not in hidden and not callable(getattr(kind, name)))
+    return _members[kind]

@@ -1,0 +1,283 @@
+"""Casts, products and layers. What is read is a Tensor or anything that Tensor() wraps; results are new tensors unless out says
+where to write. Keyword arguments beyond those named are the members of the operation's options in lpt.h."""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+from . import capi
+from ._context import Context, constant, handle_of, values_of
+from ._options import options, random_of
+from ._tensor import Format, Tensor, empty, format_number, read, written
+
+_DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
+
+
+def _result(out: Any, like: Tensor, format: Format) -> Tensor:
+    return capi.tensor_like(like, format_number(format), 0) if out is None else written(out)
+
+
+def _own(tensor: Tensor) -> int:
+    """The format of results where none is asked for: the operand's, or f32."""
+    format = capi.tensor_format(tensor)
+    return format if format in _DENSE else capi.LPT_FORMAT_F32
+
+
+def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
+             context: Optional[Context] = None, **given: Any) -> Any:
+    """Casts numbers to another format, with scales where it has them.
+
+    transposed: True, or a tensor to write, for the transposed cast as well; then both are returned. Options: rounding
+    ("nearest_even", "stochastic", …), overflow, scale_rule, random (lpt.Random), hadamard_size, scaler, smoothing,
+    statistics and the others of lpt_quantize_options.
+    """
+    handle = handle_of(context)
+    source = read(x)
+    if out is None:
+        if not format:
+            raise TypeError("quantize() takes a format, or out")
+        out = capi.tensor_like(source, format_number(format), 0)
+    else:
+        out = written(out)
+    if transposed is None and not given:
+        capi.lpt_quantize(handle, source, None, out, None)
+        return out
+    keep: list = []
+    if transposed is True:
+        transposed = capi.tensor_like(source, capi.tensor_format(out), 1)
+    other = None if transposed is None or transposed is False else written(transposed)
+    capi.lpt_quantize(handle, source, options(capi.lpt_quantize_options, given, keep), out, other)
+    return out if other is None else (out, other)
+
+
+def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """Gives the numbers that codes stand for, in f64, f32, bf16 or f16."""
+    source = read(x)
+    result = _result(out, source, format)
+    capi.lpt_dequantize(handle_of(context), source, None, result)
+    return result
+
+
+def fake_quantize(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None,
+                  **given: Any) -> Tensor:
+    """Casts numbers to a format and back; options as of quantize()."""
+    keep: list = []
+    source = read(x)
+    result = _result(out, source, _own(source))
+    capi.lpt_fake_quantize(handle_of(context), source, format_number(format),
+                           options(capi.lpt_quantize_options, given, keep), result)
+    return result
+
+
+def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
+    """Moves codes between relatives of FP8 without a new amax."""
+    keep: list = []
+    source = read(x)
+    result = _result(out, source, format)
+    capi.lpt_convert(handle_of(context), source, options(capi.lpt_convert_options, given, keep), result)
+    return result
+
+
+def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
+    """Rotates each group of columns. Options: inverse, signs."""
+    keep: list = []
+    source = read(x)
+    result = _result(out, source, _own(source))
+    capi.lpt_hadamard(handle_of(context), source,
+                      options(capi.lpt_hadamard_options, dict(given, size=size), keep), result)
+    return result
+
+
+def random_signs(count: int, random: Any, *, context: Optional[Context] = None) -> Tensor:
+    """A vector of int8 signs for hadamard()."""
+    signs = empty(count, "int8")
+    capi.lpt_random_signs(handle_of(context), random_of(random), signs)
+    return signs
+
+
+def _product_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
+    a_shape, b_shape = a.shape, b.shape
+    if len(a_shape) < 2 or len(b_shape) < 2:
+        raise ValueError(f"a and b have {len(a_shape)} and {len(b_shape)} axes: expected at least 2")
+    rows = a_shape[:-2] + (a_shape[-1],) if given.get("a_transposed") else a_shape[:-1]
+    columns = b_shape[-2] if given.get("b_transposed") else b_shape[-1]
+    if constant("LPT_ACTIVATION_", given.get("activation", 0)) == capi.LPT_ACTIVATION_SWIGLU:
+        columns //= 2
+    return rows + (columns,)
+
+
+def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Optional[Context] = None,
+         **given: Any) -> Tensor:
+    """Multiplies two matrices of any formats: activation(alpha · a · b + beta · out + bias) + residual.
+
+    Options: a_transposed, b_transposed (stored n × k, as weights are), alpha, beta, bias, activation ("gelu", "gelu_tanh",
+    "silu", "swiglu"), residual, quantize (a dict of options of quantize(), for a result in few bits), arithmetic and the others
+    of lpt_gemm_options.
+    """
+    keep: list = []
+    left, right = read(a), read(b)
+    result = empty(_product_shape(left, right, given), format) if out is None else written(out)
+    capi.lpt_gemm(handle_of(context), left, right, options(capi.lpt_gemm_options, given, keep), result)
+    return result
+
+
+def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, format: Format = "f32",
+                 context: Optional[Context] = None, **given: Any) -> Tensor:
+    """Multiplies rows by the matrix of their group (a mixture of experts): rows up to group_ends[0] by b[0], and so on."""
+    keep: list = []
+    left, right = read(a), read(b)
+    if out is None:
+        if given.get("a_transposed"):
+            shape: Tuple[int, ...] = (len(group_ends), left.shape[-1], right.shape[-1])
+        else:
+            shape = left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],)
+        out = empty(shape, format)
+    result = written(out)
+    capi.lpt_gemm_grouped(handle_of(context), left, right, group_ends,
+                          options(capi.lpt_gemm_options, given, keep), result)
+    return result
+
+
+class GemmPlan:
+    """A product of one shape that was checked, and whose kernel was picked, once for many calls."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Any) -> None:
+        keep: list = []
+        self._handle = capi.lpt_gemm_plan_create(handle_of(context), read(a), read(b),
+                                                 options(capi.lpt_gemm_options, given, keep), read(out))
+
+    def __call__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **operands: Any) -> Tensor:
+        keep: list = []
+        result = written(out)
+        capi.lpt_gemm_plan_run(handle_of(context), self._handle, read(a), read(b),
+                               options(capi.lpt_gemm_operands, operands, keep), result)
+        return result
+
+    @property
+    def values(self) -> dict:
+        """m, n, k, workspace_bytes, part_count and the kernel's row."""
+        values = capi.lpt_gemm_plan_values()
+        capi.lpt_gemm_plan_read(handle_of(None), self._handle, values)
+        return values_of(values)
+
+
+def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tensor:
+    """Lays out weights (n × k) for products with b_transposed=True. Options: storage ("all", "loose", "tiles"), tile_rows,
+    tile_columns."""
+    keep: list = []
+    return capi.lpt_weights_pack(handle_of(context), read(weights), options(capi.lpt_weights_options, given, keep))
+
+
+def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """Writes packed weights as rows again."""
+    result = capi.tensor_like(packed, capi.tensor_format(packed), 0) if out is None else written(out)
+    capi.lpt_weights_unpack(handle_of(context), packed, result)
+    return result
+
+
+def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -> bytearray:
+    """The bytes of a tensor in the layout of another library: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales",
+    "mma_sparse", "cutlass_sparse"."""
+    handle, source, number = handle_of(context), read(x), constant("LPT_DIALECT_", dialect)
+    data = bytearray(capi.lpt_dialect_size(handle, source, number))
+    capi.lpt_dialect_export(handle, source, number, data)
+    return data
+
+
+def dialect_import(data: Any, dialect: str, shape: Sequence[int], format: Format, *,
+                   context: Optional[Context] = None) -> Tensor:
+    """A tensor of bytes in the layout of another library."""
+    tensor = empty(shape, format)
+    capi.lpt_dialect_import(handle_of(context), data, constant("LPT_DIALECT_", dialect), tensor)
+    return tensor
+
+
+class Statistics:
+    """Counts what casts did to numbers: give it to quantize() as statistics."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self) -> None:
+        self._handle = capi.lpt_statistics_create(handle_of(None))
+
+    @property
+    def values(self) -> dict:
+        """element_count, nan_count, clipped_count, underflow_count, amax, squared_sum, squared_error."""
+        values = capi.lpt_statistics_values()
+        capi.lpt_statistics_read(handle_of(None), self._handle, values)
+        return values_of(values)
+
+    def reset(self) -> None:
+        """Back to zero."""
+        capi.lpt_statistics_reset(handle_of(None), self._handle)
+
+
+def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, context: Optional[Context] = None
+            ) -> Tuple[Tensor, Tensor]:
+    """x · r · weight with r = 1 / sqrt(mean x² + epsilon) per row; returns the result and r, which backward takes."""
+    keep: list = []
+    source, gain = read(x), read(weight)
+    result = _result(out, source, _own(source))
+    rows = source.size // source.shape[-1] if source.shape[-1] else 0
+    inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32")
+    capi.lpt_rmsnorm_forward(handle_of(context), source, gain,
+                             options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), result, inverse)
+    return result, inverse
+
+
+def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any, *, epsilon: float = 1e-5,
+                     weight_gradient: Any = None, context: Optional[Context] = None) -> Tuple[Tensor, Tensor]:
+    """The gradients of x and weight; weight_gradient given: it is added to."""
+    keep: list = []
+    gradient, gain = read(output_gradient), read(weight)
+    result = capi.tensor_like(gradient, _own(gradient), 0)
+    total = capi.tensor_like(gain, _own(gain), 0) if weight_gradient is None else written(weight_gradient)
+    given = {"epsilon": epsilon, "accumulated": weight_gradient is not None}
+    capi.lpt_rmsnorm_backward(handle_of(context), read(x), gain, read(inverse_rms), gradient,
+                              options(capi.lpt_rmsnorm_options, given, keep), result, total)
+    return result, total
+
+
+def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any = None,
+           context: Optional[Context] = None) -> Any:
+    """silu(gate) · up; with smoothing also the factor of every column for Linear's input_smoothing."""
+    keep: list = []
+    left, right = read(gate), read(up)
+    result = _result(out, left, _own(left))
+    factors = empty(left.shape[-1], "e8m0fnu") if smoothing else None
+    given = {"smoothing": "channel"} if smoothing else {}
+    capi.lpt_swiglu_forward(handle_of(context), left, right, options(capi.lpt_swiglu_options, given, keep), result,
+                            factors)
+    return result if factors is None else (result, factors)
+
+
+def swiglu_backward(gate: Any, up: Any, output_gradient: Any, *, context: Optional[Context] = None
+                    ) -> Tuple[Tensor, Tensor]:
+    """The gradients of gate and up."""
+    gradient = read(output_gradient)
+    left, right = (capi.tensor_like(gradient, _own(gradient), 0) for _ in range(2))
+    capi.lpt_swiglu_backward(handle_of(context), read(gate), read(up), gradient, None, left, right)
+    return left, right
+
+
+def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, out: Any = None,
+            context: Optional[Context] = None) -> Tensor:
+    """exp(scale · x - max) / sum along the last axis."""
+    keep: list = []
+    source = read(x)
+    result = _result(out, source, _own(source))
+    capi.lpt_softmax_forward(handle_of(context), source,
+                             options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
+    return result
+
+
+def softmax_backward(output: Any, output_gradient: Any, *, scale: float = 1.0, causal: bool = False,
+                     context: Optional[Context] = None) -> Tensor:
+    """The gradient of softmax()."""
+    keep: list = []
+    gradient = read(output_gradient)
+    result = capi.tensor_like(gradient, _own(gradient), 0)
+    capi.lpt_softmax_backward(handle_of(context), read(output), gradient,
+                              options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
+    return result

@@ -1,0 +1,80 @@
+"""Options: keyword arguments become the structs of lpt.h."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import capi
+from ._context import constant, members_of
+from ._tensor import format_number, read
+
+
+class Random(NamedTuple):
+    """Where random bits come from; they belong to an element's place, not to the order of calls."""
+
+    seed: int = 0
+    stream: int = 0
+    step: int = 0
+    offset: int = 0
+    row_stride: int = 0
+
+
+# Members whose values have names, by how their constants begin.
+_NAMED = {
+    "rounding": "LPT_ROUNDING_", "overflow": "LPT_OVERFLOW_", "scale_rule": "LPT_SCALE_RULE_",
+    "first_moment_rounding": "LPT_ROUNDING_", "second_moment_rounding": "LPT_ROUNDING_",
+    "parameter_rounding": "LPT_ROUNDING_", "activation": "LPT_ACTIVATION_", "arithmetic": "LPT_ARITHMETIC_",
+    "storage": "LPT_WEIGHTS_STORAGE_", "rule": "LPT_SPARSE_RULE_", "direction": "LPT_SPARSE_DIRECTION_",
+    "solver": "LPT_SPARSE_SOLVER_", "reduction": "LPT_REDUCTION_", "algorithm": "LPT_REDUCE_ALGORITHM_",
+    "smoothing": "LPT_SMOOTHING_", "hadamard_signs": "LPT_SIGNS_", "hadamard_axis": "LPT_AXIS_",
+    "source": "LPT_SOURCE_", "output_scale": "LPT_OUTPUT_SCALE_", "method": "LPT_METHOD_",
+    "second_underflow": "LPT_UNDERFLOW_", "first_scaling": "LPT_SCALER_", "second_scaling": "LPT_SCALER_",
+    "kind": "LPT_SCALER_", "history_rule": "LPT_HISTORY_", "zero_rule": "LPT_ZERO_",
+    "private_scale": "LPT_PARTIAL_SCALE_",
+}
+_FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire"))
+_TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
+                      "smoothing", "hadamard_signs"))
+
+
+def random_of(given: Any) -> Any:
+    """An lpt_random of a Random, or of what its arguments are."""
+    if isinstance(given, dict):
+        given = Random(**given)
+    made = capi.lpt_random()
+    for name, value in zip(Random._fields, given):
+        setattr(made, name, value)
+    return made
+
+
+def _value(name: str, value: Any, keep: list) -> Any:
+    if isinstance(value, str):
+        return format_number(value) if name in _FORMATS else constant(_NAMED.get(name, "LPT_"), value)
+    if name == "random":
+        value = random_of(value)
+    elif name == "quantize":
+        value = options(capi.lpt_quantize_options, value, keep)
+    elif name in _TENSORS and not isinstance(value, int):
+        value = read(value)
+    elif isinstance(value, bool):
+        return int(value)
+    else:
+        value = getattr(value, "_handle", value)
+    keep.append(value)
+    return value
+
+
+def options(kind: Any, given: dict, keep: list) -> Any:
+    """A struct of keyword arguments, or None without any. What it borrows is put into keep."""
+    if not given:
+        return None
+    made = kind()
+    for name, value in given.items():
+        # Truths are members is_name.
+        member = name if name in members_of(kind) else "is_" + name
+        if member not in members_of(kind):
+            names = ", ".join(known for known in members_of(kind))
+            raise TypeError(f"there is no option {name}: expected some of {names}")
+        if value is not None:
+            setattr(made, member, _value(name, value, keep))
+    keep.append(made)
+    return made

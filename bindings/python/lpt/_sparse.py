@@ -1,0 +1,84 @@
+"""N:M masks and 2:4 matrices."""
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+from . import capi
+from ._context import Context, constant, handle_of, values_of
+from ._options import options
+from ._tensor import Tensor, format_name, read, written
+
+
+def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:
+    """Selects N of every M numbers: the mask, and what stays. Options: kept (2), of (4), rule ("magnitude", "mvue", …),
+    direction ("row", "column", "both"), solver, random, importance."""
+    keep: list = []
+    source = read(x)
+    mask = capi.tensor_like(source, capi.LPT_FORMAT_UINT8, 0)
+    masked = capi.tensor_like(source, capi.tensor_format(source), 0)
+    capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, masked,
+                                None)
+    return mask, masked
+
+
+def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> dict:
+    """What a selection would keep: energy, kept_energy, variance and counts; options as of sparse_select()."""
+    keep: list = []
+    values = capi.lpt_sparse_values()
+    source = read(x)
+    mask = capi.tensor_like(source, capi.LPT_FORMAT_UINT8, 0)
+    capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, None,
+                                values)
+    return values_of(values)
+
+
+def sparse_apply(x: Any, mask: Any, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """x where the mask is not 0, else 0."""
+    source = read(x)
+    result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
+    capi.lpt_sparse_mask_apply(handle_of(context), source, read(mask), result)
+    return result
+
+
+def sparse_check(mask: Any, kept: int = 2, of: int = 4, direction: str = "row", *,
+                 context: Optional[Context] = None) -> int:
+    """How many groups of a mask keep too many."""
+    return capi.lpt_sparse_mask_check(handle_of(context), read(mask), kept, of,
+                                      constant("LPT_SPARSE_DIRECTION_", direction))
+
+
+def sparse_compare(mask: Any, other: Any, *, context: Optional[Context] = None) -> int:
+    """In how many places two masks differ."""
+    return capi.lpt_sparse_mask_compare(handle_of(context), read(mask), read(other))
+
+
+def sparse_decay(weight: Any, mask: Any, rate: float, gradient: Any, *, context: Optional[Context] = None) -> None:
+    """Adds rate · weight to the gradient where the mask is 0."""
+    capi.lpt_sparse_mask_decay(handle_of(context), read(weight), read(mask), rate, written(gradient))
+
+
+def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = None) -> Tensor:
+    """The 2:4 matrix of dense codes: the same format with /2:4 behind its name."""
+    source = read(x)
+    compressed = capi.tensor_like(source, capi.lpt_format_from_name(source.format + "/2:4"), 0)
+    capi.lpt_sparse_compress(handle_of(context), source, None if mask is None else read(mask), compressed, None)
+    return compressed
+
+
+def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """The dense matrix, zeros where nothing is stored."""
+    dense = format_name(compressed.format)[: -len("/2:4")]
+    result = capi.tensor_like(compressed, capi.lpt_format_from_name(dense), 0) if out is None else written(out)
+    capi.lpt_sparse_decompress(handle_of(context), compressed, result)
+    return result
+
+
+def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context] = None, **given: Any
+               ) -> Tuple[Tensor, dict]:
+    """Fits a masked weight to what the whole one gives for some inputs; the weight, and the errors before and after."""
+    keep: list = []
+    source, values = read(weight), capi.lpt_sparse_fit_values()
+    result = capi.tensor_like(source, capi.LPT_FORMAT_F32, 0)
+    capi.lpt_sparse_fit(handle_of(context), source, read(mask), read(inputs),
+                        options(capi.lpt_sparse_fit_options, given, keep), result, None, values)
+    return result, values_of(values)

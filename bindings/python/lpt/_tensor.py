@@ -1,0 +1,278 @@
+"""Tensors: numbers in memory, with what their bytes mean."""
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, Iterable, Optional, Sequence, Tuple, Union
+
+from . import capi
+from ._context import default_context
+
+Format = Union[str, int]
+Shape = Union[int, Sequence[int]]
+
+_PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
+# ml_dtypes' names, where they are not the formats' own.
+_NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
+                "float8_e4m3fnuz": "e4m3fnuz", "float8_e5m2fnuz": "e5m2fnuz", "float8_e4m3b11fnuz": "e4m3b11fnuz",
+                "float8_e3m4": "e3m4", "float8_e8m0fnu": "e8m0fnu"}
+_format_numbers: Dict[str, int] = {}
+_format_names: Dict[int, str] = {}
+
+
+def format_number(format: Format) -> int:
+    """The lpt_format of a name, such as "nvfp4", "e4m3fn_row" or "int8/1x64/f32"; a number is one already."""
+    if not isinstance(format, str):
+        return int(format)
+    number = _format_numbers.get(format)
+    if number is None:
+        number = _format_numbers[format] = capi.lpt_format_from_name(format)
+    return number
+
+
+def format_name(format: Format) -> str:
+    """The name of a format."""
+    number = format_number(format)
+    if number not in _format_names:
+        _format_names[number] = capi.lpt_format_name(number)
+    return _format_names[number]
+
+
+def format_text(format: Format) -> str:
+    """What the bytes of a format mean, in lines for people."""
+    return capi.lpt_format_text(format_number(format))
+
+
+class Tensor(capi.lpt_tensor):
+    """Numbers in memory: a format, a shape, and parts (payload and scales).
+
+    Tensor(data) wraps what has the buffer protocol or __dlpack__ (NumPy arrays, array.array, memoryviews, torch and JAX
+    tensors), without a copy, and keeps it alive. Tensor(data, "e4m3fn") says what codes mean: of uint8 or uint16 data of
+    any plain format with as many bits; packed formats take bytes. Plain tensors lend their memory by the buffer protocol
+    (elements without a letter as uint8 or uint16 codes) and by DLPack; tensors with scales do so part by part.
+    """
+
+    __slots__ = ()
+    _is_read_only = False  # on an object where it is not so
+
+    def __new__(cls, data: Any, format: Optional[Format] = None, *, writable: bool = False) -> "Tensor":
+        tensor = _wrap(data, 1 if writable else 0)
+        return tensor if format is None else _reinterpret(tensor, format_number(format))
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+        return format_name(capi.tensor_format(self))
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Extents, in elements."""
+        return capi.tensor_facts(self)[1]
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        """Strides, in elements."""
+        return capi.tensor_facts(self)[2]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        result = 1
+        for extent in self.shape:
+            result *= extent
+        return result
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of elements and scales, without gaps."""
+        return capi.lpt_tensor_size(default_context()._handle, self)
+
+    @property
+    def address(self) -> int:
+        """Where the first element lies."""
+        return capi.tensor_facts(self)[3]
+
+    def part(self, name: str) -> "Tensor":
+        """A part: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices"; the memory is shared."""
+        if name not in _PARTS:
+            raise ValueError(f'part is "{name}": expected one of {", ".join(_PARTS)}')
+        return _marked(self, capi.lpt_tensor_part(default_context()._handle, self, _PARTS.index(name)))
+
+    def parts(self) -> Dict[str, "Tensor"]:
+        """All parts that the format has, by name."""
+        description = capi.lpt_format_description()
+        capi.lpt_format_describe(capi.tensor_format(self), description)
+        wanted = (True, description.block_scale, description.tensor_scale, description.zero_point, description.sparse_of)
+        return {name: self.part(name) for name, is_there in zip(_PARTS, wanted) if is_there}
+
+    def view(self, begins: Sequence[int], extents: Sequence[int]) -> "Tensor":
+        """Part of the tensor, on block edges; the memory is shared."""
+        shape = self.shape
+        if len(begins) != len(shape) or len(extents) != len(shape):
+            raise ValueError(f"begins and extents have {len(begins)} and {len(extents)} numbers: expected {len(shape)}")
+        return _marked(self, capi.lpt_tensor_view(default_context()._handle, self, begins, extents))
+
+    def __getitem__(self, key: Any) -> "Tensor":
+        """tensor[begin:end, …]: a view. Slices step by 1."""
+        keys = key if isinstance(key, tuple) else (key,)
+        shape = self.shape
+        if len(keys) > len(shape) or not all(isinstance(item, slice) for item in keys):
+            raise TypeError(f"a tensor of {len(shape)} axes takes as many slices at most, without steps")
+        ranges = [item.indices(extent) for item, extent in zip(keys, shape)]
+        if any(step != 1 for _, _, step in ranges):
+            raise ValueError("slices step by 1")
+        ranges += [(0, extent, 1) for extent in shape[len(keys):]]
+        return self.view([begin for begin, _, _ in ranges], [max(0, end - begin) for begin, end, _ in ranges])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def dequantize(self, format: Format = "f32", *, out: Any = None) -> "Tensor":
+        """The numbers that the codes stand for."""
+        from ._ops import dequantize
+        return dequantize(self, format, out=out)
+
+    def tolist(self) -> Any:
+        """Nested lists of the numbers."""
+        return memoryview(self if self.format in ("f32", "f64") else self.dequantize()).tolist()
+
+    def numpy(self) -> Any:
+        """The elements as a NumPy array that shares memory; of ml_dtypes' type where NumPy has none."""
+        import numpy
+        array = numpy.asarray(memoryview(self))
+        name = next((key for key, value in _NUMPY_NAMES.items() if value == self.format), None)
+        if name is None:
+            return array
+        import ml_dtypes
+        return array.view(getattr(ml_dtypes, name))
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return (1, 0)
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
+                   dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
+        if stream is not None:
+            raise BufferError(f"stream is {stream!r}: expected None, the CPU has none")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"dl_device is {dl_device!r}: expected (1, 0), the CPU")
+        is_versioned = 1 if max_version is not None and max_version[0] >= 1 else 0
+        if self._is_read_only and not is_versioned:
+            raise BufferError("the tensor is read-only, which DLPack tells from version 1.0 on")
+        return capi.tensor_capsule(copy_of(self) if copy else self, is_versioned, int(self._is_read_only))
+
+    def __reduce__(self) -> Any:
+        if _is_packed(self):
+            return _load_packed, (bytes(state_of(capi.lpt_weights_state_size, capi.lpt_weights_state_save, self)),)
+        parts = {name: memoryview(part).tobytes() for name, part in self.parts().items()}
+        return _load, (self.format, self.shape, parts)
+
+    def __repr__(self) -> str:
+        return f"<lpt.Tensor {'×'.join(map(str, self.shape)) or 'scalar'} {self.format}>"
+
+
+capi.set_tensor_class(Tensor)
+
+
+def _marked(source: Tensor, tensor: Tensor) -> Tensor:
+    if source._is_read_only:
+        tensor._is_read_only = True
+    return tensor
+
+
+def _wrap(data: Any, is_written: int) -> Tensor:
+    try:
+        return capi.tensor_from_object(data, is_written)
+    except AttributeError:
+        raise TypeError(f"{type(data).__name__} is no tensor: expected the buffer protocol or __dlpack__") from None
+    except (ValueError, TypeError, BufferError):
+        # NumPy does not lend arrays of ml_dtypes' types: their codes, and what these mean.
+        name = _NUMPY_NAMES.get(getattr(getattr(data, "dtype", None), "name", ""))
+        if name is None or "numpy" not in sys.modules:
+            raise
+        codes = data.view("uint16" if data.dtype.itemsize == 2 else "uint8")
+        return _reinterpret_array(codes, format_number(name), is_written)
+
+
+def _reinterpret_array(codes: Any, format: int, is_written: int) -> Tensor:
+    # int16 and uint8 are plain formats; unsigned 16-bit codes are not.
+    wrapped = capi.tensor_from_object(codes.view("int16") if codes.dtype.itemsize == 2 else codes, is_written)
+    return _reinterpret(wrapped, format)
+
+
+def _reinterpret(tensor: Tensor, format: int) -> Tensor:
+    return _marked(tensor, capi.tensor_reinterpret(tensor, format))
+
+
+def read(data: Any) -> Tensor:
+    """What an operation reads."""
+    return data if type(data) is Tensor else _wrap(data, 0)
+
+
+def written(data: Any) -> Tensor:
+    """What an operation writes."""
+    if type(data) is not Tensor:
+        return _wrap(data, 1)
+    if data._is_read_only:
+        raise BufferError("the output is read-only: expected memory to write")
+    return data
+
+
+def empty(shape: Shape, format: Format = "f32") -> Tensor:
+    """Zeros, with scales of 1, in memory of the library."""
+    return capi.tensor_empty((shape,) if isinstance(shape, int) else shape, format_number(format))
+
+
+def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
+    """A matrix of its parts, by their names as keywords; the inverse of Tensor.parts()."""
+    unknown = set(parts) - set(_PARTS)
+    if unknown:
+        raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
+    handles = [read(parts[name]) if parts.get(name) is not None else None for name in _PARTS]
+    return capi.lpt_tensor_combine(default_context()._handle, format_number(format), rows, columns, handles)
+
+
+def copy_of(tensor: Tensor) -> Tensor:
+    """A dense copy in memory of the library."""
+    return _load(tensor.format, tensor.shape, {name: memoryview(part).tobytes() for name, part in tensor.parts().items()})
+
+
+def from_dlpack(producer: Any) -> Tensor:
+    """A tensor of what an object with __dlpack__, or a capsule, holds; without a copy."""
+    return capi.tensor_from_producer(producer)
+
+
+def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:
+    tensor = empty(tuple(shape), format)
+    for name, data in parts.items():
+        target = memoryview(tensor.part(name))
+        if target.nbytes:
+            # Parts of a new tensor are dense.
+            target.cast("B", (target.nbytes,))[:] = data
+    return tensor
+
+
+def _is_packed(tensor: Tensor) -> bool:
+    try:
+        capi.lpt_tensor_part(default_context()._handle, tensor, 0)
+    except NotImplementedError:
+        return True
+    return False
+
+
+def _load_packed(state: bytes) -> Tensor:
+    return capi.lpt_weights_state_load(default_context()._handle, state)
+
+
+def state_of(size: Any, save: Any, *handles: Any) -> bytearray:
+    """The saved state of a handle, by its pair of functions."""
+    context = default_context()._handle
+    state = bytearray(size(context, *handles))
+    save(context, *handles, state)
+    return state

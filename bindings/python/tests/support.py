@@ -1,0 +1,36 @@
+"""What tests share: casts by the definition, without the library, and rounding to codes by search."""
+import array
+import importlib.util
+import unittest
+
+
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
+HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
+needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not there")
+needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not there")
+
+
+def floats(numbers, shape=None):
+    """Numbers as a writable float32 buffer of any shape, by the standard library alone."""
+    data = array.array("f", numbers)
+    return memoryview(data).cast("B").cast("f", shape or [len(data)])
+
+
+def address(buffer):
+    """Where a buffer's memory begins."""
+    import ctypes
+    return ctypes.addressof(ctypes.c_char.from_buffer(memoryview(buffer).cast("B")))
+
+
+class Draws:
+    """A small generator of numbers of its own, so that tests need no seedable library: x' = 1664525·x + 1013904223."""
+
+    def __init__(self, seed=1):
+        self.state = seed
+
+    def __call__(self):
+        self.state = (1664525 * self.state + 1013904223) % 2 ** 32
+        return self.state / 2 ** 31 - 1.0
+
+    def list(self, count):
+        return [self() for _ in range(count)]
