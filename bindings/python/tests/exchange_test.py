@@ -1,0 +1,168 @@
+"""DLPack from and to Python, pickles, and what tensors are."""
+import copy
+import ctypes
+import gc
+import pickle
+import unittest
+
+import lpt
+from lpt import capi
+from support import address, floats, needs_numpy
+
+get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+is_valid = ctypes.pythonapi.PyCapsule_IsValid
+is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+class Array(ctypes.Structure):
+    """DLTensor of dlpack.h."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned of dlpack.h."""
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("owner", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("array", Array)]
+
+
+class OldProducer:
+    """Knows DLPack from before 1.0: no keyword arguments."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self):
+        return self.tensor.__dlpack__()
+
+
+class Dlpack(unittest.TestCase):
+    def test_capsules_describe_the_tensor(self):
+        tensor = lpt.empty((2, 3), "e4m3fn")
+        capsule = tensor.__dlpack__(max_version=(1, 1))
+        found = Versioned.from_address(get_pointer(capsule, b"dltensor_versioned"))
+        self.assertEqual((1, 0, 10, 8, 1, 2), (found.major, found.flags, found.array.code, found.array.bits,
+                                               found.array.lanes, found.array.ndim))
+        self.assertEqual(([2, 3], [3, 1]), (found.array.shape[:2], found.array.strides[:2]))
+        self.assertEqual(tensor.address, found.array.data)
+        self.assertTrue(is_valid(tensor.__dlpack__(), b"dltensor"))
+        self.assertEqual((1, 0), tensor.__dlpack_device__())
+
+    def test_tensors_pass_through_both_versions_in_place(self):
+        tensor = lpt.quantize(floats([1.0, 2.0]), "bf16")
+        for producer in (tensor, OldProducer(tensor), tensor.__dlpack__(), tensor.__dlpack__(max_version=(1, 0))):
+            again = lpt.from_dlpack(producer)
+            self.assertEqual((tensor.address, "bf16", [1.0, 2.0]), (again.address, again.format, again.tolist()))
+
+    def test_a_capsule_is_taken_once(self):
+        capsule = lpt.empty(3).__dlpack__()
+        lpt.from_dlpack(capsule)
+        self.assertTrue(is_valid(capsule, b"used_dltensor"))
+        with self.assertRaises(ValueError):
+            lpt.from_dlpack(capsule)
+
+    def test_memory_lives_as_long_as_anyone_needs_it(self):
+        data = bytearray(8)
+        capsule = lpt.Tensor(data).__dlpack__()
+        again = lpt.from_dlpack(capsule)
+        del capsule
+        gc.collect()
+        with self.assertRaises(BufferError):
+            data.extend(b"more")
+        del again
+        data.extend(b"more")
+        lpt.Tensor(data).__dlpack__()  # a capsule that nobody takes
+        data.extend(b"more")
+
+    def test_read_only_memory_is_told(self):
+        tensor = lpt.Tensor(bytes(4))
+        found = Versioned.from_address(get_pointer(capsule := tensor.__dlpack__(max_version=(1, 0)),
+                                                   b"dltensor_versioned"))
+        self.assertEqual(1, found.flags)
+        self.assertTrue(memoryview(lpt.from_dlpack(capsule)).readonly)
+        with self.assertRaises(BufferError):
+            tensor.__dlpack__()
+
+    def test_devices_streams_and_copies(self):
+        tensor = lpt.empty(2)
+        self.assertRaises(BufferError, tensor.__dlpack__, stream=1)
+        self.assertRaises(BufferError, tensor.__dlpack__, dl_device=(2, 0))
+        copied = lpt.from_dlpack(tensor.__dlpack__(copy=True))
+        self.assertNotEqual(tensor.address, copied.address)
+
+    def test_scales_travel_as_siblings(self):
+        tensor = lpt.quantize(floats(range(64), [2, 32]), "mxfp8_e4m3")
+        with self.assertRaises(lpt.Unsupported):
+            tensor.__dlpack__()
+        parts = {name: lpt.from_dlpack(part) for name, part in tensor.parts().items()}
+        again = lpt.combine("mxfp8_e4m3", 2, 32, **parts)
+        self.assertEqual(tensor.tolist(), again.tolist())
+        self.assertEqual(tensor.part("block_scales").address, again.part("block_scales").address)
+
+    @needs_numpy
+    def test_numpy_takes_tensors_in_place(self):
+        import numpy
+        tensor = lpt.Tensor(floats(range(6), [2, 3]))
+        self.assertEqual(tensor.address, numpy.from_dlpack(tensor).ctypes.data)
+
+
+class Pickles(unittest.TestCase):
+    def test_give_the_same_parts(self):
+        source = floats([value / 7 for value in range(256)], [4, 64])
+        for format in ("f32", "bf16", "e4m3fn", "e4m3fn_row", "nvfp4", "mxfp6_e3m2", "uint4_1x32", "nf4_1x64",
+                       "ternary_tensor"):
+            tensor = lpt.quantize(source, format)
+            for again in (pickle.loads(pickle.dumps(tensor)), copy.deepcopy(tensor)):
+                self.assertEqual((tensor.format, tensor.shape), (again.format, again.shape))
+                for name, part in tensor.parts().items():
+                    self.assertEqual(memoryview(part).tobytes(), memoryview(again.part(name)).tobytes(), format)
+
+    def test_of_views_hold_the_view_alone(self):
+        tensor = lpt.Tensor(floats(range(12), [3, 4]))[1:, :2]
+        self.assertEqual([[4.0, 5.0], [8.0, 9.0]], pickle.loads(pickle.dumps(tensor)).tolist())
+
+    def test_of_packed_and_sparse_weights(self):
+        weights = lpt.quantize(floats(range(64 * 32), [64, 32]), "int8_row")
+        x = floats([1.0] * 32, [1, 32])
+        packed = lpt.weights_pack(weights)
+        again = pickle.loads(pickle.dumps(packed))
+        self.assertEqual(lpt.gemm(x, packed, b_transposed=True).tolist(), lpt.gemm(x, again, b_transposed=True).tolist())
+        mask, kept = lpt.sparse_select(floats(range(64), [4, 16]))
+        sparse = lpt.sparse_compress(lpt.quantize(kept, "e4m3fn"), mask)
+        self.assertEqual(lpt.sparse_decompress(sparse).tolist(),
+                         lpt.sparse_decompress(pickle.loads(pickle.dumps(sparse))).tolist())
+
+    def test_of_scalers_keep_their_history(self):
+        scaler = lpt.Scaler(kind="delayed", history_length=4)
+        lpt.quantize(floats([3.0, -8.0], [1, 2]), "e4m3fn_tensor", scaler=scaler)
+        lpt.update([scaler])
+        self.assertEqual(8.0, pickle.loads(pickle.dumps(scaler)).values["amax"])
+
+    def test_of_contexts_are_refused(self):
+        self.assertRaises(TypeError, pickle.dumps, lpt.default_context())
+
+
+class Handles(unittest.TestCase):
+    def test_of_the_low_level_are_empty_once_destroyed(self):
+        tensor = lpt.empty(2)
+        capi.lpt_tensor_destroy(tensor)
+        capi.lpt_tensor_destroy(None)
+        for call in (lambda: tensor.shape, lambda: memoryview(tensor), lambda: lpt.dequantize(tensor)):
+            self.assertRaises((ValueError, BufferError), call)
+
+    def test_views_share_memory(self):
+        tensor = lpt.Tensor(floats(range(12), [3, 4]))
+        view = tensor[1:, 2:]
+        self.assertEqual((tensor.address + 24, (2, 2), (4, 1)), (view.address, view.shape, view.strides))
+        memoryview(view)[0, 0] = 50.0
+        self.assertEqual(50.0, tensor.tolist()[1][2])
+        self.assertEqual(address(memoryview(tensor)), tensor.address)
+        for key, kind in ((0, TypeError), ((slice(None),) * 3, TypeError), (slice(0, 2, 2), ValueError)):
+            self.assertRaises(kind, tensor.__getitem__, key)
+
+
+if __name__ == "__main__":
+    unittest.main()

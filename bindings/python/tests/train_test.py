@@ -1,0 +1,121 @@
+"""A small model that learns, equal to the same in C; optimizers and layers by their definitions; state that is saved."""
+import array
+import math
+import os
+import pickle
+import subprocess
+import unittest
+
+import lpt
+from support import Draws, floats
+
+ROWS, INPUTS, HIDDEN, OUTPUTS, STEPS = 8, 16, 32, 4, 50
+
+
+class Model:
+    """Two FP8 layers with a SwiGLU between them: train_twin.c is the same."""
+
+    def __init__(self):
+        draws = Draws()
+        self.x = floats([draws() for _ in range(ROWS * INPUTS)], [ROWS, INPUTS])
+        self.target = array.array("f", [draws() for _ in range(ROWS * OUTPUTS)])
+        self.weights = [floats([draws() * 0.25 for _ in range(HIDDEN * INPUTS)], [HIDDEN, INPUTS]),
+                        floats([draws() * 0.25 for _ in range(OUTPUTS * HIDDEN // 2)], [OUTPUTS, HIDDEN // 2])]
+        recipe = lpt.Recipe("fp8_current")
+        self.layers = [lpt.Linear(INPUTS, HIDDEN, recipe), lpt.Linear(HIDDEN // 2, OUTPUTS, recipe)]
+        self.optimizer = lpt.Optimizer("adamw")
+        for weight in self.weights:
+            self.optimizer.add(weight.nbytes // 4, first_moment="e4m3fn_tensor", second_moment="e4m3fn_tensor",
+                               weight_decay=0.1)
+
+    def step(self):
+        for layer, weight in zip(self.layers, self.weights):
+            layer.prepare(weight)
+        h, saved1 = self.layers[0].forward(self.x)
+        gate, up = h[:, :HIDDEN // 2], h[:, HIDDEN // 2:]
+        a = lpt.swiglu(gate, up)
+        y, saved2 = self.layers[1].forward(a)
+        errors = [float(v) - float(t) for v, t in zip(memoryview(y).cast("B").cast("f"), self.target)]
+        loss = 0.0
+        for error in errors:
+            loss += error * error
+        dy = floats([error * 0.0625 for error in errors], [ROWS, OUTPUTS])
+        da, dw2, _ = self.layers[1].backward(saved2, dy)
+        dh = lpt.empty((ROWS, HIDDEN))
+        lpt.capi.lpt_swiglu_backward(lpt.default_context()._handle, gate, up, da, None, dh[:, :HIDDEN // 2],
+                                     dh[:, HIDDEN // 2:])
+        _, dw1, _ = self.layers[0].backward(saved1, dh, input_gradient=None)
+        lpt.update(self.layers)
+        self.optimizer.step(self.weights, [dw1, dw2], learning_rate=0.01)
+        return loss / 32.0
+
+
+class Training(unittest.TestCase):
+    def test_fifty_steps_are_those_of_c(self):
+        twin = os.path.join(os.environ["LPT_BUILD_DIR"], "bindings", "python", "python_train_twin")
+        expected = [float(line) for line in subprocess.run([twin], check=True, capture_output=True, text=True,
+                                                           timeout=60).stdout.split()]
+        model = Model()
+        found = [model.step() for _ in range(STEPS)]
+        self.assertEqual(STEPS, len(expected))
+        self.assertEqual(expected, found)
+        self.assertLess(found[-1], 0.5 * found[0])
+
+    def test_goes_on_after_pickling(self):
+        first = Model()
+        for _ in range(5):
+            first.step()
+        second = Model()
+        second.layers, second.optimizer = pickle.loads(pickle.dumps((first.layers, first.optimizer)))
+        second.weights = [floats(memoryview(weight).cast("B").cast("f").tolist(), list(weight.shape))
+                          for weight in first.weights]
+        self.assertEqual([first.step() for _ in range(5)], [second.step() for _ in range(5)])
+
+    def test_adamw_is_its_definition(self):
+        weights, gradients = [0.5, -0.25, 1.0], [0.1, -0.2, 0.0]
+        parameter = floats(weights)
+        optimizer = lpt.Optimizer("adamw", beta1=0.9, beta2=0.95, epsilon=1e-8)
+        optimizer.add(3, weight_decay=0.1)
+        optimizer.step([parameter], [floats(gradients)], learning_rate=0.01)
+        for found, weight, gradient in zip(parameter.tolist(), weights, gradients):
+            # After one step both corrected moments are the gradient's.
+            update = gradient / (math.sqrt(gradient * gradient) + 1e-8)
+            expected = weight - 0.01 * 0.1 * weight - 0.01 * update
+            self.assertLess(abs(found - expected), 4 * 2 ** -24)
+
+    def test_steps_of_every_method_change_parameters(self):
+        for method in ("adamw", "adam", "sgd", "lion"):
+            parameter = floats([1.0] * 4)
+            optimizer = lpt.Optimizer(method)
+            self.assertEqual(0, optimizer.add(4))
+            optimizer.step([parameter], [floats([1.0] * 4)], learning_rate=0.125)
+            self.assertTrue(all(abs(value - 0.875) < 1e-6 for value in parameter.tolist()), method)
+
+    def test_lengths_are_compared(self):
+        optimizer = lpt.Optimizer()
+        optimizer.add(4)
+        with self.assertRaisesRegex(ValueError, "1 indices, 2 parameters"):
+            optimizer.step([floats([1.0] * 4)] * 2, [floats([1.0] * 4)])
+
+    def test_recipes_by_name_and_change(self):
+        self.assertIn("nvfp4_pretrain", lpt.recipe_names())
+        recipe = lpt.Recipe("fp8_current").set_cast("wgrad_input", "mxfp8_e4m3")
+        again = pickle.loads(pickle.dumps(recipe))
+        self.assertEqual(("mxfp8_e4m3", "e4m3fn_tensor"),
+                         (again.cast_format("wgrad_input"), again.cast_format("forward_input")))
+        with self.assertRaises(lpt.InvalidArgument):
+            lpt.Recipe("fp9")
+
+    def test_a_linear_layer_of_f32_is_its_product(self):
+        layer = lpt.Linear(3, 2)
+        weight, x = floats([1, 2, 3, 4, 5, 6], [2, 3]), floats([1, 0, -1, 2, 2, 2], [2, 3])
+        layer.prepare(weight)
+        y, saved = layer.forward(x, bias=floats([10, 20]))
+        self.assertEqual([[8.0, 18.0], [22.0, 50.0]], y.tolist())
+        dx, dw, db = layer.backward(saved, floats([1, 0, 0, 1], [2, 2]), bias_gradient=True)
+        self.assertEqual(([[1, 2, 3], [4, 5, 6]], [[1, 0, -1], [2, 2, 2]], [1, 1]), (dx.tolist(), dw.tolist(), db.tolist()))
+        self.assertEqual(y.tolist(), layer.forward(x, bias=floats([10, 20]), inference=True).tolist())
+
+
+if __name__ == "__main__":
+    unittest.main()
