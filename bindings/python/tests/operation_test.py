@@ -1,0 +1,180 @@
+"""Products, layers and sparsity against their definitions, in double by the standard library."""
+import math
+import unittest
+
+import lpt
+from lpt import capi
+from support import Draws, floats
+
+
+def product(a, b):
+    return [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+
+def matrix(draws, rows, columns):
+    return floats([draws() for _ in range(rows * columns)], [rows, columns])
+
+
+class Case(unittest.TestCase):
+    def near(self, expected, found, bound=1e-5):
+        if isinstance(expected, (list, tuple)):
+            self.assertEqual(len(expected), len(found))
+            for one, other in zip(expected, found):
+                self.near(one, other, bound)
+        else:
+            self.assertLessEqual(abs(expected - found), bound * max(1.0, abs(expected)))
+
+
+class Products(Case):
+    def setUp(self):
+        draws = Draws(3)
+        self.a, self.b = matrix(draws, 3, 32), matrix(draws, 32, 5)
+        self.bt = floats([self.b.tolist()[k][j] for j in range(5) for k in range(32)], [5, 32])
+
+    def test_are_those_of_the_numbers(self):
+        expected = product(self.a.tolist(), self.b.tolist())
+        self.near(expected, lpt.gemm(self.a, self.b).tolist())
+        self.near(expected, lpt.gemm(self.a, self.bt, b_transposed=True).tolist())
+        quantized = lpt.quantize(self.a, "mxfp8_e4m3"), lpt.quantize(self.bt, "nvfp4")
+        expected = product(quantized[0].tolist(), list(zip(*quantized[1].tolist())))
+        self.near(expected, lpt.gemm(*quantized, b_transposed=True).tolist(), 1e-4)
+
+    def test_take_bias_activation_and_residual(self):
+        bias, residual = floats(range(5)), floats([0.5] * 15, [3, 5])
+        plain = product(self.a.tolist(), self.b.tolist())
+        silu = [[(x := 2 * v + shift) / (1 + math.exp(-x)) + 0.5 for v, shift in zip(row, range(5))] for row in plain]
+        self.near(silu, lpt.gemm(self.a, self.b, alpha=2.0, bias=bias, activation="silu", residual=residual).tolist())
+
+    def test_write_few_bits(self):
+        result = lpt.gemm(self.a, self.b, format="e4m3fn_row", quantize={"rounding": "toward_zero"})
+        self.assertEqual(lpt.quantize(lpt.gemm(self.a, self.b), "e4m3fn_row", rounding="toward_zero").tolist(),
+                         result.tolist())
+
+    def test_of_groups_and_plans_and_packed_weights(self):
+        experts = floats([v for line in self.b.tolist() for v in line] * 2, [2, 32, 5])
+        whole = lpt.gemm(self.a, self.b).tolist()
+        self.near(whole, lpt.gemm_grouped(self.a, experts, [1, 3]).tolist())
+        out = lpt.empty((3, 5))
+        plan = lpt.GemmPlan(self.a, self.b, out)
+        self.assertEqual((3, 5, 32), tuple(plan.values[name] for name in "mnk"))
+        self.assertEqual(whole, plan(self.a, self.b, out).tolist())
+        weights = lpt.quantize(self.bt, "int8_row")
+        packed = lpt.weights_pack(weights, storage="loose")
+        self.assertEqual(lpt.gemm(self.a, weights, b_transposed=True).tolist(),
+                         lpt.gemm(self.a, packed, b_transposed=True).tolist())
+        self.assertEqual(weights.tolist(), lpt.weights_unpack(packed).tolist())
+
+    def test_refuse_shapes_that_do_not_fit(self):
+        with self.assertRaisesRegex(lpt.InvalidArgument, "32"):
+            lpt.gemm(self.a, floats(range(10), [2, 5]))
+        with self.assertRaises(ValueError):
+            lpt.gemm(floats([1.0]), self.b)
+
+
+class Layers(Case):
+    def test_rmsnorm(self):
+        x, gain = [3.0, -4.0], [2.0, 0.5]
+        r = 1 / math.sqrt((9 + 16) / 2 + 1e-5)
+        y, inverse = lpt.rmsnorm(floats(x, [1, 2]), floats(gain))
+        self.near([[x[0] * r * gain[0], x[1] * r * gain[1]]], y.tolist())
+        self.near([r], inverse.tolist())
+        dx, dw = lpt.rmsnorm_backward(floats(x, [1, 2]), floats(gain), inverse, floats([1.0, 0.0], [1, 2]))
+        dot = gain[0] * x[0]
+        self.near([[r * gain[0] - r ** 3 * x[0] * dot / 2, -r ** 3 * x[1] * dot / 2]], dx.tolist(), 1e-4)
+        self.near([x[0] * r, 0.0], dw.tolist())
+        total = floats([1.0, 1.0])
+        lpt.rmsnorm_backward(floats(x, [1, 2]), floats(gain), inverse, floats([1.0, 0.0], [1, 2]), weight_gradient=total)
+        self.near([1 + x[0] * r, 1.0], total.tolist())
+
+    def test_swiglu(self):
+        gate, up = 0.7, -1.5
+        sigmoid = 1 / (1 + math.exp(-gate))
+        one = lambda value: floats([value], [1, 1])  # noqa: E731
+        self.near([[gate * sigmoid * up]], lpt.swiglu(one(gate), one(up)).tolist())
+        dgate, dup = lpt.swiglu_backward(one(gate), one(up), one(1.0))
+        self.near([[up * sigmoid * (1 + gate * (1 - sigmoid))]], dgate.tolist())
+        self.near([[gate * sigmoid]], dup.tolist())
+        result, factors = lpt.swiglu(one(gate), one(up), smoothing=True)
+        self.assertEqual(("e8m0fnu", [2.0]), (factors.format, factors.tolist()))
+
+    def test_softmax(self):
+        y = lpt.softmax(floats([0.0, math.log(3.0)], [1, 2]))
+        self.near([[0.25, 0.75]], y.tolist())
+        self.near([[0.25 * (1 - 0.25), -0.25 * 0.75]], lpt.softmax_backward(y, floats([1.0, 0.0], [1, 2])).tolist())
+        self.near([[1.0, 0.0], [0.5, 0.5]], lpt.softmax(floats([0.0] * 4, [2, 2]), causal=True).tolist())
+
+    def test_hadamard_is_undone(self):
+        x = floats(Draws(5).list(32), [1, 32])
+        signs = lpt.random_signs(16, lpt.Random(seed=1))
+        self.assertTrue(set(signs.tolist()) <= {1.0, -1.0})
+        turned = lpt.hadamard(x, 16, signs=signs)
+        self.near(x.tolist(), lpt.hadamard(turned, 16, signs=signs, inverse=True).tolist())
+
+    def test_casts_back_and_between_relatives_and_dialects(self):
+        x = floats(Draws(6).list(64), [2, 32])
+        self.assertEqual(lpt.quantize(x, "nvfp4").tolist(), lpt.fake_quantize(x, "nvfp4").tolist())
+        codes = lpt.quantize(x, "e4m3fn_tensor")
+        self.near(codes.tolist(), lpt.convert(codes, "e4m3fnuz_tensor").tolist(), 0.07)
+        packed = lpt.quantize(x, "mxfp4")
+        data = lpt.dialect_export(packed, "ggml")
+        self.assertEqual(2 * 17, len(data))
+        self.assertEqual(packed.tolist(), lpt.dialect_import(data, "ggml", (2, 32), "mxfp4").tolist())
+
+
+class Sparsity(Case):
+    def test_keeps_the_two_largest_of_four(self):
+        x = floats([1.0, -3.0, 2.0, 0.5, 0.0, 1.0, 4.0, -5.0], [1, 8])
+        mask, kept = lpt.sparse_select(x)
+        self.assertEqual([[0, 1, 1, 0, 0, 0, 1, 1]], memoryview(mask).tolist())
+        self.assertEqual([[0.0, -3.0, 2.0, 0.0, 0.0, 0.0, 4.0, -5.0]], kept.tolist())
+        self.assertEqual(kept.tolist(), lpt.sparse_apply(x, mask).tolist())
+        self.assertEqual((0, 0), (lpt.sparse_check(mask), lpt.sparse_compare(mask, mask)))
+        self.assertEqual(9 + 4 + 16 + 25, lpt.sparse_values(x)["kept_energy"])
+        gradient = floats([0.0] * 8, [1, 8])
+        lpt.sparse_decay(x, mask, 0.5, gradient)
+        self.assertEqual([[0.5, 0.0, 0.0, 0.25, 0.0, 0.5, 0.0, 0.0]], gradient.tolist())
+        fitted, errors = lpt.sparse_fit(x, mask, floats(Draws(7).list(128), [16, 8]))
+        self.assertLessEqual(errors["fitted_error"], errors["masked_error"])
+        self.assertEqual(0.0, fitted.tolist()[0][0])
+
+    def test_layers_tell_their_masks(self):
+        layer = lpt.Linear(4, 1, "sparse24")
+        layer.prepare(floats([1.0, -3.0, 2.0, 0.5], [1, 4]))
+        self.assertEqual([[0, 1, 1, 0]], memoryview(layer.mask()).tolist())
+
+
+class Contexts(Case):
+    def test_explain_profile_log_and_stop(self):
+        context = lpt.Context(1, "reference")
+        a = floats([1.0] * 64, [8, 8])
+        lines = []
+        context.set_log(lambda level, text: lines.append(text), "dispatch")
+        context.start_profile()
+        lpt.gemm(a, a, context=context)
+        self.assertIn("ref", context.explanation)
+        self.assertEqual(["gemm"], [entry["operation"] for entry in context.stop_profile()])
+        self.assertTrue(lines)
+        context.set_progress(lambda done, whole: True)
+        self.assertRaises(lpt.Cancelled, lpt.gemm, a, a, context=context)
+
+        def fail(done, whole):
+            raise KeyError("mine")
+        context.set_progress(fail)
+        self.assertRaises(KeyError, lpt.gemm, a, a, context=context)
+        context.set_progress(None)
+        lpt.gemm(a, a, context=context)
+        self.assertRaisesRegex(ValueError, "x86_avx9", lpt.Context, isa="x86_avx9")
+        self.assertRaisesRegex(lpt.InvalidArgument, "-3", lpt.Context, thread_count=-3)
+
+    def test_are_one_for_each_thread(self):
+        import threading
+        found = []
+        thread = threading.Thread(target=lambda: found.append(lpt.default_context()))
+        thread.start()
+        thread.join()
+        self.assertIsNot(found[0], lpt.default_context())
+        self.assertIs(lpt.default_context(), lpt.default_context())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""What the package is to a process: its import, forks, threads, memory over many calls, and completeness."""
+import gc
+import multiprocessing
+import os
+import re
+import resource
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import lpt
+from lpt import capi
+from support import floats
+
+
+def cast_sum(seed):
+    """Runs in a child: a cast and a product, with threads."""
+    x = floats([float((seed + i) % 7) for i in range(64 * 64)], [64, 64])
+    return sum(map(sum, lpt.gemm(lpt.quantize(x, "mxfp8_e4m3"), x).tolist()))
+
+
+def resident_kib():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() // 1024
+
+
+def python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **environment}).stdout
+
+
+class Process(unittest.TestCase):
+    def test_import_pulls_no_other_library(self):
+        found = python("import sys, lpt; print([name for name in ('numpy', 'torch', 'jax', 'ml_dtypes', 'multiprocessing')"
+                       " if name in sys.modules])")
+        self.assertEqual("[]", found.strip())
+
+    def test_works_without_numpy(self):
+        code = ("import sys; sys.modules['numpy'] = None; import lpt, array;"
+                "print(lpt.quantize(array.array('f', [1.0, 3.0]), 'e4m3fn').tolist())")
+        self.assertEqual("[1.0, 3.0]", python(code).strip())
+
+    def test_forked_children_go_on(self):
+        expected = [cast_sum(seed) for seed in range(4)]
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(expected, pool.map_async(cast_sum, range(4)).get(60))
+        self.assertEqual(expected, [cast_sum(seed) for seed in range(4)])
+
+    def test_other_threads_run_during_a_call(self):
+        size = 384
+        x = floats([1.0] * (size * size), [size, size])
+        context, turns, is_over = lpt.Context(1, "reference"), [], threading.Event()
+
+        def turn():
+            while not is_over.is_set():
+                turns.append(time.monotonic())
+                time.sleep(0.0002)
+        thread = threading.Thread(target=turn)
+        thread.start()
+        begin = time.monotonic()
+        lpt.gemm(x, x, context=context)
+        end = time.monotonic()
+        is_over.set()
+        thread.join()
+        # Held during the call, the lock would leave no turn strictly inside it.
+        inside = [moment for moment in turns if begin + 0.2 * (end - begin) < moment < end - 0.2 * (end - begin)]
+        self.assertTrue(inside)
+
+    def test_memory_stays_flat(self):
+        source, out = floats(range(64), [1, 64]), lpt.empty((1, 64), "nvfp4")
+        layer = lpt.Linear(64, 4, "fp8_current")
+        layer.prepare(floats([1.0] * 256, [4, 64]))
+
+        def calls(count):
+            for _ in range(count):
+                lpt.quantize(source, out=out)
+                lpt.dequantize(lpt.quantize(source, "nvfp4", rounding="stochastic", random=(1, 2))).part("payload")
+                lpt.from_dlpack(lpt.Tensor(source).__dlpack__())
+                memoryview(lpt.Tensor(source)).release()
+                layer.forward(source)
+                try:
+                    lpt.quantize(source, out=lpt.empty((2, 2), "nvfp4"))
+                except lpt.Error:
+                    pass
+        # Seven objects a call: CI's count is for what leaks 64 bytes or more.
+        rounds = int(os.environ.get("LPT_SLOW_CALLS", "100000")) // 10
+        calls(1000)
+        gc.collect()
+        before = resident_kib()
+        calls(rounds)
+        gc.collect()
+        self.assertLess(resident_kib() - before, 512)
+
+    def test_threads_at_once_have_contexts_of_their_own(self):
+        expected, found = cast_sum(1), []
+        threads = [threading.Thread(target=lambda: found.extend(cast_sum(1) for _ in range(5))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([expected] * 20, found)
+
+    def test_the_low_level_has_everything_of_the_header(self):
+        with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "include", "lpt.h")) as file:
+            header = file.read()
+        functions = re.findall(r"^LPT_API [^;]*?\b(lpt_\w+)\(", header, re.M)
+        constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M)
+        structs = re.findall(r"^typedef struct (lpt_\w+) \{", header, re.M)
+        self.assertGreater(len(functions), 200)
+        self.assertEqual([], [name for name in functions + constants + structs if not hasattr(capi, name)])
+        for name in structs:
+            getattr(capi, name)()
+
+    def test_the_tool_and_the_header_are_inside(self):
+        self.assertTrue(os.path.exists(os.path.join(lpt.get_include(), "lpt.h")))
+        tool = subprocess.run([sys.executable, "-m", "lpt", "--help"], capture_output=True, text=True, timeout=60)
+        self.assertIn("inspect", tool.stdout + tool.stderr)
+        self.assertEqual(capi.lpt_version_string(), lpt.__version__)
+
+
+if __name__ == "__main__":
+    unittest.main()

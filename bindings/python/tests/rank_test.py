@@ -1,0 +1,95 @@
+"""Ranks as threads: collectives, futures, and a rank that fails."""
+import threading
+import unittest
+
+import lpt
+from support import floats
+
+
+def run(rank_count, body):
+    """body(comm) on a thread for each rank; what each returned, or raised."""
+    group, results = lpt.Group(rank_count), [None] * rank_count
+
+    def rank(index):
+        try:
+            lpt.set_default_context(lpt.Context(1))
+            with lpt.Comm.local(group, index, timeout_seconds=30.0) as comm:
+                results[index] = body(comm)
+        except Exception as error:  # handed to the test
+            results[index] = error
+            group.abort()
+    threads = [threading.Thread(target=rank, args=(index,)) for index in range(rank_count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, AssertionError):
+            raise result
+    return results
+
+
+class Ranks(unittest.TestCase):
+    def test_reduce_and_gather(self):
+        def body(comm):
+            own = floats([comm.rank + 1.0] * 4, [4, 1])
+            total = comm.all_reduce(own)
+            most = comm.all_reduce(own, reduction="maximum", future=True)
+            part = comm.reduce_scatter(floats([1.0] * 6, [6, 1]), counts=[1, 2, 3])
+            whole = comm.all_gather(floats([comm.rank] * 2, [1, 2]))
+            swapped = comm.all_to_all(floats([10 * comm.rank + i for i in range(3)], [3, 1]))
+            many = comm.all_reduce_many([floats([1.0]), floats([2.0, 3.0])])
+            root = comm.broadcast(floats([comm.rank]), root=1)
+            comm.barrier()
+            return (total.tolist(), most.wait().tolist(), len(part), whole.tolist(), swapped.tolist(),
+                    [tensor.tolist() for tensor in many], root.tolist(), comm.is_same(total), comm.is_same(own))
+        for rank, found in enumerate(run(3, body)):
+            self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, rank + 1, [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
+                              [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[3.0], [6.0, 9.0]], [1.0], True, False), found)
+
+    def test_send_and_receive_and_split(self):
+        def body(comm):
+            if comm.rank == 0:
+                comm.send(floats([42.0]), 1, tag=7)
+            else:
+                self.assertEqual([42.0], comm.receive(lpt.empty(1), 0, tag=7).tolist())
+            part = comm.split(comm.rank)
+            alone = comm.split(-1 if comm.rank else 0)
+            return part.rank_count, alone is None, comm.values["engine"]
+        self.assertEqual([(1, False, "local"), (1, True, "local")], run(2, body))
+
+    def test_numbers_travel_in_a_wire(self):
+        def body(comm):
+            return comm.all_reduce(floats([1.0] * 2048), wire="e4m3fn_tensor", algorithm="one_shot").tolist()
+        self.assertEqual([[2.0] * 2048] * 2, run(2, body))
+
+    def test_a_rank_that_leaves_frees_the_others(self):
+        def body(comm):
+            if comm.rank == 1:
+                raise KeyError("mine")
+            comm.barrier()
+        found = run(2, body)
+        self.assertIsInstance(found[0], (lpt.Aborted, ConnectionError))
+        self.assertIsInstance(found[1], KeyError)
+
+    def test_shapes_that_differ_are_found(self):
+        def body(comm):
+            comm.all_reduce(floats([1.0] * (comm.rank + 1)))
+        self.assertTrue(all(isinstance(error, (lpt.Mismatch, lpt.Aborted)) for error in run(2, body)))
+
+    def test_a_future_that_nobody_waits_for_keeps_its_memory(self):
+        def body(comm):
+            for _ in range(50):
+                comm.all_reduce(floats([1.0] * 4096), future=True)
+            comm.barrier()
+            return True
+        self.assertEqual([True, True], run(2, body))
+
+    def test_counts_are_one_for_each_rank(self):
+        def body(comm):
+            self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])
+        run(1, body)
+
+
+if __name__ == "__main__":
+    unittest.main()
