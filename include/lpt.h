@@ -3400,6 +3400,142 @@ LPT_API lpt_status lpt_all_reduce_many(lpt_context *context, lpt_comm *comm, lpt
 LPT_API lpt_status lpt_comm_compare(lpt_context *context, lpt_comm *comm, const lpt_tensor *tensor,
                                     int32_t *out_is_same);
 
+/* ---------------------------------------------------------------- gradient buckets ---------------------------------- */
+
+/** @brief Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create(). */
+typedef struct lpt_gradient_buckets lpt_gradient_buckets;
+
+/** @brief In which order gradients fill buckets; one of lpt_bucket_order_values. */
+typedef int32_t lpt_bucket_order;
+
+/** @brief Values of lpt_bucket_order. */
+enum lpt_bucket_order_values {
+  /**
+   * In the first pass that is reduced the reverse of their list; from then on the order in which they became ready on
+   * rank 0 in that pass, which tells it to all others.
+   */
+  LPT_BUCKET_ORDER_RECORDED = 0,
+  LPT_BUCKET_ORDER_REVERSED = 1 /**< Always the reverse of their list. */
+};
+
+/** @brief How gradients fill buckets. */
+typedef struct lpt_bucket_options {
+  size_t struct_size;       /**< sizeof(lpt_bucket_options) of the caller. */
+  uint64_t flags;           /**< 0. */
+  size_t bucket_bytes;      /**< A bucket is full with so many; a larger gradient has its own. 0: 25 MiB. */
+  lpt_bucket_order order;   /**< Which gradients stand together. */
+  int32_t reserved;         /**< 0. */
+  const char *const *names; /**< Borrowed for the call; a name for each gradient, for texts of errors. NULL: none. */
+} lpt_bucket_options;
+
+/** @brief Defaults of lpt_bucket_options. */
+#define LPT_BUCKET_OPTIONS_INIT \
+  { sizeof(lpt_bucket_options), 0, 0, LPT_BUCKET_ORDER_RECORDED, 0, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_BUCKET_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_bucket_options_init(lpt_bucket_options *options, size_t struct_size);
+
+/** @brief How buckets stand. */
+typedef struct lpt_bucket_values {
+  size_t struct_size;     /**< sizeof(lpt_bucket_values) of the caller. */
+  int64_t bucket_count;   /**< Buckets. */
+  int64_t ready_count;    /**< Gradients of this pass, or the last one, that were made ready. */
+  int64_t launched_count; /**< Buckets of it whose reduction was begun. */
+  double wait_seconds;    /**< What the last lpt_gradient_buckets_wait() waited: what backward did not hide. */
+  int32_t is_recorded;    /**< 1: the order is that of rank 0's first pass. */
+  int32_t reserved;       /**< 0. */
+} lpt_bucket_values;
+
+/** @brief Defaults of lpt_bucket_values. */
+#define LPT_BUCKET_VALUES_INIT \
+  { sizeof(lpt_bucket_values), 0, 0, 0, 0.0, 0, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_BUCKET_VALUES_INIT.
+ * @param values written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_bucket_values_init(lpt_bucket_values *values, size_t struct_size);
+
+/**
+ * @brief Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready
+ *        and the buckets before it have begun: data-parallel training whose backward hides its all-reduce.
+ *
+ *   lpt_gradient_buckets_begin(context, buckets, 1, &average);
+ *   … backward: lpt_gradient_buckets_ready(context, buckets, index) as soon as a gradient is there …
+ *   lpt_gradient_buckets_wait(context, buckets);                     // all of them are those of all ranks
+ *
+ * All ranks make the same buckets of the same gradients, and begin their reductions in the order of the buckets, however the
+ * order of ready ones differs between ranks. The bits are those of lpt_all_reduce() gradient by gradient; with a wire those
+ * of lpt_all_reduce_many() bucket by bucket, which depend on what stands together: take LPT_BUCKET_ORDER_REVERSED where a
+ * training that was interrupted must go on with the bits of one that was not. Other collectives of the comm take their turn
+ * among the buckets: all ranks call them between the same buckets, best outside of a pass.
+ *
+ * @param context of this rank.
+ * @param comm the communicator; it must live as long as the buckets are used, and may be destroyed before them.
+ * @param gradients in the order of forward: `count` tensors, f64, f32, bf16 or f16, mixed at will, of any shapes, rows with any
+ *        stride; none twice. Memory that the caller owns stays where it is until the buckets are destroyed.
+ * @param count length of `gradients`; 0 is allowed.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param out_buckets returned; destroy with lpt_gradient_buckets_destroy().
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *comm, lpt_tensor *const *gradients,
+                                               int64_t count, const lpt_bucket_options *options,
+                                               lpt_gradient_buckets **out_buckets);
+
+/**
+ * @brief Begins a backward pass.
+ * @param context of this rank.
+ * @param buckets without a pass under way.
+ * @param is_last 1: gradients are reduced as they become ready. 0: micro-batches follow that add to them, and nothing travels.
+ * @param options how this pass is reduced, the same on all ranks; an average, or a factor, makes means of sums. Element i of all
+ *        buckets draws random numbers at random.offset + i. NULL for the defaults, which add up. Not looked at without is_last.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
+ */
+LPT_API lpt_status lpt_gradient_buckets_begin(lpt_context *context, lpt_gradient_buckets *buckets, int32_t is_last,
+                                              const lpt_reduce_options *options);
+
+/**
+ * @brief Says that a gradient is there. From now on until lpt_gradient_buckets_wait() it belongs to the comm's thread; without
+ *        is_last it stays the caller's.
+ * @param context of this rank.
+ * @param buckets in a pass.
+ * @param index which gradient; each once in a pass, in any order.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY: what could not begin is tried again with the next ready one, or by
+ *         lpt_gradient_buckets_wait().
+ */
+LPT_API lpt_status lpt_gradient_buckets_ready(lpt_context *context, lpt_gradient_buckets *buckets, int64_t index);
+
+/**
+ * @brief Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
+ * @param context of this rank.
+ * @param buckets in a pass.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT: gradients were not made ready, and the text names them; the pass goes on, and other
+ *         ranks wait for it; as lpt_all_reduce(), and the pass is over.
+ */
+LPT_API lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_buckets *buckets);
+
+/**
+ * @brief Tells how buckets stand.
+ * @param context the context.
+ * @param buckets the buckets.
+ * @param out_values its `struct_size` is set by the caller; written.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT.
+ */
+LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gradient_buckets *buckets,
+                                             lpt_bucket_values *out_values);
+
+/**
+ * @brief Lets go of buckets. Reductions that are under way go on.
+ * @param buckets NULL is allowed.
+ */
+LPT_API void lpt_gradient_buckets_destroy(lpt_gradient_buckets *buckets);
+
 /* ---------------------------------------------------------------- partly shared activations ------------------------ */
 
 /** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce(). */

@@ -1,6 +1,8 @@
 // Collectives on tensors: checks here, bytes in src/comm, sums in kernels/reduce.
 #pragma once
 
+#include <vector>
+
 #include "src/ops/comm.hpp"
 #include "src/ops/tensor.hpp"
 
@@ -9,6 +11,9 @@ namespace lpt {
 struct Reducing;
 
 Status check_reduce_options(const lpt_reduce_options &options);
+
+// A tensor that is named twice, such as a tied weight, would be reduced twice.
+Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors);
 
 // The row for a reduction whose views, reduction and factor are set.
 Status choose_reduction(Context &context, Reducing &reducing);

@@ -29,21 +29,6 @@ Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, Many
   return {};
 }
 
-// A tensor that is named twice, such as a tied weight, would be added twice.
-Status check_distinct(const Many &many) {
-  std::vector<std::pair<const void *, size_t>> places;
-  for (size_t i = 0; i < many.tensors.size(); ++i) {
-    if (many.tensors[i].data != nullptr && many.pieces[i].bytes() > 0) places.emplace_back(many.tensors[i].data, i);
-  }
-  std::sort(places.begin(), places.end());
-  for (size_t i = 1; i < places.size(); ++i) {
-    if (places[i].first != places[i - 1].first) continue;
-    return invalid("tensors[%zu] and tensors[%zu] lie at %p: expected each once", places[i - 1].second,
-                   places[i].second, places[i].first);
-  }
-  return {};
-}
-
 Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, ChosenReducing reducing) {
   std::byte *run = nullptr;
   LPT_TRY(worker.arena->take(static_cast<size_t>(many.elements * (element_bits(many.format) / 8)), &run));
@@ -65,6 +50,20 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Ch
 
 }  // namespace
 
+Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors) {
+  std::vector<std::pair<const void *, size_t>> places;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i]->data != nullptr && tensor_bytes(*tensors[i]) > 0) places.emplace_back(tensors[i]->data, i);
+  }
+  std::sort(places.begin(), places.end());
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i].first != places[i - 1].first) continue;
+    return invalid("%s[%zu] and %s[%zu] lie at %p: expected each once", name, places[i - 1].second, name,
+                   places[i].second, places[i].first);
+  }
+  return {};
+}
+
 Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int64_t count,
                        const lpt_reduce_options &options, Future **out_future) {
   if (count < 0) return invalid("count is %lld: expected at least 0", number(count));
@@ -73,7 +72,7 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   for (int64_t i = 0; i < count; ++i) {
     LPT_TRY(add_tensor(tensors[i], item("tensors", i), !is_check_only(options.flags), many));
   }
-  LPT_TRY(check_distinct(many));
+  LPT_TRY(check_each_once("tensors", {tensors, tensors + count}));
   LPT_TRY(check_reduce_options(options));
   Reducing reducing{};
   reducing.operation = "all_reduce_many";

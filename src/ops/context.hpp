@@ -28,7 +28,8 @@ enum class HandleKind : uint32_t {
   kCommGroup = 0x4C50540A,
   kComm = 0x4C50540B,
   kFuture = 0x4C50540C,
-  kPartialPlan = 0x4C50540D
+  kPartialPlan = 0x4C50540D,
+  kGradientBuckets = 0x4C505410
 };
 
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.

@@ -212,6 +212,8 @@ constexpr Constant kConstants[] = {
     VALUE(LPT_PARTIAL_SCALE_ROOT, 0),
     VALUE(LPT_PARTIAL_SCALE_ONE, 1),
     VALUE(LPT_PARTIAL_SCALE_CUSTOM, 2),
+    VALUE(LPT_BUCKET_ORDER_RECORDED, 0),
+    VALUE(LPT_BUCKET_ORDER_REVERSED, 1),
     VALUE(LPT_REDUCTION_SUM, 0),
     VALUE(LPT_REDUCTION_AVERAGE, 1),
     VALUE(LPT_REDUCTION_MAXIMUM, 2),
@@ -250,13 +252,13 @@ TEST(Types, KeepTheirWidths) {
   EXPECT_EQ(4u, sizeof(lpt_status));
   EXPECT_EQ(8u, sizeof(lpt_format));
   for (const size_t size :
-       {sizeof(lpt_isa),          sizeof(lpt_log_level),     sizeof(lpt_special),       sizeof(lpt_part),
-        sizeof(lpt_rounding),     sizeof(lpt_overflow),      sizeof(lpt_scale_rule),    sizeof(lpt_scaler_kind),
-        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),     sizeof(lpt_dialect),       sizeof(lpt_cast),
-        sizeof(lpt_operand),      sizeof(lpt_product),       sizeof(lpt_signs),         sizeof(lpt_axis),
-        sizeof(lpt_source),       sizeof(lpt_output_scale),  sizeof(lpt_smoothing),     sizeof(lpt_underflow),
-        sizeof(lpt_noise),        sizeof(lpt_pass),          sizeof(lpt_partial_scale), sizeof(lpt_reduction),
-        sizeof(lpt_collective),   sizeof(lpt_cost_algorithm)}) {
+       {sizeof(lpt_isa),          sizeof(lpt_log_level),      sizeof(lpt_special),       sizeof(lpt_part),
+        sizeof(lpt_rounding),     sizeof(lpt_overflow),       sizeof(lpt_scale_rule),    sizeof(lpt_scaler_kind),
+        sizeof(lpt_history_rule), sizeof(lpt_zero_rule),      sizeof(lpt_dialect),       sizeof(lpt_cast),
+        sizeof(lpt_operand),      sizeof(lpt_product),        sizeof(lpt_signs),         sizeof(lpt_axis),
+        sizeof(lpt_source),       sizeof(lpt_output_scale),   sizeof(lpt_smoothing),     sizeof(lpt_underflow),
+        sizeof(lpt_noise),        sizeof(lpt_pass),           sizeof(lpt_partial_scale), sizeof(lpt_reduction),
+        sizeof(lpt_collective),   sizeof(lpt_cost_algorithm), sizeof(lpt_bucket_order)}) {
     EXPECT_EQ(4u, size);
   }
 }

@@ -69,6 +69,8 @@ void for_each_struct(Body body) {
   body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
   body("lpt_partial_options", Defaults<lpt_partial_options>{lpt_partial_options_init, LPT_PARTIAL_OPTIONS_INIT});
   body("lpt_partial_values", Defaults<lpt_partial_values>{lpt_partial_values_init, LPT_PARTIAL_VALUES_INIT});
+  body("lpt_bucket_options", Defaults<lpt_bucket_options>{lpt_bucket_options_init, LPT_BUCKET_OPTIONS_INIT});
+  body("lpt_bucket_values", Defaults<lpt_bucket_values>{lpt_bucket_values_init, LPT_BUCKET_VALUES_INIT});
   body("lpt_link", Defaults<lpt_link>{lpt_link_init, LPT_LINK_INIT});
   body("lpt_cost_values", Defaults<lpt_cost_values>{lpt_cost_values_init, LPT_COST_VALUES_INIT});
   body("lpt_cast_rates", Defaults<lpt_cast_rates>{lpt_cast_rates_init, LPT_CAST_RATES_INIT});

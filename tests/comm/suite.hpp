@@ -34,11 +34,12 @@ std::vector<Case> partial_gemm_cases();
 std::vector<Case> wire_cases();
 std::vector<Case> signs_cases();
 std::vector<Case> scale_cases();
+std::vector<Case> bucket_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
-  for (const auto &more :
-       {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(), wire_cases()}) {
+  for (const auto &more : {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(),
+                           wire_cases(), bucket_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
