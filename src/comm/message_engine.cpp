@@ -244,7 +244,7 @@ Status MessageEngine::advance_swap(Coming &coming, const Signature &signature, c
     const Letter letter = peer.swaps.front();
     peer.swaps.pop_front();
     LPT_TRY(check_swap(letter, signature, outgoing.count, coming.place.count));
-    // Not before: what was started to a rank that gives up can not be taken back, and its bytes are borrowed.
+    // Not before: memory is lost to what was started and is not taken.
     if (!post_.link().copies_sends()) {
       LPT_TRY(post_.start(coming.from, coming.parcel, outgoing, Post::Keeping::kBorrowed));
     }

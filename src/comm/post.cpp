@@ -12,7 +12,7 @@ constexpr std::byte kDamage{0x80};
 }  // namespace
 
 Post::~Post() {
-  for (Sending &sending : sending_) abandon(sending);
+  for (Sending &sending : sending_) link_->abandon(&sending.request);
   link_->abandon(&asked_);
 }
 
@@ -72,17 +72,10 @@ bool Post::has_borrowed() const {
   return std::any_of(sending_.begin(), sending_.end(), [](const Sending &sending) { return sending.is_borrowed; });
 }
 
-// Our own copies are lost rather than freed: the other rank may yet take them.
-void Post::abandon(Sending &sending) {
-  if (sending.request == nullptr) return;
-  link_->abandon(&sending.request);
-  if (!sending.bytes.empty()) static_cast<void>(new std::vector<std::byte>(std::move(sending.bytes)));
-}
-
 template <typename Which>
 void Post::abandon_if(const Which &which) {
   for (auto sending = sending_.begin(); sending != sending_.end();) {
-    if (which(*sending)) abandon(*sending);
+    if (which(*sending)) link_->abandon(&sending->request);
     sending = which(*sending) ? sending_.erase(sending) : std::next(sending);
   }
 }

@@ -30,8 +30,7 @@ class Post {
   // Sends a letter with the payload inside, or with word of it; then it is to be started. `letter` is completed.
   Status announce(int32_t peer, Letter &letter, const Bytes &payload, Parcel &out_parcel);
 
-  // Borrowed bytes stay as they are until has_borrowed() is false. Nothing is started to a rank that may never come: what it
-  // has not taken can be given up, but MPI may read it still.
+  // Borrowed bytes stay as they are until has_borrowed() is false.
   enum class Keeping { kBorrowed, kCopied };
   Status start(int32_t peer, const Parcel &parcel, const Bytes &payload, Keeping keeping);
 
@@ -58,7 +57,6 @@ class Post {
     std::vector<std::byte> bytes;  // empty if borrowed
   };
   Status start_own(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes);
-  void abandon(Sending &sending);
   template <typename Which>
   void abandon_if(const Which &which);
 

@@ -44,7 +44,7 @@ typedef struct lpt_wire_table {
   // Looks whether a request is done, and gets all others on. What is done, or has failed, is freed.
   int32_t (*test)(void *link, void *request, int32_t *out_is_done, char *error, size_t error_bytes);
 
-  // Frees a request that nobody waits for any more, as far as that is possible.
+  // Frees a request that nobody waits for any more. From then on nothing reads or writes its `data`, whatever is on the way.
   void (*abandon)(void *link, void *request);
 
   // The caller has no requests left.

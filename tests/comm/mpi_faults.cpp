@@ -1,6 +1,7 @@
 // What processes of MPI say when one of them does not go on. Exit 0: as expected; 3: the comm was refused, with its words.
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -42,12 +43,30 @@ int die(const Rank &self) {
   return say(self, sum_floats(self));
 }
 
+// Adds up until it cannot, and tells how long the last call took.
+int go_on(const Rank &self) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<float> numbers(1 << 20, 1.0f);
+  const Tensor both = wrap(self.context, numbers, 1, 1 << 20);
+  lpt_status status = LPT_OK;
+  Clock::time_point begin;
+  for (int i = 0; status == LPT_OK; ++i) {
+    if (i == 10 && self.rank == 0) std::printf("under way\n"), std::fflush(stdout);
+    begin = Clock::now();
+    status = lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
+  }
+  const std::chrono::duration<double> seconds = Clock::now() - begin;
+  std::printf("rank %d after %.2f s: %d: %s\n", self.rank, seconds.count(), status, lpt_context_error(self.context));
+  return status == LPT_TIMEOUT ? 0 : 1;
+}
+
 int meet(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
 
 int run(const char *job) {
   const Context context = make_context(1);
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
-  options.timeout_seconds = std::strcmp(job, "stopped") == 0 ? 0.5 : 60.0;
+  const auto is = [&](const char *name) { return std::strcmp(job, name) == 0; };
+  options.timeout_seconds = is("stopped") ? 0.5 : is("unplugged") ? 1.0 : 60.0;
   lpt_comm *raw = nullptr;
   if (lpt_comm_create_mpi(context.get(), nullptr, &options, &raw) != LPT_OK) {
     std::printf("refused: %s\n", lpt_context_error(context.get()));
@@ -57,8 +76,9 @@ int run(const char *job) {
   lpt_comm_values values = LPT_COMM_VALUES_INIT;
   lpt_comm_read(context.get(), raw, &values);
   const Rank self{context.get(), raw, values.rank, values.rank_count};
-  if (std::strcmp(job, "stopped") == 0) return stop(self);
-  if (std::strcmp(job, "killed") == 0) return die(self);
+  if (is("stopped")) return stop(self);
+  if (is("killed")) return die(self);
+  if (is("unplugged")) return go_on(self);
   return meet(self);
 }
 

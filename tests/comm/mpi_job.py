@@ -20,17 +20,20 @@ SECONDS = 250
 SKIPPED = 77
 
 
+def environment_of(mpi, **variables):
+    return dict(os.environ, LPT_MPI=mpi, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                OMP_NUM_THREADS="1", **variables)
+
+
 def launch(mpi, launcher, ranks, command, **variables):
     """(exit status, all that was said, seconds)"""
     words = LAUNCHERS[launcher]
     if shutil.which(words[0]) is None:
         print(f"{words[0]} is not installed")
         sys.exit(SKIPPED)
-    environment = dict(os.environ, LPT_MPI=mpi, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMP_NUM_THREADS="1", **variables)
     begin = time.monotonic()
-    job = subprocess.run([*words, str(ranks), *command], env=environment, timeout=SECONDS, text=True, check=False,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    job = subprocess.run([*words, str(ranks), *command], env=environment_of(mpi, **variables), timeout=SECONDS,
+                         text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     print(job.stdout)
     return job.returncode, job.stdout, time.monotonic() - begin
 

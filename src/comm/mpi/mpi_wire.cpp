@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "lpt.h"
@@ -11,19 +12,72 @@
 
 namespace {
 
-// MPI counts bytes in an int: more of them go as several messages of one tag, which arrive in their order.
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+// Messages travel in parts, through memory of our own: MPI cannot take back what it has begun, and may come to read or write it
+// long after a rank has given up and its caller has freed the tensor. Some parts at a time, so that copies and MPI overlap.
+constexpr int64_t kPartBytes = 256 << 10;
+constexpr size_t kPartsAtATime = 4;
 
-struct MpiRequest {
-  std::vector<MPI_Request> parts;
-  bool is_send;
+struct Part {
+  MPI_Request request = MPI_REQUEST_NULL;
+  char *copy = nullptr;
+  int64_t at = 0;
+  bool is_under_way = false;
+};
+
+// Room for parts that is kept for the next ones: new pages cost more than what is copied to them.
+class Copies {
+ public:
+  Copies() = default;
+  Copies(const Copies &) = delete;
+  Copies &operator=(const Copies &) = delete;
+  ~Copies() {
+    for (char *copy : spare_) delete[] copy;
+  }
+
+  char *take(int64_t bytes) {
+    if (bytes <= kSmallBytes) return new char[static_cast<size_t>(bytes)];
+    if (spare_.empty()) return new char[static_cast<size_t>(kPartBytes)];
+    char *const copy = spare_.back();
+    spare_.pop_back();
+    return copy;
+  }
+
+  void give_back(char *copy, int64_t bytes) {
+    if (bytes > kSmallBytes && spare_.size() < kMostSpare) {
+      spare_.push_back(copy);
+    } else {
+      delete[] copy;
+    }
+  }
+
+ private:
+  static constexpr int64_t kSmallBytes = 16 << 10;
+  static constexpr size_t kMostSpare = 32;
+  std::vector<char *> spare_;
 };
 
 struct MpiLink {
   MPI_Comm comm;
+  Copies copies{};
 };
 
-MPI_Comm comm_of(void *link) { return static_cast<MpiLink *>(link)->comm; }
+struct MpiRequest {
+  MpiLink *link;
+  int peer, tag;
+  char *data;
+  int64_t bytes;
+  bool is_send;
+  int64_t begun = 0;  // bytes
+  size_t next = 0;    // the part that ends first
+  std::vector<Part> parts{};
+
+  int64_t part_bytes(int64_t at) const { return std::min(bytes - at, kPartBytes); }
+  void free(Part &part) {
+    if (part.copy != nullptr) link->copies.give_back(part.copy, part_bytes(0));
+  }
+};
+
+MpiLink &mpi(void *link) { return *static_cast<MpiLink *>(link); }
 
 int32_t told(int result, const char *what, char *error, size_t error_bytes) {
   if (result == MPI_SUCCESS) return LPT_OK;
@@ -67,7 +121,7 @@ int32_t start_mpi(char *error, size_t error_bytes) {
 // A communicator that we made: its errors come back as codes.
 int32_t adopt(MPI_Comm comm, void **out_link) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  *out_link = new MpiLink{comm};
+  *out_link = new MpiLink{.comm = comm};
   return LPT_OK;
 }
 
@@ -87,79 +141,115 @@ int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, 
 int32_t split(void *link, int32_t color, int32_t rank, int32_t, void **out_link, char *error, size_t error_bytes) {
   MPI_Comm part = MPI_COMM_NULL;
   const int mpi_color = color < 0 ? MPI_UNDEFINED : color;
-  if (const int32_t code = told(MPI_Comm_split(comm_of(link), mpi_color, rank, &part), "split", error, error_bytes)) {
+  if (const int32_t code = told(MPI_Comm_split(mpi(link).comm, mpi_color, rank, &part), "split", error, error_bytes)) {
     return code;
   }
   return color < 0 ? LPT_OK : adopt(part, out_link);
 }
 
-// Cuts bytes into what MPI can count; start(at, count, request) starts each.
-template <typename Start>
-int32_t start_parts(int64_t bytes, bool is_send, const Start &start, void **out_request, char *error,
-                    size_t error_bytes) {
-  auto *request = new MpiRequest{{}, is_send};
-  *out_request = request;
-  int64_t at = 0;
-  do {
-    const int64_t count = std::min(bytes - at, kMostBytes);
-    request->parts.push_back(MPI_REQUEST_NULL);
-    const int result = start(at, static_cast<int>(count), &request->parts.back());
-    if (result != MPI_SUCCESS) return told(result, is_send ? "send" : "receive", error, error_bytes);
-    at += count;
-  } while (at < bytes);
+// One part sets out, or is asked for, at the place of one that has ended.
+int begin_part(MpiRequest &self, Part &part) {
+  part.at = self.begun;
+  const auto count = static_cast<int>(self.part_bytes(part.at));
+  if (self.is_send && count > 0) std::memcpy(part.copy, self.data + part.at, static_cast<size_t>(count));
+  self.begun += count;
+  part.is_under_way = true;
+  if (self.is_send) return MPI_Isend(part.copy, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
+  return MPI_Irecv(part.copy, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
+}
+
+// A message may be shorter than what was asked for.
+void end_part(const MpiRequest &self, Part &part, const MPI_Status &status) {
+  part.is_under_way = false;
+  if (self.is_send) return;
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  if (count > 0) std::memcpy(self.data + part.at, part.copy, static_cast<size_t>(count));
+}
+
+// Parts end in their order: MPI keeps that of one sender and one tag.
+int get_on(MpiRequest &self) {
+  for (;; self.next = (self.next + 1) % self.parts.size()) {
+    Part &part = self.parts[self.next];
+    if (!part.is_under_way) return MPI_SUCCESS;
+    int is_done = 0;
+    MPI_Status status;
+    const int result = MPI_Test(&part.request, &is_done, &status);
+    if (result != MPI_SUCCESS || is_done == 0) return result;
+    end_part(self, part, status);
+    if (self.begun == self.bytes) continue;
+    if (const int begun = begin_part(self, part)) return begun;
+  }
+}
+
+bool is_under_way(const MpiRequest &self) {
+  return std::any_of(self.parts.begin(), self.parts.end(), [](const Part &part) { return part.is_under_way; });
+}
+
+// Takes a receive back; where bytes are on their way already, MPI lets them in for a while. Nobody can take back a send: MPI
+// frees it when it is done.
+bool is_taken_back(const MpiRequest &self, Part &part) {
+  constexpr int kLooks = 1000;
+  int is_done = part.request == MPI_REQUEST_NULL ? 1 : 0;
+  if (is_done == 0 && !self.is_send) MPI_Cancel(&part.request);
+  for (int i = 0; i < kLooks && is_done == 0 && !self.is_send; ++i)
+    MPI_Test(&part.request, &is_done, MPI_STATUS_IGNORE);
+  if (is_done == 0) MPI_Request_free(&part.request);
+  return is_done != 0;
+}
+
+// What MPI may still look at is lost rather than freed.
+void give_up(MpiRequest *self) {
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  for (Part &part : self->parts) {
+    if (!part.is_under_way || is_finalized != 0 || is_taken_back(*self, part)) self->free(part);
+  }
+  delete self;
+}
+
+void forget(MpiRequest *self) {
+  for (Part &part : self->parts) self->free(part);
+  delete self;
+}
+
+int32_t start(const MpiRequest &wanted, void **out_request, char *error, size_t error_bytes) {
+  auto *self = new MpiRequest(wanted);
+  const auto count = static_cast<size_t>(std::max<int64_t>((self->bytes + kPartBytes - 1) / kPartBytes, 1));
+  self->parts.resize(std::min(count, kPartsAtATime));
+  for (Part &part : self->parts) {
+    part.copy = self->link->copies.take(self->part_bytes(0));
+    if (const int result = begin_part(*self, part)) {
+      give_up(self);
+      return told(result, wanted.is_send ? "send" : "receive", error, error_bytes);
+    }
+  }
+  *out_request = self;
   return LPT_OK;
 }
 
 int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request, char *error,
              size_t error_bytes) {
-  const auto start = [&](int64_t at, int count, MPI_Request *request) {
-    return MPI_Isend(static_cast<const char *>(data) + at, count, MPI_BYTE, peer, tag, comm_of(link), request);
-  };
-  return start_parts(bytes, true, start, out_request, error, error_bytes);
+  auto *const from = const_cast<char *>(static_cast<const char *>(data));
+  return start({&mpi(link), peer, tag, from, bytes, true}, out_request, error, error_bytes);
 }
 
 int32_t receive(void *link, int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request, char *error,
                 size_t error_bytes) {
   const int source = peer == LPT_WIRE_ANY_RANK ? MPI_ANY_SOURCE : peer;
-  const auto start = [&](int64_t at, int count, MPI_Request *request) {
-    return MPI_Irecv(static_cast<char *>(data) + at, count, MPI_BYTE, source, tag, comm_of(link), request);
-  };
-  return start_parts(bytes, false, start, out_request, error, error_bytes);
+  return start({&mpi(link), source, tag, static_cast<char *>(data), bytes, false}, out_request, error, error_bytes);
 }
 
-// Receives are taken back; where bytes are on their way already, MPI lets them in for a while. Nobody can take back a send:
-// MPI frees it when it is done.
-void give_up(MpiRequest &request) {
-  constexpr int kLooks = 1000;
-  for (MPI_Request &part : request.parts) {
-    if (part == MPI_REQUEST_NULL) continue;
-    int is_done = 0;
-    if (!request.is_send) MPI_Cancel(&part);
-    for (int i = 0; i < kLooks && is_done == 0 && !request.is_send; ++i) MPI_Test(&part, &is_done, MPI_STATUS_IGNORE);
-    if (part != MPI_REQUEST_NULL) MPI_Request_free(&part);
-  }
-}
-
-void abandon(void *, void *request) {
-  auto *self = static_cast<MpiRequest *>(request);
-  int is_finalized = 0;
-  MPI_Finalized(&is_finalized);
-  if (is_finalized == 0) give_up(*self);
-  delete self;
-}
+void abandon(void *, void *request) { give_up(static_cast<MpiRequest *>(request)); }
 
 int32_t test(void *, void *request, int32_t *out_is_done, char *error, size_t error_bytes) {
   auto *self = static_cast<MpiRequest *>(request);
-  int is_done = 0;
-  const auto count = static_cast<int>(self->parts.size());
-  const int result = MPI_Testall(count, self->parts.data(), &is_done, MPI_STATUSES_IGNORE);
-  *out_is_done = is_done;
-  if (result != MPI_SUCCESS) {
-    give_up(*self);
-    delete self;
+  if (const int result = get_on(*self)) {
+    give_up(self);
     return told(result, "test", error, error_bytes);
   }
-  if (is_done != 0) delete self;
+  *out_is_done = is_under_way(*self) ? 0 : 1;
+  if (*out_is_done != 0) forget(self);
   return LPT_OK;
 }
 

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Runs one job of MPI on two hosts, which are network namespaces of this machine with a cable between them, and judges it.
+
+Usage: two_hosts.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
+
+JOB is a number of processes, half of them on each host, that pass the suite over TCP, or unplugged: the cable is pulled while
+they add up numbers. Nothing is left of the hosts, however it ends. Exit 77, with the reason, where there is no launcher or no
+right to make namespaces.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import mpi_job
+
+LOGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "login")
+PREFIX = f"lpt{os.getpid()}h"
+HOSTS = {PREFIX + digit: f"10.77.1.{digit}" for digit in "12"}
+ADDRESSES = list(HOSTS.values())
+
+# The launchers start on the first host and log in to the other one. Ranks of one host use TCP as well.
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--timeout", "100", "--oversubscribe", "--map-by", "node",
+                "--host", ",".join(f"{address}:8" for address in ADDRESSES), "--mca", "plm_rsh_agent", LOGIN,
+                "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "eth0",
+                "--mca", "oob_tcp_if_include", "eth0", "-n"],
+    "mpich": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", LOGIN, "-iface", "eth0",
+              "-hosts", ",".join(ADDRESSES), "-ppn", "1",
+              # UCX would find shared memory between the two hosts, whatever their names.
+              "-genv", "UCX_TLS", "self,tcp", "-genv", "UCX_NET_DEVICES", "eth0", "-n"],
+}
+LEAST_CROSSING_BYTES = 4 << 20  # the suite sends several times as much
+
+LATEST_SECONDS = 3.0     # that a rank may take to see it; its time limit is a second
+UNPLUGGED_SECONDS = 4.0  # then the launchers can end the job
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+
+
+def skip(reason):
+    print(f"two_hosts: skipped: {reason}")
+    sys.exit(mpi_job.SKIPPED)
+
+
+def check_rights(mpi):
+    for tool in (LAUNCHERS[mpi][0], "ip", "unshare"):
+        if shutil.which(tool) is None:
+            skip(f"{tool} is not installed")
+    if os.geteuid() != 0:
+        skip("namespaces are made by root only")
+    try:
+        ip("netns", "add", PREFIX)
+        ip("netns", "del", PREFIX)
+    except subprocess.CalledProcessError as error:
+        skip(f"ip netns is refused: {error.stderr.strip()}")
+
+
+def set_up():
+    first, second = HOSTS
+    for host in HOSTS:
+        ip("netns", "add", host)
+    ip("link", "add", "eth0", "netns", first, "type", "veth", "peer", "name", "eth0", "netns", second)
+    for host, address in HOSTS.items():
+        ip("-n", host, "addr", "add", f"{address}/24", "dev", "eth0")
+        for link in ("lo", "eth0"):
+            ip("-n", host, "link", "set", link, "up")
+    # The kernel tells it late, and UCX takes no link that is not said to be up.
+    for host in HOSTS:
+        wait_for(lambda: "state UP" in ip("-n", host, "link", "show", "eth0"))
+
+
+def wait_for(condition):
+    end = time.monotonic() + 10
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def take_down():
+    there = {line.split()[0] for line in ip("netns", "list").splitlines()}
+    for host in there.intersection(HOSTS):
+        for process in ip("netns", "pids", host).split():
+            try:
+                os.kill(int(process), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        ip("netns", "del", host)
+
+
+def crossed_bytes():
+    facts = ip("-n", PREFIX + "1", "-s", "link", "show", "eth0")
+    return int(re.search(r"TX:.*\n\s*(\d+)", facts)[1])
+
+
+def set_cable(state):
+    ip("-n", PREFIX + "1", "link", "set", "eth0", state)
+
+
+def suite(mpi, programs, ranks):
+    wrong = mpi_job.suite(mpi, programs, ranks)
+    crossed = crossed_bytes()
+    print(f"{crossed} bytes went from one host to the other")
+    if wrong or crossed >= LEAST_CROSSING_BYTES:
+        return wrong
+    return f"expected at least {LEAST_CROSSING_BYTES} bytes to cross"
+
+
+def is_named(line, ranks):
+    """Whether a rank says in time that some of the other host's, and no others, are missing."""
+    said = re.match(r"rank (\d) after ([0-9.]+) s: \d+: .*rank ([0-9, ]+) did not come within", line)
+    if said is None:
+        return False
+    rank, missing = int(said[1]), {int(word) for word in said[3].split(",")}
+    return float(said[2]) <= LATEST_SECONDS and missing <= {q for q in range(ranks) if q % 2 != rank % 2}
+
+
+def unplugged(mpi, programs):
+    ranks = 4
+    command = [*mpi_job.LAUNCHERS[mpi], str(ranks), f"{programs}/comm_mpi_faults", "unplugged"]
+    with subprocess.Popen(command, env=mpi_job.environment_of(mpi), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as job:
+        guard = threading.Timer(100, job.kill)
+        guard.start()
+        named = 0
+        for line in job.stdout:
+            print(line, end="", flush=True)
+            if line.startswith("under way"):
+                set_cable("down")
+                threading.Timer(UNPLUGGED_SECONDS, set_cable, ["up"]).start()
+            named += is_named(line, ranks)
+        guard.cancel()
+    return None if named == ranks else f"exit {job.returncode}, {named} of {ranks} ranks name in time who is missing"
+
+
+def run(mpi, programs, job):
+    # What a launcher logs in to inherits the launcher's environment.
+    os.environ["LPT_HOSTS"] = PREFIX
+    mpi_job.LAUNCHERS[mpi] = [LOGIN, ADDRESSES[0], *LAUNCHERS[mpi]]
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["TMPDIR"] = scratch
+        try:
+            set_up()
+            return suite(mpi, programs, int(job)) if job.isdigit() else {"unplugged": unplugged}[job](mpi, programs)
+        finally:
+            take_down()
+
+
+def main(mpi, libraries, programs, job):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    check_rights(mpi)
+    os.environ["LPT_PLUGIN_PATH"] = libraries
+    wrong = run(mpi, programs, job)
+    if wrong:
+        print(f"two_hosts: {mpi} {job}: {wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
