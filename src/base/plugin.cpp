@@ -1,10 +1,13 @@
 #include "src/base/plugin.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 namespace lpt {
 namespace {
@@ -16,6 +19,21 @@ std::string own_folder() {
   const std::string path = facts.dli_fname;
   const size_t end = path.rfind('/');
   return end == std::string::npos ? "." : path.substr(0, end);
+}
+
+// Whether a file ends before its own table of sections does, which lies last. The system would map the rest all the same, and
+// end the process at the first touch.
+bool is_cut_short(const std::string &path) {
+  struct Close {
+    void operator()(FILE *file) const { std::fclose(file); }
+  };
+  const std::unique_ptr<FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  Elf64_Ehdr head;
+  if (file == nullptr || std::fread(&head, sizeof head, 1, file.get()) != 1) return false;
+  if (std::string(reinterpret_cast<const char *>(head.e_ident), SELFMAG) != ELFMAG) return false;
+  struct stat facts;
+  const uint64_t end = head.e_shoff + uint64_t{head.e_shentsize} * head.e_shnum;
+  return fstat(fileno(file.get()), &facts) == 0 && end > static_cast<uint64_t>(facts.st_size);
 }
 
 }  // namespace
@@ -43,6 +61,7 @@ Status plugin_refused(const std::string &path, const std::string &why) {
 }
 
 Status open_plugin(const std::string &path, void **out_entry) {
+  if (is_cut_short(path)) return plugin_refused(path, "the file is cut short");
   // Local: plugins may have the same symbols. Never closed: neither MPI nor CUDA survives it.
   void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return plugin_refused(path, dlerror());

@@ -301,6 +301,22 @@ const std::vector<BadCall> kTensorCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_size_bytes is NULL"},
      [](World &w) { return lpt_tensor_size(w.c, w.source.get(), nullptr); }},
+    {"tensor_copy: no source",
+     LPT_INVALID_ARGUMENT,
+     {"source is NULL"},
+     [](World &w) { return lpt_tensor_copy(w.c, nullptr, w.wide.get()); }},
+    {"tensor_copy: no target",
+     LPT_INVALID_ARGUMENT,
+     {"target is NULL"},
+     [](World &w) { return lpt_tensor_copy(w.c, w.source.get(), nullptr); }},
+    {"tensor_copy: another format",
+     LPT_INVALID_ARGUMENT,
+     {"target is 4×32 mxfp8_e4m3", "expected 4×32 f32"},
+     [](World &w) { return lpt_tensor_copy(w.c, w.source.get(), w.mx.get()); }},
+    {"tensor_copy: without data",
+     LPT_INVALID_ARGUMENT,
+     {"source is", "without data"},
+     [](World &w) { return lpt_tensor_copy(w.c, w.dataless.get(), w.wide.get()); }},
 };
 
 }  // namespace lpt::test

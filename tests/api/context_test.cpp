@@ -56,6 +56,7 @@ TEST(Status, HasANameForEveryNumber) {
   EXPECT_STREQ("aborted", lpt_status_string(LPT_ABORTED));
   EXPECT_STREQ("timeout", lpt_status_string(LPT_TIMEOUT));
   EXPECT_STREQ("mismatch", lpt_status_string(LPT_MISMATCH));
+  EXPECT_STREQ("work failed", lpt_status_string(LPT_WORK_FAILED));
   for (const lpt_status none : {-1, 10, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
 }
 

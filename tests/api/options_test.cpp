@@ -28,6 +28,8 @@ void for_each_struct(Body body) {
   body("lpt_profile_entry", Defaults<lpt_profile_entry>{lpt_profile_entry_init, LPT_PROFILE_ENTRY_INIT});
   body("lpt_format_description",
        Defaults<lpt_format_description>{lpt_format_description_init, LPT_FORMAT_DESCRIPTION_INIT});
+  body("lpt_device_description",
+       Defaults<lpt_device_description>{lpt_device_description_init, LPT_DEVICE_DESCRIPTION_INIT});
   body("lpt_tensor_description",
        Defaults<lpt_tensor_description>{lpt_tensor_description_init, LPT_TENSOR_DESCRIPTION_INIT});
   body("lpt_quantize_options", Defaults<lpt_quantize_options>{lpt_quantize_options_init, LPT_QUANTIZE_OPTIONS_INIT});

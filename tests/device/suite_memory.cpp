@@ -12,9 +12,9 @@ std::vector<lpt_format> kinds_of_formats() {
   sparse.sparse_of = 4;
   lpt_format format = LPT_FORMAT_NONE;
   EXPECT_EQ(LPT_OK, lpt_format_from_description(&sparse, &format));
-  return {LPT_FORMAT_F32,    LPT_FORMAT_BF16,  LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_1X128,
-          LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4,         LPT_FORMAT_UINT4_1X32,
-          format};
+  return {LPT_FORMAT_F32,          LPT_FORMAT_BF16,       LPT_FORMAT_E4M3FN_TENSOR,
+          LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4,
+          LPT_FORMAT_NVFP4,        LPT_FORMAT_UINT4_1X32, format};
 }
 
 TEST_F(DeviceMemory, ANewTensorIsAsOneOfTheProcessor) {
@@ -40,7 +40,8 @@ TEST_F(DeviceMemory, RowsWithGapsAreCopiedAlone) {
   ASSERT_TRUE(ok(gpu(), lpt_tensor_copy(gpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), part.get())));
   Tensor expected = make_tensor(cpu(), LPT_FORMAT_MXFP8_E4M3, 6, 128);
   const Tensor expected_part = view(cpu(), expected.get(), {2, 32}, {3, 64});
-  ASSERT_TRUE(ok(cpu(), lpt_tensor_copy(cpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), expected_part.get())));
+  ASSERT_TRUE(
+      ok(cpu(), lpt_tensor_copy(cpu(), view(cpu(), source.get(), {2, 32}, {3, 64}).get(), expected_part.get())));
   EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(whole.get()));
   const std::vector<double> found = numbers_of(cpu(), expected.get()), cast = numbers_of(cpu(), source.get());
   EXPECT_EQ(0.0, found[2 * 128 + 31]);
@@ -71,7 +72,7 @@ TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
 }
 
 TEST_F(DeviceMemory, MemoryOfTheGpuIsWrapped) {
-  const Tensor source = wrap(cpu(), {1.0f, 2.0f, 3.0f, 4.0f}, 2, 2), owner = there(source.get());
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 2, 2, {1.0, 2.0, 3.0, 4.0}), owner = there(source.get());
   const Tensor borrowed = wrap(gpu(), LPT_FORMAT_F32, describe(gpu(), owner.get()).data, 2, 2);
   EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(borrowed.get()));
 }
@@ -84,7 +85,7 @@ TEST_F(DeviceMemory, MemoryOfTheProcessorIsNotWrapped) {
 }
 
 TEST_F(DeviceMemory, ATensorOutlivesItsContext) {
-  const Tensor source = wrap(cpu(), {5.0f, 6.0f}, 1, 2);
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 1, 2, {5.0, 6.0});
   Tensor made;
   {
     const Context brief = make_gpu_context();

@@ -102,6 +102,17 @@ std::string isas_text(lpt_context *context) {
   return text;
 }
 
+std::string device_line(lpt_device device, int32_t index, const lpt_device_description &facts) {
+  const std::string name = device == LPT_DEVICE_CPU ? "cpu" : fmt::format("cuda:{}", index);
+  if (facts.is_usable == 0) return fmt::format("  {:<8}  not usable: {}\n", name, facts.reason);
+  std::string text = fmt::format("  {:<8}  {}", name, facts.name);
+  if (device != LPT_DEVICE_CPU) {
+    text += fmt::format(", compute capability {}.{}", facts.capability_major, facts.capability_minor);
+  }
+  return text + fmt::format(", {} processors, {:.1f} GiB\n", facts.processor_count,
+                            static_cast<double>(facts.memory_bytes) / (1 << 30));
+}
+
 std::string choices_text(lpt_context *context) {
   const Choices choices(context);
   Table table({"format", "quantize from f32", "quantize from bf16", "dequantize to f32", "gemm to f32"}, 5);
@@ -118,8 +129,22 @@ std::string choices_text(lpt_context *context) {
 
 std::string doctor_report() {
   const Context context = make_context(0);
-  return library_text() + machine_text() + isas_text(context.get()) +
-         "\nplugins\n  none: this release of the library loads no plugins\n" + choices_text(context.get());
+  return library_text() + machine_text() + isas_text(context.get()) + "\ndevices\n" + devices_report() +
+         choices_text(context.get());
+}
+
+std::string devices_report() {
+  std::string text;
+  for (const lpt_device device : {LPT_DEVICE_CPU, LPT_DEVICE_CUDA}) {
+    int32_t count = 1;  // the first one tells how many there are, or why none
+    for (int32_t index = 0; index < count; ++index) {
+      lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
+      if (lpt_device_describe(device, index, &facts) != LPT_OK) break;
+      text += device_line(device, index, facts);
+      count = facts.count;
+    }
+  }
+  return text;
 }
 
 }  // namespace tool

@@ -7,4 +7,7 @@ namespace tool {
 
 std::string doctor_report();
 
+// A line for each device, or for each kind that is not there, and why.
+std::string devices_report();
+
 }  // namespace tool

@@ -143,6 +143,11 @@ void declare_doctor(CLI::App &app) {
   command->callback([] { fmt::print("{}", tool::doctor_report()); });
 }
 
+void declare_devices(CLI::App &app) {
+  auto *command = app.add_subcommand("devices", "Tells the devices that contexts can work on, and why others cannot");
+  command->callback([] { fmt::print("{}", tool::devices_report()); });
+}
+
 void declare_verify(CLI::App &app, int &status) {
   auto *command = app.add_subcommand("verify", "Replays the conformance vectors through the library");
   auto options = std::make_shared<tool::VerifyOptions>();
@@ -184,6 +189,7 @@ int main(int argument_count, char **arguments) {
   declare_inspect(app);
   declare_bench(app);
   declare_doctor(app);
+  declare_devices(app);
   declare_verify(app, status);
   declare_convert(app);
   try {

@@ -145,8 +145,8 @@ cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *so
   if (target_stride < row_bytes || source_stride < row_bytes) return told(cudaErrorInvalidValue);
   return queue([&] {
     for (size_t r = 0; r < rows; ++r) {
-      std::memcpy(static_cast<char *>(target) + r * target_stride, static_cast<const char *>(source) + r * source_stride,
-                  row_bytes);
+      std::memcpy(static_cast<char *>(target) + r * target_stride,
+                  static_cast<const char *>(source) + r * source_stride, row_bytes);
     }
   });
 }

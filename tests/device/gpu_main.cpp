@@ -1,0 +1,34 @@
+// The suite on the GPU that the library finds.
+//   --probe   only tells what it is, or why there is none
+// Exit status 77: there is none.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "lpt.h"
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+bool is_there() {
+  lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+  if (lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu) != LPT_OK) return false;
+  if (gpu.is_usable != 0) {
+    std::printf("cuda:0 is %s, compute capability %d.%d\n", gpu.name, gpu.capability_major, gpu.capability_minor);
+  } else {
+    std::printf("no GPU: %s\n", gpu.reason);
+  }
+  return gpu.is_usable != 0;
+}
+
+}  // namespace
+
+int main(int argument_count, char **arguments) {
+  testing::InitGoogleTest(&argument_count, arguments);
+  if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+  if (!is_there()) return kSkipped;
+  const bool only_probes = argument_count > 1 && std::strcmp(arguments[1], "--probe") == 0;
+  return only_probes ? 0 : RUN_ALL_TESTS();
+}

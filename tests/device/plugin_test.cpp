@@ -1,0 +1,171 @@
+// Plugins of devices: those that are none, and a runtime where things go wrong.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+const std::string kFolder = LPT_PLUGINS;
+
+class DevicePlugins : public testing::Test {
+ protected:
+  ~DevicePlugins() override {
+    for (const char *name :
+         {"LPT_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "LPT_TEST_DRIVER", "LPT_TEST_CAPABILITY", "LPT_TEST_FAILS_AT"}) {
+      unsetenv(name);
+    }
+  }
+
+  void look_in(const std::string &folder) { setenv("LPT_PLUGIN_PATH", folder.c_str(), 1); }
+  void look_on_cpu() { look_in(kFolder + "/on_cpu"); }
+
+  // A folder with these bytes for a plugin.
+  std::string folder_of(const char *name, const std::string &bytes) {
+    const std::string folder = testing::TempDir() + "lpt_device_" + name;
+    std::system(("mkdir -p " + folder).c_str());
+    std::ofstream(folder + "/liblpt_cuda.so", std::ios::binary) << bytes;
+    return folder;
+  }
+
+  // Neither a context nor a description comes of it, both with these words.
+  void is_refused(const std::vector<const char *> &words, int32_t index = 0) {
+    Context context;
+    std::string error;
+    EXPECT_EQ(LPT_UNSUPPORTED, create_on_gpu(context, error, index));
+    expect_words(words, error);
+    EXPECT_EQ(nullptr, context.get());
+    lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+    EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, index, &gpu));
+    EXPECT_EQ(0, gpu.is_usable);
+    expect_words(words, gpu.reason);
+  }
+};
+
+TEST_F(DevicePlugins, OneOfAnotherInterfaceIsRefused) {
+  look_in(kFolder + "/other_abi");
+  is_refused({"other_abi/liblpt_cuda.so", "another interface than"});
+}
+
+TEST_F(DevicePlugins, OneOfAnotherBuildIsRefused) {
+  look_in(kFolder + "/other_build");
+  is_refused({"other_build/liblpt_cuda.so", "0.0.0-other", "expected both of one build"});
+}
+
+TEST_F(DevicePlugins, ATextIsRefused) {
+  look_in(folder_of("text", std::string(4096, '?')));
+  is_refused({"lpt_device_text/liblpt_cuda.so", "invalid ELF header"});
+}
+
+TEST_F(DevicePlugins, HalfAFileIsRefused) {
+  std::ifstream file(kFolder + "/on_cpu/liblpt_cuda.so", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  ASSERT_GT(bytes.size(), 8192u);
+  look_in(folder_of("half", bytes.substr(0, 4096)));
+  is_refused({"lpt_device_half/liblpt_cuda.so", "the file is cut short"});
+}
+
+TEST_F(DevicePlugins, AMissingOneIsTold) {
+  // The program that asks must not have one beside its library, as this one may.
+  const std::string folder = testing::TempDir() + "lpt_device_none";
+  std::system(("mkdir -p " + folder + " && ln -sf \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
+               std::to_string(getpid()) + "/maps)\" " + folder + "/liblpt.so.1")
+                  .c_str());
+  const std::string command = "LD_PRELOAD=" + folder + "/liblpt.so.1 " + LPT_GPU_TEST + " --probe";
+  FILE *const pipe = popen(command.c_str(), "r");
+  ASSERT_NE(nullptr, pipe);
+  char words[1024] = "";
+  const size_t count = fread(words, 1, sizeof words - 1, pipe);
+  words[count] = '\0';
+  EXPECT_EQ(77, WEXITSTATUS(pclose(pipe)));
+  expect_words({"no GPU", (folder + "/liblpt_cuda.so").c_str(), "No such file"}, words);
+}
+
+TEST_F(DevicePlugins, NoDriverIsToldInTheRuntimesWords) {
+  look_on_cpu();
+  setenv("LPT_TEST_DRIVER", "0", 1);
+  is_refused({"CUDA driver version is insufficient for CUDA runtime version", "driver 0", "runtime 13000"});
+}
+
+TEST_F(DevicePlugins, DevicesThatAreHiddenAreNotThere) {
+  look_on_cpu();
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  is_refused({"no CUDA-capable device is detected", "CUDA_VISIBLE_DEVICES is empty"});
+}
+
+TEST_F(DevicePlugins, AnIndexBeyondTheLastIsTold) {
+  look_on_cpu();
+  is_refused({"there are 2 devices", "0 to 1"}, 2);
+}
+
+TEST_F(DevicePlugins, AnOldDeviceIsTold) {
+  look_on_cpu();
+  setenv("LPT_TEST_CAPABILITY", "75", 1);
+  is_refused({"compute capability 7.5", "expected 8.0 or later"});
+}
+
+TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
+  look_on_cpu();
+  lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+  ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 1, &gpu));
+  EXPECT_EQ(1, gpu.is_usable);
+  EXPECT_EQ(LPT_DEVICE_CUDA, gpu.device);
+  EXPECT_EQ(1, gpu.index);
+  EXPECT_EQ(2, gpu.count);
+  EXPECT_EQ(9, gpu.capability_major);
+  EXPECT_STREQ("", gpu.reason);
+  EXPECT_GT(gpu.memory_bytes, 0);
+}
+
+TEST_F(DevicePlugins, TheProcessorIsAlwaysThere) {
+  lpt_device_description cpu = LPT_DEVICE_DESCRIPTION_INIT;
+  ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CPU, 0, &cpu));
+  EXPECT_EQ(1, cpu.is_usable);
+  EXPECT_EQ(1, cpu.count);
+  EXPECT_GE(cpu.processor_count, 1);
+  EXPECT_GT(cpu.memory_bytes, 0);
+}
+
+TEST_F(DevicePlugins, WrongNumbersAreRefused) {
+  lpt_device_description any = LPT_DEVICE_DESCRIPTION_INIT;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(7, 0, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CPU, 1, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, -1, &any));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, 0, nullptr));
+}
+
+TEST_F(DevicePlugins, AFailureOfQueuedWorkSurfacesLater) {
+  look_on_cpu();
+  const Context context = make_gpu_context();
+  const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_F32, 2, 2);
+  const Tensor other = make_tensor(context.get(), LPT_FORMAT_F32, 2, 2);
+  setenv("LPT_TEST_FAILS_AT", "1", 1);  // what is queued already has failed by now
+  EXPECT_EQ(LPT_WORK_FAILED, lpt_context_synchronize(context.get()));
+  expect_words({"work queued before on cuda:0", "an illegal memory access"}, lpt_context_error(context.get()));
+  EXPECT_EQ(LPT_WORK_FAILED, lpt_tensor_copy(context.get(), tensor.get(), other.get()));
+  expect_words({"copying on cuda:0", "an illegal memory access"}, lpt_context_error(context.get()));
+  unsetenv("LPT_TEST_FAILS_AT");
+  EXPECT_TRUE(ok(context.get(), lpt_tensor_copy(context.get(), tensor.get(), other.get())));
+}
+
+TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRefused) {
+  look_on_cpu();
+  const Context first = make_gpu_context(0), second = make_gpu_context(1);
+  const Tensor here = make_tensor(first.get(), LPT_FORMAT_F32, 2, 2);
+  const Tensor there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), here.get(), there.get()));
+  expect_words({"target is 2×2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(first.get(), here.get(), nullptr, there.get(), nullptr));
+  Tensor wrapped;
+  void *const data = describe(second.get(), there.get()).data;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_matrix_wrap(first.get(), LPT_FORMAT_F32, data, 2, 2, 0, out(wrapped)));
+  expect_words({"expected memory of cuda:0, it is of cuda:1"}, lpt_context_error(first.get()));
+}
+
+}  // namespace
+}  // namespace lpt::test

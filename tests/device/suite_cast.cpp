@@ -1,0 +1,124 @@
+// Casts on a GPU give the bits of the processor, whose own are judged elsewhere.
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,      LPT_FORMAT_E5M2,         LPT_FORMAT_E4M3FN_TENSOR,
+                                   LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128,
+                                   LPT_FORMAT_MXFP8_E4M3,  LPT_FORMAT_MXFP8_E5M2,   LPT_FORMAT_MXFP6_E3M2,
+                                   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4};
+constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+
+class DeviceCasts : public Devices {
+ protected:
+  Tensor numbers(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
+    return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 3.0));
+  }
+
+  // The cast of one source by both.
+  void expect_equal(const lpt_tensor *source, lpt_format target, const lpt_quantize_options *options) {
+    const Shape shape = shape_of(cpu(), source);
+    const Tensor expected = make_tensor(cpu(), target, shape.rows, shape.columns);
+    const Tensor found = make_tensor(gpu(), target, shape.rows, shape.columns);
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source, options, expected.get(), nullptr)));
+    ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), there(source).get(), options, found.get(), nullptr)));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+  }
+};
+
+TEST_F(DeviceCasts, HaveTheBitsOfTheProcessor) {
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, 37, 272, static_cast<uint64_t>(format));
+    for (const lpt_format target : kTargets) expect_equal(source.get(), target, nullptr);
+  }
+}
+
+TEST_F(DeviceCasts, DrawTheSameBits) {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.rounding = LPT_ROUNDING_STOCHASTIC;
+  options.random.seed = 7;
+  options.random.step = 3;
+  const Tensor source = numbers(LPT_FORMAT_F32, 9, 160, 5);
+  for (const lpt_format target : kTargets) expect_equal(source.get(), target, &options);
+}
+
+TEST_F(DeviceCasts, KeepATensorScale) {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.flags = LPT_KEEP_TENSOR_SCALE;
+  const Tensor source = numbers(LPT_FORMAT_F32, 3, 64, 6);
+  expect_equal(source.get(), LPT_FORMAT_E4M3FN_TENSOR, &options);
+}
+
+TEST_F(DeviceCasts, GiveTheTransposedAsWell) {
+  const Tensor source = numbers(LPT_FORMAT_F32, 48, 80, 8);
+  const Tensor rows = make_tensor(cpu(), LPT_FORMAT_E4M3FN_TENSOR, 48, 80);
+  const Tensor columns = make_tensor(cpu(), LPT_FORMAT_E4M3FN_TENSOR, 80, 48);
+  const Tensor found_rows = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 48, 80);
+  const Tensor found_columns = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 80, 48);
+  ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), nullptr, rows.get(), columns.get())));
+  ASSERT_TRUE(
+      ok(gpu(), lpt_quantize(gpu(), there(source.get()).get(), nullptr, found_rows.get(), found_columns.get())));
+  EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_there(found_rows.get()));
+  EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_there(found_columns.get()));
+}
+
+TEST_F(DeviceCasts, AreDecodedToTheSameNumbers) {
+  for (const lpt_format target : kTargets) {
+    const Tensor codes = tensor_of(cpu(), target, 5, 96, draw_normal(9, 5 * 96));
+    const Tensor expected = make_tensor(cpu(), LPT_FORMAT_BF16, 5, 96),
+                 found = make_tensor(gpu(), LPT_FORMAT_BF16, 5, 96);
+    ASSERT_TRUE(ok(cpu(), lpt_dequantize(cpu(), codes.get(), nullptr, expected.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_dequantize(gpu(), there(codes.get()).get(), nullptr, found.get())));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+  }
+}
+
+TEST_F(DeviceCasts, TellTheRowsThatRan) {
+  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_NVFP4, 4, 64);
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.flags = LPT_CHECK_ONLY;
+  ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), source.get(), &options, target.get(), nullptr)));
+  expect_words({"amax: amax_cuda", "tensor_scale: tensor_scale_cuda", "quantize: quantize_"},
+               lpt_context_explanation(gpu()));
+}
+
+TEST_F(DeviceCasts, AreRefusedWithTheReasonOfEveryRow) {
+  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F64, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_MXFP4, 4, 64);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, target.get(), nullptr));
+  expect_words({"quantize: no kernel takes f64, mxfp4 on cuda:0", "quantize_strips_cuda: takes f32, bf16 and f16 only"},
+               lpt_context_error(gpu()));
+  EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_there(target.get()));
+}
+
+TEST_F(DeviceCasts, RefuseWhatNeedsTheProcessor) {
+  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
+  const Tensor target = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 4, 64);
+  const Tensor integers = make_tensor(gpu(), LPT_FORMAT_INT8_TENSOR, 4, 64);
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.hadamard_size = 16;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, target.get(), nullptr));
+  expect_words({"hadamard_size is given", "cuda:0"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, integers.get(), nullptr));
+  expect_words({"int8_tensor", "NaN"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceCasts, TakeTensorsOfTheirDeviceAlone) {
+  const Tensor here = make_tensor(cpu(), LPT_FORMAT_F32, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_E4M3FN, 4, 64);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), here.get(), nullptr, target.get(), nullptr));
+  expect_words({"source is 4×64 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceCasts, RunOnTheStreamThatWasSet) {
+  const Tensor source = numbers(LPT_FORMAT_F32, 3, 64, 11);
+  void *const per_thread = reinterpret_cast<void *>(uintptr_t{2});  // cudaStreamPerThread
+  ASSERT_TRUE(ok(gpu(), lpt_context_set_stream(gpu(), per_thread)));
+  expect_equal(source.get(), LPT_FORMAT_NVFP4, nullptr);
+  ASSERT_TRUE(ok(gpu(), lpt_context_set_stream(gpu(), nullptr)));
+  expect_equal(source.get(), LPT_FORMAT_NVFP4, nullptr);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_context_set_stream(cpu(), per_thread));
+  EXPECT_TRUE(ok(cpu(), lpt_context_synchronize(cpu())));
+}
+
+}  // namespace
+}  // namespace lpt::test

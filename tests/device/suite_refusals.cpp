@@ -1,0 +1,114 @@
+// What has no kernel on a GPU refuses tensors of it, before it looks at a number: to touch one would end the process.
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+// Tensors of one device, for calls that are right but for it.
+struct Operands {
+  explicit Operands(lpt_context *context) : own(context) {}
+
+  lpt_context *own;
+  Tensor f32 = make_tensor(own, LPT_FORMAT_F32, 32, 32), other = make_tensor(own, LPT_FORMAT_F32, 32, 32);
+  Tensor third = make_tensor(own, LPT_FORMAT_F32, 32, 32);
+  Tensor signs = make_tensor(own, LPT_FORMAT_INT8, {32});
+  Tensor mask = make_tensor(own, LPT_FORMAT_UINT8, 32, 32), codes = make_tensor(own, LPT_FORMAT_MXFP8_E4M3, 32, 32);
+  Tensor plain = make_tensor(own, LPT_FORMAT_E4M3FN, 32, 32), related = make_tensor(own, LPT_FORMAT_E4M3, 32, 32);
+};
+
+struct Call {
+  const char *name;
+  lpt_status (*run)(lpt_context *, Operands &);
+};
+
+lpt_status pack(lpt_context *context, Operands &o) {
+  Tensor packed;
+  return lpt_weights_pack(context, o.f32.get(), nullptr, out(packed));
+}
+
+lpt_status plan(lpt_context *context, Operands &o) {
+  lpt_gemm_plan *plan = nullptr;
+  return lpt_gemm_plan_create(context, o.f32.get(), o.other.get(), nullptr, o.third.get(), &plan);
+}
+
+lpt_status fake(lpt_context *context, Operands &o) {
+  return lpt_fake_quantize(context, o.f32.get(), LPT_FORMAT_MXFP4, nullptr, o.other.get());
+}
+
+lpt_status convert(lpt_context *context, Operands &o) {
+  return lpt_convert(context, o.plain.get(), nullptr, o.related.get());
+}
+
+lpt_status export_there(lpt_context *context, Operands &o) {
+  std::vector<uint8_t> bytes(1 << 16);
+  return lpt_dialect_export(context, o.codes.get(), LPT_DIALECT_CUBLAS_SCALES, bytes.data(), bytes.size());
+}
+
+lpt_status measure(lpt_context *context, Operands &o) {
+  const lpt_tensor *const gradients[] = {o.f32.get()};
+  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+  return lpt_gradients_measure(context, gradients, 1, &values);
+}
+
+lpt_status draw_signs(lpt_context *context, Operands &o) {
+  const lpt_random random = LPT_RANDOM_INIT;
+  return lpt_random_signs(context, &random, o.signs.get());
+}
+
+constexpr Call kCalls[] = {
+    {"gemm",
+     [](lpt_context *c, Operands &o) { return lpt_gemm(c, o.f32.get(), o.other.get(), nullptr, o.third.get()); }},
+    {"gemm_plan_create", plan},
+    {"fake_quantize", fake},
+    {"hadamard",
+     [](lpt_context *c, Operands &o) {
+       lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
+       options.size = 32;
+       return lpt_hadamard(c, o.f32.get(), &options, o.other.get());
+     }},
+    {"random_signs", draw_signs},
+    {"convert", convert},
+    {"dialect_export", export_there},
+    {"weights_pack", pack},
+    {"gradients_measure", measure},
+    {"sparse_mask_select",
+     [](lpt_context *c, Operands &o) {
+       return lpt_sparse_mask_select(c, o.f32.get(), nullptr, o.mask.get(), nullptr, nullptr);
+     }},
+    {"sparse_mask_apply",
+     [](lpt_context *c, Operands &o) { return lpt_sparse_mask_apply(c, o.f32.get(), o.mask.get(), o.other.get()); }},
+    {"softmax_forward",
+     [](lpt_context *c, Operands &o) { return lpt_softmax_forward(c, o.f32.get(), nullptr, o.other.get()); }},
+    {"softmax_backward",
+     [](lpt_context *c, Operands &o) {
+       return lpt_softmax_backward(c, o.f32.get(), o.other.get(), nullptr, o.third.get());
+     }},
+};
+
+using DeviceRefusals = Devices;
+
+TEST_F(DeviceRefusals, NameTheTensorAndItsDevice) {
+  Operands operands(gpu());
+  for (lpt_context *const context : {gpu(), cpu()}) {
+    for (const Call &call : kCalls) {
+      EXPECT_EQ(LPT_UNSUPPORTED, call.run(context, operands)) << call.name << ": " << lpt_context_error(context);
+      expect_words({" on cuda:0", "no kernel there takes it", "lpt_tensor_copy()"}, lpt_context_error(context),
+                   call.name);
+    }
+  }
+}
+
+// The list above is of calls that are right but for the device.
+TEST_F(DeviceRefusals, AreOfTheDeviceAlone) {
+  Operands operands(cpu());
+  for (const Call &call : kCalls) EXPECT_TRUE(ok(cpu(), call.run(cpu(), operands))) << call.name;
+}
+
+TEST_F(DeviceRefusals, ContextsOfAGpuRunNoKernelsOfTheProcessor) {
+  Operands operands(cpu());
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), operands.f32.get(), operands.other.get(), nullptr, operands.third.get()));
+  expect_words({"gemm: no kernel takes", "on cuda:0", "_ref: it runs on the processor"}, lpt_context_error(gpu()));
+}
+
+}  // namespace
+}  // namespace lpt::test
