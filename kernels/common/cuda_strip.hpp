@@ -8,6 +8,7 @@
 namespace lpt {
 
 constexpr int32_t kStrip = 16;
+constexpr uint32_t kAllLanes = ~0u;
 
 struct NumberStrip {
   float number[kStrip];
@@ -134,7 +135,7 @@ __device__ __forceinline__ void store_strip(void *data, int64_t index, int32_t c
   }
 }
 
-// Sixteen codes of kBits bits: kBits / 2 words, elements in order, lowest first.
+// Sixteen codes of kBits bits (4, 6, 8, 16, 32): kBits / 2 words, elements in order, lowest first.
 template <int32_t kBits>
 struct CodeStrip {
   uint32_t word[kBits / 2];
@@ -150,10 +151,17 @@ __device__ __forceinline__ void put_pair(CodeStrip<kBits> &strip, int32_t place,
 
 template <int32_t kBits>
 __device__ __forceinline__ uint32_t code_at(const CodeStrip<kBits> &strip, int32_t place) {
+  if constexpr (kBits == 32) return strip.word[place];
   const int32_t bit = place * kBits;
   uint32_t code = strip.word[bit / 32] >> (bit % 32);
   if (bit % 32 + kBits > 32) code |= strip.word[bit / 32 + 1] << (32 - bit % 32);
-  return code & ((1u << kBits) - 1);
+  return code & ((1u << (kBits % 32)) - 1);
+}
+
+// Adds the code of element `place`, which was 0.
+template <int32_t kBits>
+__device__ __forceinline__ void put_code(CodeStrip<kBits> &strip, int32_t place, uint32_t code) {
+  strip.word[place * kBits / 32] |= code << (place * kBits % 32);  // of 8, 16 and 32 bits
 }
 
 // The bytes of `count` codes; their last one ends in zeros. `is_whole`: all of them, on a boundary of what they take.
@@ -162,8 +170,10 @@ __device__ __forceinline__ void store_codes(void *data, int64_t byte, int32_t co
                                             const CodeStrip<kBits> &strip) {
   auto *bytes = static_cast<unsigned char *>(data) + byte;
   if (is_whole) {
-    if constexpr (kBits == 8) {
-      store_four(bytes, strip.word[0], strip.word[1], strip.word[2], strip.word[3]);
+    if constexpr (kBits % 8 == 0) {
+      for (int32_t i = 0; i < kBits / 2; i += 4) {
+        store_four(bytes + 4 * i, strip.word[i], strip.word[i + 1], strip.word[i + 2], strip.word[i + 3]);
+      }
     } else if constexpr (kBits == 4) {
       __stcs(reinterpret_cast<uint2 *>(bytes), uint2{strip.word[0], strip.word[1]});
     } else {
@@ -183,12 +193,14 @@ __device__ __forceinline__ CodeStrip<kBits> load_codes(const void *data, int64_t
   const auto *bytes = static_cast<const unsigned char *>(data) + byte;
   CodeStrip<kBits> strip = {};
   if (is_whole) {
-    if constexpr (kBits == 8) {
-      const uint4 four = load_four(bytes);
-      strip.word[0] = four.x;
-      strip.word[1] = four.y;
-      strip.word[2] = four.z;
-      strip.word[3] = four.w;
+    if constexpr (kBits % 8 == 0) {
+      for (int32_t i = 0; i < kBits / 2; i += 4) {
+        const uint4 four = load_four(bytes + 4 * i);
+        strip.word[i] = four.x;
+        strip.word[i + 1] = four.y;
+        strip.word[i + 2] = four.z;
+        strip.word[i + 3] = four.w;
+      }
     } else {
       for (int32_t i = 0; i < kBits / 2; ++i) strip.word[i] = reinterpret_cast<const uint32_t *>(bytes)[i];
     }
@@ -202,7 +214,7 @@ __device__ __forceinline__ CodeStrip<kBits> load_codes(const void *data, int64_t
   return strip;
 }
 
-// Bytes that codes of a strip take, as a boundary: 16, 4 (twelve bytes), 8.
-constexpr int64_t code_boundary(int32_t bits) { return bits == 8 ? 16 : bits == 4 ? 8 : 4; }
+// The boundary on which the codes of a strip can be moved in few pieces.
+constexpr int64_t code_boundary(int32_t bits) { return bits >= 8 ? 16 : bits == 4 ? 8 : 4; }
 
 }  // namespace lpt

@@ -9,8 +9,6 @@
 
 namespace lpt {
 
-constexpr uint32_t kAllLanes = ~0u;
-
 // What a kernel needs to know of a StateArray; taken by value.
 struct StateJob {
   void *data;  // NULL: none

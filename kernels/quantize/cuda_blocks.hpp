@@ -9,8 +9,6 @@
 
 namespace lpt {
 
-constexpr uint32_t kAllLanes = ~0u;
-
 // What a kernel needs to know of a request; made on the host, taken by value.
 struct CastJob {
   const void *source;

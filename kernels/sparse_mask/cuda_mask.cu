@@ -1,0 +1,197 @@
+// N:M masks: a thread takes sixteen adjacent numbers, which are one group or more, and settles them in registers.
+#include "kernels/sparse_mask/cuda_group.hpp"
+#include "kernels/sparse_mask/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 128;
+
+struct MaskJob {
+  const void *source;
+  uint8_t *mask;  // NULL: not wanted
+  void *masked;   // NULL: not wanted
+  int64_t rows, columns;
+  int64_t source_stride, mask_stride, masked_stride;  // in elements
+  int32_t kept;
+  RandomSource random;
+  uint64_t first_draw, row_draws, group_draws;
+  const float *importance;
+  bool is_wide;  // masked holds f32, the source does not
+  bool loads_whole, stores_mask_whole, stores_whole;
+};
+
+template <lpt_sparse_rule kRule, int kOf>
+__device__ __forceinline__ DeviceGroup<kOf> group_of(const MaskJob &job, const float (&magnitudes)[kOf], uint64_t draw,
+                                                     const float *importance, int count) {
+  constexpr bool kIsDrawn = kRule == LPT_SPARSE_RULE_MVUE || kRule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
+  const bool is_special = !(sum_of_group(magnitudes) < bits_float(0x7F800000u));
+  if (kIsDrawn && !is_special) {
+    if (kRule == LPT_SPARSE_RULE_MVUE) return mvue_group(magnitudes, job.kept, random_word(job.random, draw));
+    return two_draws_group(magnitudes, random_word(job.random, 2 * draw), random_word(job.random, 2 * draw + 1));
+  }
+  DeviceGroup<kOf> group = largest_group(magnitudes, importance, count, job.kept);
+  if (kRule == LPT_SPARSE_RULE_SOFT_THRESHOLD && !is_special) lower_by_dropped(group, magnitudes);
+  return group;
+}
+
+// As the number of a source is decoded: a NaN of 16 bits keeps its sign alone.
+template <Numeral kSource>
+__device__ __forceinline__ float plain_number(uint32_t code) {
+  const float number = number_of<kSource>(code);
+  if (kSource == Numeral::kF32 || number == number) return number;
+  return bits_float((float_bits(number) & 0x80000000u) | 0x7FC00000u);
+}
+
+// What stays of one number, as f32; `is_same`: as it was.
+struct Kept {
+  float number;
+  bool stays, is_same;
+};
+
+template <int kOf>
+__device__ __forceinline__ Kept kept_of(const DeviceGroup<kOf> &group, int i, float number) {
+  const bool stays = (group.bits >> i & 1) != 0;
+  const uint32_t sign = float_bits(number) & 0x80000000u;
+  const float value = bits_float((float_bits(group.values[i]) & 0x7FFFFFFFu) | sign);
+  return {stays ? value : 0.0f, stays, stays && float_bits(value) == float_bits(number)};
+}
+
+template <Numeral kSource>
+struct MaskedStrip {
+  CodeStrip<8> mask;
+  CodeStrip<8 * kNumeralBytes<kSource>> narrow;
+  NumberStrip wide;
+};
+
+template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
+__device__ __forceinline__ void mask_group(const MaskJob &job, const CodeStrip<8 * kNumeralBytes<kSource>> &codes,
+                                           int first, int64_t row, int64_t column, MaskedStrip<kSource> &result) {
+  float numbers[kOf];
+  float magnitudes[kOf];
+#pragma unroll
+  for (int i = 0; i < kOf; ++i) {
+    numbers[i] = plain_number<kSource>(code_at(codes, first + i));
+    magnitudes[i] = bits_float(magnitude_bits(numbers[i]));
+  }
+  const int64_t begin = column + first;
+  const uint64_t draw = job.first_draw + static_cast<uint64_t>(row) * job.row_draws +
+                        static_cast<uint64_t>(begin / kOf) * job.group_draws;
+  const int64_t left = job.columns - begin;
+  const int count = left < 0 ? 0 : left < kOf ? static_cast<int>(left) : kOf;
+  const float *importance = job.importance == nullptr || count == 0 ? nullptr : job.importance + begin;
+  const DeviceGroup<kOf> group = group_of<kRule, kOf>(job, magnitudes, draw, importance, count);
+#pragma unroll
+  for (int i = 0; i < kOf; ++i) {
+    const Kept kept = kept_of(group, i, numbers[i]);
+    put_code(result.mask, first + i, static_cast<uint32_t>(kept.stays));
+    put_code(result.narrow, first + i, kept.is_same ? code_at(codes, first + i) : code_of<kSource>(kept.number));
+    result.wide.number[first + i] = kept.number;
+  }
+}
+
+template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
+__global__ void __launch_bounds__(kThreads) mask_strips(MaskJob job) {
+  constexpr int32_t kBytes = kNumeralBytes<kSource>;
+  const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
+  if (column >= job.columns) return;
+  const int64_t left = job.columns - column;
+  const auto count = static_cast<int32_t>(left < kStrip ? left : kStrip);
+  const bool is_full = count == kStrip;
+  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+    const CodeStrip<8 *kBytes> codes = load_codes<8 * kBytes>(job.source, (row * job.source_stride + column) * kBytes,
+                                                              count, is_full && job.loads_whole);
+    MaskedStrip<kSource> result = {};
+#pragma unroll
+    for (int first = 0; first < kStrip; first += kOf) {
+      mask_group<kSource, kRule, kOf>(job, codes, first, row, column, result);
+    }
+    if (job.mask != nullptr) {
+      store_codes(job.mask, row * job.mask_stride + column, count, is_full && job.stores_mask_whole, result.mask);
+    }
+    if (job.masked == nullptr) continue;
+    const int64_t index = row * job.masked_stride + column;
+    if (job.is_wide) {
+      store_strip<Numeral::kF32>(job.masked, index, count, is_full && job.stores_whole, result.wide);
+    } else {
+      store_codes(job.masked, index * kBytes, count, is_full && job.stores_whole, result.narrow);
+    }
+  }
+}
+
+int64_t bytes_of(lpt_format element) { return element == LPT_FORMAT_F32 ? 4 : 2; }
+
+bool is_on_boundaries(const MatrixView &view, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
+}
+
+MaskJob mask_job(const SparseMaskRequest &request) {
+  MaskJob job = {};
+  job.source = request.source.data;
+  job.mask = static_cast<uint8_t *>(request.mask.data);
+  job.masked = request.masked.data;
+  job.rows = request.source.rows;
+  job.columns = request.source.columns;
+  job.source_stride = request.source.row_stride;
+  job.mask_stride = request.mask.row_stride;
+  job.masked_stride = request.masked.row_stride;
+  job.kept = request.kept;
+  job.random = request.random;
+  job.first_draw = request.first_draw;
+  job.row_draws = request.row_draws;
+  job.group_draws = request.group_draws;
+  job.importance = request.importance;
+  job.is_wide = request.masked.format.element != request.source.format.element;
+  job.loads_whole = is_on_boundaries(request.source, bytes_of(request.source.format.element));
+  job.stores_mask_whole = is_on_boundaries(request.mask, 1);
+  job.stores_whole = is_on_boundaries(request.masked, bytes_of(request.masked.format.element));
+  return job;
+}
+
+template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
+void launch(const SparseMaskRequest &request, void *stream) {
+  const MaskJob job = mask_job(request);
+  if (job.rows == 0 || job.columns == 0) return;
+  const int64_t strips = (job.columns + kStrip - 1) / kStrip;
+  const dim3 grid(static_cast<uint32_t>((strips + kThreads - 1) / kThreads),
+                  static_cast<uint32_t>(job.rows < 65535 ? job.rows : 65535));
+  LPT_LAUNCH((mask_strips<kSource, kRule, kOf>), grid, kThreads, 0, stream, job);
+}
+
+template <Numeral kSource, lpt_sparse_rule kRule>
+void launch_length(const SparseMaskRequest &request, void *stream) {
+  if (request.of == 4) {
+    launch<kSource, kRule, 4>(request, stream);
+  } else {
+    launch<kSource, kRule, 8>(request, stream);
+  }
+}
+
+template <Numeral kSource>
+void launch_rule(const SparseMaskRequest &request, void *stream) {
+  switch (request.rule) {
+    case LPT_SPARSE_RULE_MVUE:
+      return launch_length<kSource, LPT_SPARSE_RULE_MVUE>(request, stream);
+    case LPT_SPARSE_RULE_MVUE_TWO_DRAWS:
+      return launch_length<kSource, LPT_SPARSE_RULE_MVUE_TWO_DRAWS>(request, stream);
+    case LPT_SPARSE_RULE_SOFT_THRESHOLD:
+      return launch_length<kSource, LPT_SPARSE_RULE_SOFT_THRESHOLD>(request, stream);
+    default:
+      return launch_length<kSource, LPT_SPARSE_RULE_MAGNITUDE>(request, stream);
+  }
+}
+
+}  // namespace
+
+void sparse_mask_cuda(const SparseMaskRequest &request, void *stream) {
+  switch (request.source.format.element) {
+    case LPT_FORMAT_F32:
+      return launch_rule<Numeral::kF32>(request, stream);
+    case LPT_FORMAT_BF16:
+      return launch_rule<Numeral::kBf16>(request, stream);
+    default:
+      return launch_rule<Numeral::kF16>(request, stream);
+  }
+}
+
+}  // namespace lpt

@@ -1,0 +1,30 @@
+// Rows of the device.
+#include "kernels/sparse_mask/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_number(lpt_format element) {
+  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
+}
+
+bool is_adjacent(const MatrixView &view) { return view.data == nullptr || view.column_stride == 1; }
+
+const char *refuses_mask(const SparseMaskRequest &request) {
+  if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (request.of != 4 && request.of != 8) return "takes groups of 4 and 8 only";
+  if (!is_adjacent(request.source) || !is_adjacent(request.mask) || !is_adjacent(request.masked)) {
+    return "takes groups of adjacent columns only";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels() {
+  static constexpr DeviceRow<SparseMaskRequest> rows[] = {
+      {.name = "sparse_mask_cuda", .least_capability = 80, .refuses = refuses_mask, .run = sparse_mask_cuda}};
+  return rows;
+}
+
+}  // namespace lpt

@@ -1,0 +1,176 @@
+// CUDA masks and 2:4 packing on the CPU, against the reference rows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_pack/cuda_rows.hpp"
+#include "tests/simt/device_rows.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr lpt_sparse_rule kRules[] = {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
+                                      LPT_SPARSE_RULE_SOFT_THRESHOLD};
+constexpr int64_t kColumns[] = {0, 1, 3, 4, 5, 15, 16, 17, 30, 64, 130};
+
+struct Pattern {
+  int32_t kept, of;
+};
+constexpr Pattern kPatterns[] = {{2, 4}, {1, 4}, {3, 4}, {4, 4}, {4, 8}, {2, 8}, {7, 8}};
+
+// Rows on boundaries of 16 bytes, or not.
+int64_t any_padding(Random &random, int64_t columns) {
+  return random.chance(0.5) ? (16 - columns % 16) % 16 : random.below(6);
+}
+
+struct MaskCase {
+  lpt_format source, masked;
+  Pattern pattern;
+  lpt_sparse_rule rule;
+  int64_t rows, columns;
+};
+
+SparseMaskRequest request_of(const MaskCase &c, Matrix &source, Matrix &mask, Matrix &masked, uint64_t first_draw) {
+  SparseMaskRequest request = {};
+  request.source = source.view();
+  request.mask = mask.view();
+  request.masked = masked.view();
+  request.kept = c.pattern.kept;
+  request.of = c.pattern.of;
+  request.rule = c.rule;
+  request.random = {seed() * 3, 0, 0, random_stream(RandomRoom::kSparse, 1, 2), 77, 7, 16};
+  request.first_draw = first_draw;
+  request.row_draws = static_cast<uint64_t>(c.columns / c.pattern.of) + 3;
+  request.group_draws = 1;
+  return request;
+}
+
+void check_mask(const MaskCase &c, Values values, Random &random) {
+  Matrix source(c.source, c.rows, c.columns, any_padding(random, c.columns), random.chance(0.5) ? 0 : 4);
+  source.fill(random, values);
+  const int64_t padding = any_padding(random, c.columns);
+  Matrix mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), masked(c.masked, c.rows, c.columns, padding);
+  Matrix wanted_mask(LPT_FORMAT_UINT8, c.rows, c.columns, padding), wanted(c.masked, c.rows, c.columns, padding);
+  std::vector<float> importance = draw(random, Values::kOutliers, c.columns);
+  for (float &each : importance) each = std::fabs(each);
+  const auto first_draw = static_cast<uint64_t>(random.below(1000));
+  SparseMaskRequest request = request_of(c, source, mask, masked, first_draw);
+  SparseMaskRequest reference = request_of(c, source, wanted_mask, wanted, first_draw);
+  if (c.rule == LPT_SPARSE_RULE_MAGNITUDE && random.chance(0.3)) {
+    request.importance = reference.importance = importance.data();
+  }
+  if (random.chance(0.2)) request.mask.data = reference.mask.data = nullptr;
+  if (random.chance(0.2)) request.masked.data = reference.masked.data = nullptr;
+  ASSERT_EQ(sparse_mask_device_kernels().front().refuses(request), nullptr);
+  take_next_order();
+  sparse_mask_device_kernels().front().run(request, nullptr);
+  reference_of(sparse_mask_kernels()).run(reference);
+  const std::string where =
+      format_name(c.source) + " to " + format_name(c.masked) +
+      text(" %lldx%lld %d:%d rule %d %s", static_cast<long long>(c.rows), static_cast<long long>(c.columns),
+           c.pattern.kept, c.pattern.of, c.rule, name_of(values));
+  EXPECT_TRUE(mask.equals(wanted_mask) && mask.is_intact()) << where << ": mask";
+  EXPECT_TRUE(masked.equals(wanted) && masked.is_intact()) << where << ": masked";
+}
+
+TEST(SimtSparseMask, EqualsTheReference) {
+  Random random(61);
+  for (const lpt_format source : kSources) {
+    for (const Pattern pattern : kPatterns) {
+      for (const lpt_sparse_rule rule : kRules) {
+        if (rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS && pattern.kept != 2) continue;
+        for (const Values values : kAllValues) {
+          if (!is_taken(random, 4)) continue;
+          const lpt_format masked = random.of({source, static_cast<lpt_format>(LPT_FORMAT_F32)});
+          check_mask({source, masked, pattern, rule, random.below(4), random.of(kColumns)}, values, random);
+        }
+      }
+    }
+  }
+}
+
+TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRefused) {
+  Matrix source(LPT_FORMAT_F32, 2, 16), mask(LPT_FORMAT_UINT8, 2, 16), masked(LPT_FORMAT_F32, 2, 16);
+  const MaskCase c = {LPT_FORMAT_F32, LPT_FORMAT_F32, {2, 4}, LPT_SPARSE_RULE_MVUE, 2, 16};
+  const auto &row = sparse_mask_device_kernels().front();
+  SparseMaskRequest request = request_of(c, source, mask, masked, 0);
+  EXPECT_EQ(row.refuses(request), nullptr);
+  request.of = 16;
+  EXPECT_STREQ(row.refuses(request), "takes groups of 4 and 8 only");
+  request.of = 4;
+  request.mask.column_stride = 2;
+  EXPECT_STREQ(row.refuses(request), "takes groups of adjacent columns only");
+  request.source.format.element = LPT_FORMAT_F64;
+  EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
+}
+
+// ---- packing
+
+void fill_bytes(Random &random, Guarded &memory, bool is_mask) {
+  for (std::size_t i = 0; i < memory.bytes(); ++i) {
+    memory.data()[i] = static_cast<uint8_t>(is_mask ? random.below(3) : static_cast<int64_t>(random.bits()));
+  }
+}
+
+struct Packed {
+  Matrix stored;
+  Guarded indices;
+  Packed(lpt_format element, int64_t rows, int64_t columns, int64_t padding)
+      : stored(element, rows, (columns + 3) / 4 * 2, padding),
+        indices(static_cast<std::size_t>(rows * ((columns + 7) / 8 + 1))) {}
+};
+
+void check_packing(lpt_format element, int64_t rows, int64_t columns, Random &random) {
+  Matrix source(element, rows, columns, any_padding(random, columns), random.chance(0.5) ? 0 : 4);
+  Matrix mask(LPT_FORMAT_UINT8, rows, columns, any_padding(random, columns));
+  fill_bytes(random, source.data, false);
+  fill_bytes(random, mask.data, true);
+  const int64_t padding = any_padding(random, (columns + 3) / 4 * 2);
+  Packed found(element, rows, columns, padding), wanted(element, rows, columns, padding);
+  const int64_t stride = (columns + 7) / 8 + 1;
+  const std::string where =
+      format_name(element) + text(" %lldx%lld", static_cast<long long>(rows), static_cast<long long>(columns));
+  const CompressRequest request = {source.view(), mask.view(), found.stored.view(), found.indices.data(), stride};
+  ASSERT_EQ(compress_device_kernels().front().refuses(request), nullptr);
+  take_next_order();
+  compress_device_kernels().front().run(request, nullptr);
+  reference_of(compress_kernels())
+      .run({source.view(), mask.view(), wanted.stored.view(), wanted.indices.data(), stride});
+  EXPECT_TRUE(found.stored.equals(wanted.stored) && found.stored.is_intact()) << where << ": stored";
+  EXPECT_TRUE(found.indices.equals(wanted.indices) && found.indices.is_intact()) << where << ": places";
+
+  Matrix dense(element, rows, columns, padding), wanted_dense(element, rows, columns, padding);
+  const DecompressRequest back = {wanted.stored.view(), wanted.indices.data(), stride, dense.view()};
+  ASSERT_EQ(decompress_device_kernels().front().refuses(back), nullptr);
+  decompress_device_kernels().front().run(back, nullptr);
+  reference_of(decompress_kernels()).run({wanted.stored.view(), wanted.indices.data(), stride, wanted_dense.view()});
+  EXPECT_TRUE(dense.equals(wanted_dense) && dense.is_intact()) << where << ": dense";
+}
+
+TEST(SimtSparsePack, EqualsTheReference) {
+  Random random(62);
+  for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_INT8}) {
+    for (const int64_t columns : kColumns) check_packing(element, random.below(5), columns, random);
+  }
+}
+
+TEST(SimtSparsePack, WhatTheRowsDoNotTakeIsRefused) {
+  CompressRequest request = {};
+  request.source.format.element = LPT_FORMAT_E2M1FN;
+  EXPECT_STREQ(compress_device_kernels().front().refuses(request), "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
+  request.source.format.element = LPT_FORMAT_INT8;
+  request.mask.column_stride = 3;
+  EXPECT_STREQ(compress_device_kernels().front().refuses(request), "takes masks with adjacent columns only");
+  DecompressRequest back = {};
+  back.stored.format.element = LPT_FORMAT_F64;
+  EXPECT_STREQ(decompress_device_kernels().front().refuses(back), "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only");
+}
+
+}  // namespace
+}  // namespace lpt::test
