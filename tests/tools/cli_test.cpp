@@ -36,9 +36,17 @@ TEST(Program, DoctorNamesReleaseMachineAndKernels) {
   const Outcome outcome = run_lpt(workplace, {"doctor"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   for (const std::string word :
-       {lpt_version_string(), lpt_build_info(), "reference", "plugins", "quantize_", "gemm_"}) {
+       {lpt_version_string(), lpt_build_info(), "reference", "devices", "quantize_", "gemm_"}) {
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word;
   }
+}
+
+TEST(Program, TellsOfEveryKindOfDevice) {
+  const Workplace workplace;
+  const Outcome outcome = run_lpt(workplace, {"devices"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("cpu"), std::string::npos);
+  EXPECT_NE(outcome.out.find("cuda:0"), std::string::npos);
 }
 
 TEST(Program, RefusesInOneLine) {
