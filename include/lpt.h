@@ -2027,6 +2027,15 @@ typedef struct lpt_recipe lpt_recipe;
 /** @brief A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create(). */
 typedef struct lpt_linear lpt_linear;
 
+/**
+ * @brief One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one
+ *        thread, one rank, one comm.
+ */
+typedef struct lpt_comm lpt_comm;
+
+/** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce(). */
+typedef struct lpt_partial_plan lpt_partial_plan;
+
 /** @brief One operand of one multiplication; one of lpt_cast_values. */
 typedef int32_t lpt_cast;
 
@@ -2286,6 +2295,27 @@ typedef struct lpt_linear_shape {
  */
 LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
 
+/** @brief What part of a layer a rank of a comm has; one of lpt_parallel_values. */
+typedef int32_t lpt_parallel;
+
+/** @brief Values of lpt_parallel. docs/collectives-layers.md tells who adds up what. */
+enum lpt_parallel_values {
+  LPT_PARALLEL_NONE = 0, /**< All of it: no comm. */
+  /**
+   * Column-parallel: rows of the weight, so columns of the output. Forward is the rank's own affair. Backward: ranks hold
+   * the same input, and input_gradient is the sum over ranks, added while the weight's gradient is computed; with a plan
+   * every rank holds an input of its own, and input_gradient is that of this one: nothing travels.
+   */
+  LPT_PARALLEL_COLUMNS = 1,
+  /**
+   * Row-parallel: columns of the weight and of the input. Forward: the product is a part of a sum; the output is the sum
+   * over ranks, the same bits on all, or with a plan lpt_partial_gemm()'s. Backward: ranks hold the same output_gradient,
+   * and nothing travels; with a plan every rank holds a part of it, which first goes through lpt_partial_allreduce() of
+   * LPT_PASS_BACKWARD, into scratch.
+   */
+  LPT_PARALLEL_ROWS = 2
+};
+
 /** @brief One call of a linear layer. */
 typedef struct lpt_linear_options {
   size_t struct_size;     /**< sizeof(lpt_linear_options) of the caller. */
@@ -2297,11 +2327,15 @@ typedef struct lpt_linear_options {
       *input_smoothing;   /**< Forward: factors of the input's columns, from lpt_swiglu_forward(); or NULL. */
   int32_t is_accumulated; /**< Weight and bias gradients: 0 overwrite, 1 add. */
   int32_t reserved;       /**< 0. */
+  lpt_comm *comm;         /**< Ranks that share the layer; NULL: this one has all of it. The same in every call. */
+  const lpt_partial_plan *plan; /**< Columns that ranks share (CAAT): the output's of ROWS; NULL: all. Needs comm. */
+  lpt_parallel parallel;        /**< With comm, how ranks share the layer: COLUMNS or ROWS. */
+  int32_t reserved_two;         /**< 0. */
 } lpt_linear_options;
 
 /** @brief Defaults of lpt_linear_options. */
 #define LPT_LINEAR_OPTIONS_INIT \
-  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0 }
+  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_PARALLEL_NONE, 0 }
 
 /**
  * @brief Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
@@ -2344,7 +2378,8 @@ LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linea
  * @param context the context.
  * @param linear the layer.
  * @param weight borrowed; output_columns × input_columns, any format but uint8.
- * @param options random numbers, where the recipe casts weights stochastically or draws signs; NULL for the defaults.
+ * @param options random numbers, where the recipe casts weights stochastically or draws signs; comm and parallel, so that
+ *        ranks draw apart. Nothing travels. NULL for the defaults.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
@@ -2377,13 +2412,22 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  * divided by their factors before the cast and multiplied back when the product decodes them. Elsewhere it would change
  * nothing and is left out; with block scales, rotated, or where backward takes what forward multiplied, it is refused.
  *
- * @param context the context.
+ * With options.comm (options.parallel says how) this rank's layer is a slice of one that ranks share, and its shape that of
+ * the slice. All ranks call it. Bits are those of one call after the other: this layer without a comm, then the
+ * reduction; but private columns are computed while shared ones travel, and a bias behind ROWS is the same on all
+ * ranks and added once, after the sum, with a rounding of its own; never scaled with private columns. One rank gives the
+ * bits of the layer without a comm. Scales of tensors and blocks are those of the slice. Unit-scaled products behind
+ * ROWS divide by the root of rank count · input_columns: there slices are alike. Stochastic casts of what only this rank has draw by seed ^ (rank · 2^54), casts of what
+ * all ranks hold by the seed: all get the same codes. Progress is not told.
+ *
+ * @param context the context; with a comm, of this rank.
  * @param linear the layer; prepared.
  * @param input borrowed; rows × input_columns, f32, bf16, f16 or f64.
  * @param options NULL for the defaults.
  * @param saved written; a uint8 vector of lpt_linear_saved_size() bytes, one per micro-batch in flight; NULL: inference.
  * @param output written; rows × output_columns, f32, bf16, f16 or f64.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED; with a comm as
+ *         lpt_partial_gemm().
  */
 LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lpt_tensor *input,
                                       const lpt_linear_options *options, lpt_tensor *saved, lpt_tensor *output);
@@ -2394,7 +2438,10 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes. A
  * rotated operand draws by the places of the rotated matrix.
  *
- * @param context the context.
+ * With options.comm all ranks call it, for the same gradients; lpt_parallel_values tells what travels. A bias gradient is
+ * that of output_gradient as it comes: ROWS with a plan, a part of a sum, as of all that ranks hold alike.
+ *
+ * @param context the context; with a comm, of this rank.
  * @param linear the layer; prepared.
  * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted, and no input gradient
  *        that depends on what forward clipped (LPT_SOURCE_FORWARD_CLIPPED).
@@ -2403,12 +2450,29 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * @param input_gradient written; rows × input_columns; NULL: not wanted.
  * @param weight_gradient written or added to; output_columns × input_columns, f32 or f64; NULL: not wanted.
  * @param bias_gradient written or added to; vector of output_columns, f32 or f64; NULL: not wanted.
- * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED; with a comm as
+ *         lpt_partial_allreduce().
  */
 LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
                                        const lpt_tensor *output_gradient, const lpt_linear_options *options,
                                        lpt_tensor *input_gradient, lpt_tensor *weight_gradient,
                                        lpt_tensor *bias_gradient);
+
+/**
+ * @brief Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message.
+ *        Called on all ranks before lpt_linear_update(), delayed scales are the same on all of them.
+ *
+ * Slices of one tensor need no common scale to be right: each is decoded by its own. It is for codes that ranks compare,
+ * gather or save as one tensor, and for shares of one batch.
+ *
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param linears borrowed; the same layers on all ranks, in the same order.
+ * @param linear_count length of `linears`.
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, lpt_linear *const *linears,
+                                         int64_t linear_count);
 
 /**
  * @brief Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
@@ -2981,9 +3045,6 @@ LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer 
 /** @brief The meeting place of ranks that are threads of one process. Any thread may use it at any time. */
 typedef struct lpt_comm_group lpt_comm_group;
 
-/** @brief One rank's end of a communicator. Belongs to the thread that uses its context: one thread, one rank, one comm. */
-typedef struct lpt_comm lpt_comm;
-
 /** @brief A collective that is under way. Waited for with lpt_future_wait(). */
 typedef struct lpt_future lpt_future;
 
@@ -3537,9 +3598,6 @@ LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gra
 LPT_API void lpt_gradient_buckets_destroy(lpt_gradient_buckets *buckets);
 
 /* ---------------------------------------------------------------- partly shared activations ------------------------ */
-
-/** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce(). */
-typedef struct lpt_partial_plan lpt_partial_plan;
 
 /** @brief Which way activations go; one of lpt_pass_values. */
 typedef int32_t lpt_pass;

@@ -1,6 +1,7 @@
 #include "src/ops/linear.hpp"
 
 #include "src/api/guard.hpp"
+#include "src/ops/partial.hpp"
 
 using namespace lpt;
 
@@ -13,6 +14,21 @@ BlobWriter saved_state(const Linear &linear) {
 }
 
 Status check_linear(const Linear *linear) { return check_handle(linear, HandleKind::kLinear, "linear"); }
+
+Status check_linears(lpt_linear *const *linears, int64_t count) {
+  if (count < 0) return invalid("linear_count is %lld: expected at least 0", static_cast<long long>(count));
+  if (linears == nullptr && count > 0) return invalid("linears is NULL: expected an array of handles");
+  for (int64_t i = 0; i < count; ++i) {
+    LPT_TRY(check_handle(linears[i], HandleKind::kLinear, text("linears[%lld]", static_cast<long long>(i)).c_str()));
+  }
+  return {};
+}
+
+Status read_call(const lpt_linear_options *options, lpt_linear_options &known) {
+  LPT_TRY(read_options(options, "options", known));
+  if (known.comm != nullptr) LPT_TRY(check_handle(known.comm, HandleKind::kComm, "options->comm"));
+  return known.plan == nullptr ? Status() : check_handle(known.plan, HandleKind::kPartialPlan, "options->plan");
+}
 
 }  // namespace
 
@@ -139,7 +155,7 @@ lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lp
   return guard(context, [&](Context &self) -> Status {
     lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
     LPT_TRY(check_linear(linear));
-    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(read_call(options, known));
     return prepare_linear(self, *linear, weight, known);
   });
 }
@@ -171,7 +187,7 @@ lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, const lp
   return guard(context, [&](Context &self) -> Status {
     lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
     LPT_TRY(check_linear(linear));
-    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(read_call(options, known));
     return forward_linear(self, *linear, input, known, saved, output);
   });
 }
@@ -182,20 +198,24 @@ lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const l
   return guard(context, [&](Context &self) -> Status {
     lpt_linear_options known = LPT_LINEAR_OPTIONS_INIT;
     LPT_TRY(check_linear(linear));
-    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(read_call(options, known));
     return backward_linear(self, *linear, saved, output_gradient, known, input_gradient, weight_gradient,
                            bias_gradient);
   });
 }
 
+lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, lpt_linear *const *linears,
+                                 int64_t linear_count) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_linears(linears, linear_count));
+    return share_amax(self, *comm, linears, linear_count);
+  });
+}
+
 lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
   return guard(context, [&](Context &) -> Status {
-    if (linear_count < 0)
-      return invalid("linear_count is %lld: expected at least 0", static_cast<long long>(linear_count));
-    if (linears == nullptr && linear_count > 0) return invalid("linears is NULL: expected an array of handles");
-    for (int64_t i = 0; i < linear_count; ++i) {
-      LPT_TRY(check_handle(linears[i], HandleKind::kLinear, text("linears[%lld]", static_cast<long long>(i)).c_str()));
-    }
+    LPT_TRY(check_linears(linears, linear_count));
     for (int64_t i = 0; i < linear_count; ++i) {
       for (Scaler &scaler : linears[i]->scalers) update_scaler(scaler);
     }

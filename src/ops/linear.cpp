@@ -41,6 +41,7 @@ Status check_call(const Linear &linear, const lpt_linear_options &options, bool 
   if (options.first_row < 0 || options.first_row > (int64_t{1} << 32)) {
     return invalid("first_row is %lld: expected 0 to 2^32", static_cast<long long>(options.first_row));
   }
+  LPT_TRY(check_ranks(linear, options));
   if (needs_prepared && !linear.weight.is_ready) {
     return invalid("linear has no weight yet: expected a call of lpt_linear_prepare() before");
   }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "src/ops/comm.hpp"
 #include "src/ops/gemm.hpp"
 #include "src/ops/quantize.hpp"
 #include "src/ops/recipe.hpp"
@@ -56,6 +57,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
 Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
                        const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
                        Tensor *bias_gradient);
+Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t count);
 Status read_linear_mask(Context &context, const Linear &linear, Tensor *mask);
 void watch_linear(Linear &linear, bool is_watched);
 void write_linear(const Linear &linear, BlobWriter &writer);

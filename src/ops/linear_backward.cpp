@@ -114,7 +114,7 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
       !is_weight_shared(call.recipe) && is_stored_transposed(call.recipe, LPT_CAST_DGRAD_WEIGHT);
   gradient.product.c = backward.dx;
   if (rule.output_scale == LPT_OUTPUT_SCALE_UNIT) {
-    gradient.product.alpha = 1.0 / std::sqrt(static_cast<double>(linear.input_columns));
+    gradient.product.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
   const bool is_along_rows = rule.is_rotated_along_rows();
   Rotation rotation;
@@ -184,12 +184,19 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
   if (call.product(LPT_PRODUCT_WGRAD).output_scale == LPT_OUTPUT_SCALE_UNIT && dy.rows > 0) {
     alpha = 1.0 / std::sqrt(static_cast<double>(dy.rows));
   }
+  const MatrixView given = dy;
+  const SilenceOfRanks silence(call);
+  if (backward.has_dx || backward.has_dw) LPT_TRY(join_gradient(call, given, dy));
   Operand gradient;
-  if (backward.has_dx) LPT_TRY(compute_dx(call, linear, backward, gradient));
+  std::unique_ptr<Flight> flight;
+  if (backward.has_dx) {
+    LPT_TRY(compute_dx(call, linear, backward, gradient));
+    LPT_TRY(begin_sum(call, backward.dx, flight));
+  }
   if (!is_gradient_shared(call.recipe)) gradient = Operand();
   if (backward.has_dw) LPT_TRY(compute_dw(call, linear, backward, alpha, gradient));
-  if (backward.has_db) LPT_TRY(sum_columns(call, dy, alpha, backward.db));
-  return {};
+  if (backward.has_db) LPT_TRY(sum_columns(call, given, alpha, backward.db));
+  return flight == nullptr ? Status() : flight->end();
 }
 
 }  // namespace lpt

@@ -146,12 +146,13 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   product.b = linear.weight.forward;
   product.is_b_transposed = true;
   if (call.product(LPT_PRODUCT_FORWARD).output_scale == LPT_OUTPUT_SCALE_UNIT) {
-    product.alpha = 1.0 / std::sqrt(static_cast<double>(linear.input_columns));
+    product.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
   LPT_TRY(read_bias(call, linear, product));
+  const SilenceOfRanks silence(call);
   LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, linear.input_columns, forward.rotation));
   LPT_TRY(cast_and_save(call, linear, forward));
-  return multiply_matrices(context, product, call.is_check_only);
+  return multiply_over_ranks(call, product);
 }
 
 }  // namespace lpt

@@ -128,7 +128,7 @@ Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int
   if (is_tensor_scaled(format_of(rule.format)) && !draw.is_rest) cast.scaler = &call.scalers[operand];
   if (call.sums != nullptr && !draw.is_rest) cast.sums = &call.sums[which];
   if (rule.rule == LPT_SCALE_RULE_FIXED && !call.is_check_only) set_unit_scales(target.view);
-  lpt_random random = call.options.random;
+  lpt_random random = random_of(call.options, operand);
   if (operand != LPT_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
   LPT_TRY(make_random(random, RandomRoom::kLinear, static_cast<uint32_t>(operand), source.view.columns,
                       rule.stochastic_bits, rule.philox_rounds, cast.random));

@@ -1,6 +1,9 @@
 // What prepare, forward and backward of a linear layer share: operands, rotations, masks, and what is saved.
 #pragma once
 
+#include <optional>
+
+#include "src/ops/flight.hpp"
 #include "src/ops/linear.hpp"
 
 namespace lpt {
@@ -22,6 +25,36 @@ struct Call {
 inline CastSums *watched_sums(Linear &linear) { return linear.is_watched ? linear.sums : nullptr; }
 
 Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
+
+// ---- linear_ranks.cpp: layers that ranks share
+
+Status check_ranks(const Linear &linear, const lpt_linear_options &options);
+
+// With a comm, a Silence.
+class SilenceOfRanks {
+ public:
+  explicit SilenceOfRanks(const Call &call) {
+    if (call.options.comm != nullptr) silence_.emplace(call.context);
+  }
+
+ private:
+  std::optional<Silence> silence_;
+};
+
+// The random numbers of casts of an operand: ranks draw apart for what only one of them has.
+lpt_random random_of(const lpt_linear_options &options, lpt_operand operand);
+
+// The inner size of the forward product over all ranks.
+double inner_columns(const Call &call, const Linear &linear);
+
+// The forward product and what ranks make of it.
+Status multiply_over_ranks(const Call &call, const Product &product);
+
+// The output's gradient as the layer's own backward takes it: itself, or joined with that of the other ranks, in scratch.
+Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view);
+
+// Begins the sum over ranks of the input's gradient, in place; NULL: there is none to make.
+Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<Flight> &out_flight);
 
 // ---- linear_rotate.cpp: rotations and masks, in f32 scratch
 

@@ -131,7 +131,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   LPT_TRY(take_matrix(call.context, format_of(is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32), gradient.rows,
                       gradient.columns, out_view));
   lpt_sparse_options options = options_of(rule, call.is_check_only);
-  options.random = call.options.random;
+  options.random = random_of(call.options, LPT_OPERAND_GRADIENT);
   options.random.offset = call.options.first_row * gradient.columns;
   options.random.row_stride = gradient.columns;
   return select_mask(call.context, options, gradient, {}, out_view);

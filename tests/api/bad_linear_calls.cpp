@@ -225,6 +225,36 @@ const std::vector<BadCall> kLinearCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_values is NULL"},
      [](World &w) { return lpt_linear_cast_read(w.c, w.linear.get(), LPT_CAST_WGRAD_INPUT, nullptr); }},
+    {"linear_forward: ranks without a cut",
+     LPT_INVALID_ARGUMENT,
+     {"parallel is 0", "comm is given"},
+     [](World &w) { return forward(w, [&w](lpt_linear_options &o) { o.comm = w.comm.get(); }); }},
+    {"linear_forward: a cut without ranks",
+     LPT_INVALID_ARGUMENT,
+     {"comm is NULL", "parallel is 1"},
+     [](World &w) { return forward(w, [](lpt_linear_options &o) { o.parallel = LPT_PARALLEL_COLUMNS; }); }},
+    {"linear_forward: a tensor for the comm",
+     LPT_INVALID_ARGUMENT,
+     {"options->comm", "not a live handle"},
+     [](World &w) { return forward(w, [&w](lpt_linear_options &o) { o.comm = cast<lpt_comm>(w.a.get()); }); }},
+    {"linear_forward: a tensor for the plan",
+     LPT_INVALID_ARGUMENT,
+     {"options->plan", "not a live handle"},
+     [](World &w) { return forward(w, [&w](lpt_linear_options &o) { o.plan = cast<lpt_partial_plan>(w.a.get()); }); }},
+    {"linear_share_amax: a layer that is none",
+     LPT_INVALID_ARGUMENT,
+     {"linears[1] is NULL"},
+     [](World &w) {
+       lpt_linear *const linears[] = {w.linear.get(), nullptr};
+       return lpt_linear_share_amax(w.c, w.comm.get(), linears, 2);
+     }},
+    {"linear_share_amax: no comm",
+     LPT_INVALID_ARGUMENT,
+     {"comm is NULL"},
+     [](World &w) {
+       lpt_linear *const linears[] = {w.linear.get()};
+       return lpt_linear_share_amax(w.c, nullptr, linears, 1);
+     }},
     {"linear_state_load: truncated",
      LPT_INVALID_STATE,
      {"saved state", "truncated"},

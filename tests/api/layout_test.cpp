@@ -244,7 +244,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_linear_shape, struct_size, 0),
     OFFSET(lpt_linear_shape, input_columns, 8),
     OFFSET(lpt_linear_shape, output_columns, 16),
-    SIZE(lpt_linear_options, 80),
+    SIZE(lpt_linear_options, 104),
     OFFSET(lpt_linear_options, struct_size, 0),
     OFFSET(lpt_linear_options, flags, 8),
     OFFSET(lpt_linear_options, random, 16),
@@ -253,6 +253,10 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_linear_options, input_smoothing, 64),
     OFFSET(lpt_linear_options, is_accumulated, 72),
     OFFSET(lpt_linear_options, reserved, 76),
+    OFFSET(lpt_linear_options, comm, 80),
+    OFFSET(lpt_linear_options, plan, 88),
+    OFFSET(lpt_linear_options, parallel, 96),
+    OFFSET(lpt_linear_options, reserved_two, 100),
     SIZE(lpt_swiglu_options, 24),
     OFFSET(lpt_swiglu_options, struct_size, 0),
     OFFSET(lpt_swiglu_options, flags, 8),
@@ -410,7 +414,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_product_options), offsetof(lpt_product_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved_two), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_parameter), offsetof(lpt_optimizer_parameter, begin), 8));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_values), offsetof(lpt_optimizer_values, reserved), 4));
