@@ -2722,6 +2722,80 @@ LPT_API lpt_status lpt_softmax_backward(lpt_context *context, const lpt_tensor *
                                         const lpt_tensor *output_gradient, const lpt_softmax_options *options,
                                         lpt_tensor *input_gradient);
 
+/** @brief What becomes of the losses of all rows; one of lpt_loss_reduction_values. */
+typedef int32_t lpt_loss_reduction;
+
+/** @brief Values of lpt_loss_reduction. */
+enum lpt_loss_reduction_values {
+  LPT_LOSS_MEAN = 0, /**< Their mean over the rows that count; 0 if none does. */
+  LPT_LOSS_SUM = 1,  /**< Their sum, in the order of rows. */
+  LPT_LOSS_NONE = 2  /**< Every row keeps its own; one that does not count has 0. */
+};
+
+/** @brief How to compute a cross entropy. The same on all ranks. */
+typedef struct lpt_cross_entropy_options {
+  size_t struct_size;           /**< sizeof(lpt_cross_entropy_options) of the caller. */
+  uint64_t flags;               /**< LPT_CHECK_ONLY. */
+  lpt_comm *comm;               /**< Ranks that share the classes, in their order; NULL: logits have all classes. */
+  int64_t ignored_target;       /**< Rows with this target do not count; outside of the classes: no row has it. */
+  double label_smoothing;       /**< e in 0 to 1: the target has 1 - e + e / classes, the others e / classes each. */
+  lpt_loss_reduction reduction; /**< What becomes of the losses. */
+  int32_t reserved;             /**< 0. */
+} lpt_cross_entropy_options;
+
+/** @brief Defaults of lpt_cross_entropy_options. */
+#define LPT_CROSS_ENTROPY_OPTIONS_INIT \
+  { sizeof(lpt_cross_entropy_options), 0, NULL, -1, 0.0, LPT_LOSS_MEAN, 0 }
+
+/**
+ * @brief Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_cross_entropy_options_init(lpt_cross_entropy_options *options, size_t struct_size);
+
+/**
+ * @brief Computes the loss -log softmax(logits)[target] of every row, in nats, of classes that ranks may share.
+ *
+ * A row's loss is l - (1 - e) · x[target] - e · mean(x), with l = log sum exp(x) over the classes of all ranks, e the label
+ * smoothing. Every rank passes the logits of its own classes, any number of them, which follow on those of the rank before.
+ * Two messages travel: how many classes each rank has, then four f64 for each row: the largest logit, the sum of
+ * exponentials behind it, the target's logit, the sum of logits. They are joined in the order of ranks, in f64, by IEEE
+ * operations alone: all ranks end with the same bits. A rank without a class is allowed.
+ *
+ * A row whose logits are all minus infinity, or that has NaN or plus infinity, gives NaN; a target of logit minus infinity
+ * gives infinity.
+ *
+ * @param context of this rank.
+ * @param logits borrowed; rows × this rank's classes, f32, bf16, f16 or f64; any leading axes.
+ * @param targets borrowed; a class for each row, from 0, counted over all ranks; the same on all ranks, which is compared.
+ * @param options NULL for the defaults.
+ * @param loss written; vector of rows with LPT_LOSS_NONE, else of one number; f32 or f64.
+ * @param log_sums written; vector of rows, f64: l, for backward; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT, also for a target that is no class; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; with a comm
+ *         as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_cross_entropy_forward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+                                             const lpt_cross_entropy_options *options, lpt_tensor *loss,
+                                             lpt_tensor *log_sums);
+
+/**
+ * @brief Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · [target]), with g the
+ *        loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the
+ *        numbers of classes travel.
+ * @param context of this rank.
+ * @param logits borrowed; as in forward.
+ * @param targets borrowed; as in forward.
+ * @param log_sums borrowed; as forward wrote it.
+ * @param loss_gradient borrowed; the shape of the loss, f32 or f64; NULL: ones.
+ * @param options as in forward; NULL for the defaults.
+ * @param logits_gradient written; the shape of logits, f32, bf16, f16 or f64. May be logits, in the same format.
+ * @return as lpt_cross_entropy_forward().
+ */
+LPT_API lpt_status lpt_cross_entropy_backward(lpt_context *context, const lpt_tensor *logits, const int64_t *targets,
+                                              const lpt_tensor *log_sums, const lpt_tensor *loss_gradient,
+                                              const lpt_cross_entropy_options *options, lpt_tensor *logits_gradient);
+
 /* ---------------------------------------------------------------- optimizer ---------------------------------------- */
 
 /** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */

@@ -1,4 +1,4 @@
-// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, and what a product goes through on its way
+// The family of layers without weights of their own: SwiGLU, RMSNorm, softmax, cross entropy, and what a product goes through on its way
 // to c. Views are f32, bf16, f16 or f64; with f64 in any place a row computes in f64, else in f32. Forward and backward
 // stand side by side. A NaN is written as the positive quiet one, since machines differ in which they make.
 #pragma once
@@ -60,6 +60,32 @@ struct SoftmaxBackwardRequest {
   double scale;
 };
 
+// What one rank knows of a row of logits, of which ranks may have some columns each. Without columns: minus infinity and
+// zeros.
+//   largest       max(x); a NaN gives a NaN
+//   exponentials  sum of exp(x - largest); 0 where largest is minus infinity
+//   target        x(place), 0 if the place is another rank's
+//   all           sum of x
+struct RowSums {
+  double largest, exponentials, target, all;
+};
+
+// Bounded: sums run in f64.
+struct CrossEntropySumsRequest {
+  MatrixView logits;
+  const int64_t *places;  // of each row, the column of its target; outside of the columns: another rank's
+  RowSums *sums;          // of each row
+};
+
+// gradient(r, c) = factors[r] · (exp(x - log_sums[r]) - off - [c is places[r]] · on); zeros where the factor is 0. The gradient
+// may be the logits, in the same format. Bounded.
+struct CrossEntropyGradientRequest {
+  MatrixView logits, gradient;
+  const int64_t *places;
+  const double *log_sums, *factors;
+  double on, off;
+};
+
 // out(i, j) = activation(x(i, j)) + residual(i, j): the sum in f32, rounded once to out's f32, bf16 or f16, to nearest even
 // and beyond the largest number to infinity. Exact, by the functions of src/formats/functions.hpp. With
 // LPT_ACTIVATION_SWIGLU x has 2 · columns: (g · sigmoid(g)) · up with g = x(i, j), up = x(i, j + columns), so
@@ -80,6 +106,8 @@ std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels();
 std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
 std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels();
 std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels();
+std::span<const Row<CrossEntropySumsRequest>> cross_entropy_sums_kernels();
+std::span<const Row<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels();
 std::span<const Row<FinishRequest>> finish_kernels();
 
 }  // namespace lpt

@@ -58,6 +58,14 @@ const char *refuses_softmax_backward_any(const SoftmaxBackwardRequest &request) 
   return refuses_any({&request.output, &request.output_gradient, &request.input_gradient});
 }
 
+const char *refuses_cross_entropy_sums_any(const CrossEntropySumsRequest &request) {
+  return refuses_any({&request.logits});
+}
+
+const char *refuses_cross_entropy_gradient_any(const CrossEntropyGradientRequest &request) {
+  return refuses_any({&request.logits, &request.gradient});
+}
+
 // Without a residual its place names out, so that nothing is asked of it.
 const MatrixView &residual_or_out(const FinishRequest &request) {
   return request.residual.data == nullptr ? request.out : request.residual;
@@ -103,6 +111,14 @@ const char *refuses_softmax_forward_vectors(const SoftmaxForwardRequest &request
 
 const char *refuses_softmax_backward_vectors(const SoftmaxBackwardRequest &request) {
   return refuses_vectors({&request.output, &request.output_gradient, &request.input_gradient});
+}
+
+const char *refuses_cross_entropy_sums_vectors(const CrossEntropySumsRequest &request) {
+  return refuses_vectors({&request.logits});
+}
+
+const char *refuses_cross_entropy_gradient_vectors(const CrossEntropyGradientRequest &request) {
+  return refuses_vectors({&request.logits, &request.gradient});
 }
 #endif
 
@@ -236,6 +252,50 @@ std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels() {
      .needs = 0,
      .refuses = refuses_softmax_backward_any,
      .run = softmax_backward_any_ref},
+  };
+  return rows;
+}
+
+std::span<const Row<CrossEntropySumsRequest>> cross_entropy_sums_kernels() {
+  static constexpr Row<CrossEntropySumsRequest> rows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {.name = "cross_entropy_sums_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_cross_entropy_sums_vectors,
+     .run = cross_entropy_sums_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "cross_entropy_sums_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_cross_entropy_sums_vectors,
+     .run = cross_entropy_sums_x86_avx2},
+#endif
+    {.name = "cross_entropy_sums_any_ref",
+     .needs = 0,
+     .refuses = refuses_cross_entropy_sums_any,
+     .run = cross_entropy_sums_any_ref},
+  };
+  return rows;
+}
+
+std::span<const Row<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels() {
+  static constexpr Row<CrossEntropyGradientRequest> rows[] = {
+#if defined(LPT_HAVE_X86_AVX512)
+    {.name = "cross_entropy_gradient_x86_avx512",
+     .needs = kCpuAvx512,
+     .refuses = refuses_cross_entropy_gradient_vectors,
+     .run = cross_entropy_gradient_x86_avx512},
+#endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {.name = "cross_entropy_gradient_x86_avx2",
+     .needs = kCpuAvx2,
+     .refuses = refuses_cross_entropy_gradient_vectors,
+     .run = cross_entropy_gradient_x86_avx2},
+#endif
+    {.name = "cross_entropy_gradient_any_ref",
+     .needs = 0,
+     .refuses = refuses_cross_entropy_gradient_any,
+     .run = cross_entropy_gradient_any_ref},
   };
   return rows;
 }

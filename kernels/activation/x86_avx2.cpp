@@ -1,5 +1,6 @@
 // The layers without weights for AVX2 with FMA and F16C: any mix of f32, f16, bf16 with adjacent columns, eight columns
 // at a time.
+#include "kernels/activation/cross_entropy.hpp"
 #include "kernels/activation/finish.hpp"
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
@@ -129,6 +130,10 @@ void rmsnorm_forward_x86_avx2(const RmsnormForwardRequest &request) { rmsnorm_fo
 void rmsnorm_backward_x86_avx2(const RmsnormBackwardRequest &request) { rmsnorm_backward_of<Avx2>(request); }
 void softmax_forward_x86_avx2(const SoftmaxForwardRequest &request) { softmax_forward_of<Avx2>(request); }
 void softmax_backward_x86_avx2(const SoftmaxBackwardRequest &request) { softmax_backward_of<Avx2>(request); }
+void cross_entropy_sums_x86_avx2(const CrossEntropySumsRequest &request) { cross_entropy_sums_of<Avx2>(request); }
+void cross_entropy_gradient_x86_avx2(const CrossEntropyGradientRequest &request) {
+  cross_entropy_gradient_of<Avx2>(request);
+}
 void finish_x86_avx2(const FinishRequest &request) { finish_of<Avx2>(request); }
 
 }  // namespace lpt

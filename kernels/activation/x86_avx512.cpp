@@ -1,4 +1,5 @@
 // The layers without weights for AVX-512: any mix of f32, f16, bf16 with adjacent columns, sixteen columns at a time.
+#include "kernels/activation/cross_entropy.hpp"
 #include "kernels/activation/finish.hpp"
 #include "kernels/activation/rmsnorm.hpp"
 #include "kernels/activation/softmax.hpp"
@@ -88,6 +89,10 @@ void rmsnorm_forward_x86_avx512(const RmsnormForwardRequest &request) { rmsnorm_
 void rmsnorm_backward_x86_avx512(const RmsnormBackwardRequest &request) { rmsnorm_backward_of<Avx512>(request); }
 void softmax_forward_x86_avx512(const SoftmaxForwardRequest &request) { softmax_forward_of<Avx512>(request); }
 void softmax_backward_x86_avx512(const SoftmaxBackwardRequest &request) { softmax_backward_of<Avx512>(request); }
+void cross_entropy_sums_x86_avx512(const CrossEntropySumsRequest &request) { cross_entropy_sums_of<Avx512>(request); }
+void cross_entropy_gradient_x86_avx512(const CrossEntropyGradientRequest &request) {
+  cross_entropy_gradient_of<Avx512>(request);
+}
 void finish_x86_avx512(const FinishRequest &request) { finish_of<Avx512>(request); }
 
 }  // namespace lpt

@@ -2,7 +2,59 @@
 
 namespace lpt::test {
 
+namespace {
+
+template <typename Change>
+lpt_status lose(World &w, const int64_t *targets, const Tensor &loss, Change change) {
+  lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
+  change(options);
+  return lpt_cross_entropy_forward(w.c, w.gate.get(), targets, &options, loss.get(), nullptr);
+}
+
+void change_nothing(lpt_cross_entropy_options &) {}
+
+constexpr int64_t kClasses[] = {0, 7, 3, 1};
+constexpr int64_t kNoClasses[] = {0, 8, 3, 1};
+
+}  // namespace
+
 const std::vector<BadCall> kLayerCalls = {
+    {"cross_entropy_forward: a target that is no class",
+     LPT_INVALID_ARGUMENT,
+     {"targets[1] is 8", "0 to 7"},
+     [](World &w) { return lose(w, kNoClasses, view(w.c, w.line_output.get(), {0}, {1}), change_nothing); }},
+    {"cross_entropy_forward: no targets",
+     LPT_INVALID_ARGUMENT,
+     {"targets is NULL"},
+     [](World &w) { return lose(w, nullptr, view(w.c, w.line_output.get(), {0}, {1}), change_nothing); }},
+    {"cross_entropy_forward: a loss for each of other rows",
+     LPT_INVALID_ARGUMENT,
+     {"loss is 8", "vector of 1"},
+     [](World &w) { return lose(w, kClasses, w.line_output, change_nothing); }},
+    {"cross_entropy_forward: unknown reduction",
+     LPT_INVALID_ARGUMENT,
+     {"reduction is 3", "0 to 2"},
+     [](World &w) { return lose(w, kClasses, w.line_output, [](lpt_cross_entropy_options &o) { o.reduction = 3; }); }},
+    {"cross_entropy_forward: smoothing above one",
+     LPT_INVALID_ARGUMENT,
+     {"label_smoothing is 2"},
+     [](World &w) {
+       return lose(w, kClasses, w.line_output, [](lpt_cross_entropy_options &o) { o.label_smoothing = 2; });
+     }},
+    {"cross_entropy_forward: no comm",
+     LPT_INVALID_ARGUMENT,
+     {"options->comm", "not a live handle"},
+     [](World &w) {
+       return lose(w, kClasses, w.line_output,
+                   [&w](lpt_cross_entropy_options &o) { o.comm = cast<lpt_comm>(w.gate.get()); });
+     }},
+    {"cross_entropy_backward: log sums in f32",
+     LPT_INVALID_ARGUMENT,
+     {"log_sums is f32", "f64"},
+     [](World &w) {
+       return lpt_cross_entropy_backward(w.c, w.gate.get(), kClasses, w.inverse_rms.get(), nullptr, nullptr,
+                                         w.activation.get());
+     }},
     {"swiglu_forward: unknown smoothing",
      LPT_INVALID_ARGUMENT,
      {"smoothing is 2", "0 to 1"},

@@ -268,6 +268,14 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_rmsnorm_options, epsilon, 16),
     OFFSET(lpt_rmsnorm_options, is_accumulated, 24),
     OFFSET(lpt_rmsnorm_options, reserved, 28),
+    SIZE(lpt_cross_entropy_options, 48),
+    OFFSET(lpt_cross_entropy_options, struct_size, 0),
+    OFFSET(lpt_cross_entropy_options, flags, 8),
+    OFFSET(lpt_cross_entropy_options, comm, 16),
+    OFFSET(lpt_cross_entropy_options, ignored_target, 24),
+    OFFSET(lpt_cross_entropy_options, label_smoothing, 32),
+    OFFSET(lpt_cross_entropy_options, reduction, 40),
+    OFFSET(lpt_cross_entropy_options, reserved, 44),
     SIZE(lpt_softmax_options, 32),
     OFFSET(lpt_softmax_options, struct_size, 0),
     OFFSET(lpt_softmax_options, flags, 8),
@@ -412,6 +420,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   const auto ends = [](size_t size, size_t last_offset, size_t last_size) { return size == last_offset + last_size; };
   EXPECT_TRUE(ends(sizeof(lpt_swiglu_options), offsetof(lpt_swiglu_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_cross_entropy_options), offsetof(lpt_cross_entropy_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_product_options), offsetof(lpt_product_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved_two), 4));

@@ -59,6 +59,8 @@ void for_each_struct(Body body) {
   body("lpt_linear_options", Defaults<lpt_linear_options>{lpt_linear_options_init, LPT_LINEAR_OPTIONS_INIT});
   body("lpt_swiglu_options", Defaults<lpt_swiglu_options>{lpt_swiglu_options_init, LPT_SWIGLU_OPTIONS_INIT});
   body("lpt_rmsnorm_options", Defaults<lpt_rmsnorm_options>{lpt_rmsnorm_options_init, LPT_RMSNORM_OPTIONS_INIT});
+  body("lpt_cross_entropy_options",
+       Defaults<lpt_cross_entropy_options>{lpt_cross_entropy_options_init, LPT_CROSS_ENTROPY_OPTIONS_INIT});
   body("lpt_softmax_options", Defaults<lpt_softmax_options>{lpt_softmax_options_init, LPT_SOFTMAX_OPTIONS_INIT});
   body("lpt_optimizer_options",
        Defaults<lpt_optimizer_options>{lpt_optimizer_options_init, LPT_OPTIMIZER_OPTIONS_INIT});

@@ -1,0 +1,59 @@
+// exp and log in f64: IEEE operations in one order, so that ranks on different machines reckon the same bits, which a C
+// library does not promise. Largest errors that were met: 1.1 and 2.0 units of the last place.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace lpt {
+
+// 2^n for n in [-1022, 1023].
+static inline double power_of_two_f64(int64_t n) {
+  const uint64_t bits = static_cast<uint64_t>(n + 1023) << 52;
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// exp(x) = 2^n · e^r,  n = round(x / ln 2),  |r| <= ln 2 / 2. The series of e^r ends with r^13 / 13!: what is left out is
+// below 2^-57 of it. Below -745.2 zero, above 709.8 infinity; a NaN gives a NaN.
+static inline double exp_f64(double x) {
+  constexpr double kLog2E = 0x1.71547652b82fep+0;
+  constexpr double kLn2High = 0x1.62e42feep-1;  // 31 bits: n · high is exact
+  constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+  if (x != x) return x;
+  if (x > 710.0) return HUGE_VAL;
+  if (x < -746.0) return 0.0;
+  constexpr double kRoundBias = 0x1.8p+52;  // adding it leaves the nearest integer in the low bits
+  const double n = (x * kLog2E + kRoundBias) - kRoundBias;
+  const double r = (x - n * kLn2High) - n * kLn2Low;
+  double sum = 1.0 / 6227020800.0;
+  constexpr double kFactors[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                                 1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5,         1.0};
+  for (const double factor : kFactors) sum = sum * r + factor;
+  const auto exponent = static_cast<int64_t>(n),
+             half = exponent >> 1;  // 2^n may be no f64: only the last product rounds
+  return (1.0 + sum * r) * power_of_two_f64(half) * power_of_two_f64(exponent - half);
+}
+
+// log(x) = n · ln 2 + 2 · artanh(s),  x = 2^n · f with f in [sqrt(1/2), sqrt(2)),  s = (f - 1) / (f + 1), |s| <= 0.1716. The
+// series ends with s^21: what is left out is below 2^-58 of it. Zero gives minus infinity, less a NaN.
+static inline double log_f64(double x) {
+  constexpr double kLn2High = 0x1.62e42feep-1;
+  constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+  if (!(x > 0.0)) return x == 0.0 ? -HUGE_VAL : std::nan("");
+  if (x == HUGE_VAL) return x;
+  int exponent = 0;
+  double fraction = std::frexp(x, &exponent);
+  if (fraction < 0x1.6a09e667f3bcdp-1) {
+    fraction *= 2.0;
+    --exponent;
+  }
+  const double n = exponent, s = (fraction - 1.0) / (fraction + 1.0), square = s * s;
+  double sum = 1.0 / 21.0;
+  for (double odd = 19.0; odd > 2.0; odd -= 2.0) sum = sum * square + 1.0 / odd;
+  return n * kLn2High + (2.0 * s + (2.0 * s * square * sum + n * kLn2Low));
+}
+
+}  // namespace lpt

@@ -1,0 +1,276 @@
+#include "src/ops/cross_entropy.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "kernels/activation/activation.hpp"
+#include "src/formats/functions_f64.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_options(const lpt_cross_entropy_options &options) {
+  LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_finite("label_smoothing", options.label_smoothing, 0.0, 1.0));
+  LPT_TRY(check_choice("reduction", options.reduction, LPT_LOSS_NONE));
+  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  return {};
+}
+
+// Losses, or their gradients: f32 or f64.
+Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool needs_data, MatrixView &out_view) {
+  void *data = nullptr;
+  const bool is_f64 = tensor != nullptr && tensor->format.id == LPT_FORMAT_F64;
+  const lpt_format format = is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+  LPT_TRY(check_vector(tensor, name, format, count, needs_data, &data));
+  out_view = vector_view(format, data, count);
+  return {};
+}
+
+bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
+
+// One call, its logits and options checked.
+struct Loss {
+  Context &context;
+  const lpt_cross_entropy_options &options;
+  const int64_t *targets;
+  bool needs_data;
+  MatrixView logits;
+  int64_t first = 0, classes = 0;    // of this rank, of all
+  int64_t counted = 0;               // rows
+  std::vector<int64_t> places = {};  // of targets in this rank's columns
+
+  bool counts(int64_t row) const { return targets[row] != options.ignored_target; }
+  int64_t loss_count() const { return options.reduction == LPT_LOSS_NONE ? logits.rows : 1; }
+};
+
+// A number that stands for all that ranks must agree in.
+int64_t agreed_number(const Loss &loss) {
+  auto sum = std::bit_cast<uint64_t>(loss.options.label_smoothing);
+  const auto mix = [&](int64_t number) {
+    sum = (sum ^ static_cast<uint64_t>(number)) * UINT64_C(0x9E3779B97F4A7C15);
+    sum ^= sum >> 29;
+  };
+  mix(loss.options.ignored_target);
+  for (int64_t r = 0; r < loss.logits.rows; ++r) mix(loss.targets[r]);
+  return static_cast<int64_t>(sum);
+}
+
+// Every rank gives the others `count` numbers; out_all gets those of all ranks, in their order.
+template <typename Number>
+Status swap_numbers(const Loss &loss, const char *operation, const Number *mine, int64_t count,
+                    std::vector<Number> &out_all) {
+  const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
+  const auto each = static_cast<size_t>(count);
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(Number));
+  const Signature signature{operation, loss.logits.format.id, loss.logits.rows, 0, agreed_number(loss)};
+  out_all.resize(ranks * each);
+  const auto swap = [&](Context &, Engine &engine) -> Status {
+    std::vector<Number> own(mine, mine + count);
+    const std::vector<Bytes> outgoing(ranks, {reinterpret_cast<std::byte *>(own.data()), bytes});
+    std::vector<Bytes> incoming;
+    for (size_t q = 0; q < ranks; ++q) {
+      incoming.push_back({reinterpret_cast<std::byte *>(out_all.data() + q * each), bytes});
+    }
+    const auto self = static_cast<size_t>(engine.rank());
+    const Settled settled(engine);
+    LPT_TRY(engine.swap(signature, outgoing.data(), incoming.data()));
+    incoming[self] = outgoing[self];
+    for (size_t q = 0; q < ranks && count > 0; ++q) {
+      std::memmove(out_all.data() + q * each, incoming[q].data, static_cast<size_t>(bytes));
+    }
+    return engine.release();
+  };
+  return run_collective(loss.context, *loss.options.comm, swap, nullptr);
+}
+
+// Where this rank's classes begin, and how many there are.
+Status find_classes(Loss &loss) {
+  loss.classes = loss.logits.columns;
+  if (loss.options.comm == nullptr) return {};
+  std::vector<int64_t> counts;
+  LPT_TRY(swap_numbers(loss, "cross_entropy, classes", &loss.logits.columns, 1, counts));
+  loss.classes = 0;
+  for (size_t q = 0; q < counts.size(); ++q) {
+    if (q == static_cast<size_t>(loss.options.comm->engine->rank())) loss.first = loss.classes;
+    loss.classes += counts[q];
+  }
+  return {};
+}
+
+Status find_places(Loss &loss) {
+  for (int64_t r = 0; r < loss.logits.rows; ++r) {
+    const int64_t target = loss.targets[r];
+    const bool is_class = target >= 0 && target < loss.classes;
+    if (loss.counts(r) && !is_class) {
+      return invalid("%s is %lld: expected a class, 0 to %lld, or ignored_target, %lld", item("targets", r).c_str(),
+                     number(target), number(loss.classes - 1), number(loss.options.ignored_target));
+    }
+    loss.counted += loss.counts(r) ? 1 : 0;
+    loss.places.push_back(loss.counts(r) ? target - loss.first : -1);
+  }
+  return {};
+}
+
+Status prepare(const Tensor *logits, Loss &loss) {
+  LPT_TRY(check_options(loss.options));
+  LPT_TRY(check_wide_matrix(logits, "logits", loss.needs_data, loss.logits));
+  if (loss.needs_data && loss.targets == nullptr && loss.logits.rows > 0) {
+    return invalid("targets is NULL: expected a class for each of %lld rows", number(loss.logits.rows));
+  }
+  return {};
+}
+
+// What all ranks know of a row, from what each of them knows: in their order, the same bits on all.
+RowSums join(const std::vector<RowSums> &all, int64_t rows, int64_t row) {
+  RowSums whole = all[static_cast<size_t>(row)];
+  const size_t ranks = all.size() / static_cast<size_t>(rows);
+  if (ranks == 1) return whole;
+  const auto part = [&](size_t q) -> const RowSums & {
+    return all[q * static_cast<size_t>(rows) + static_cast<size_t>(row)];
+  };
+  for (size_t q = 1; q < ranks; ++q) {
+    const double x = part(q).largest;
+    whole.largest = x > whole.largest || x != x ? x : whole.largest;
+  }
+  whole.exponentials = whole.target = whole.all = 0.0;
+  for (size_t q = 0; q < ranks; ++q) {
+    whole.exponentials += part(q).exponentials * exp_f64(part(q).largest - whole.largest);
+    whole.target += part(q).target;
+    whole.all += part(q).all;
+  }
+  return whole;
+}
+
+double loss_of(const Loss &loss, const RowSums &sums, double log_sum) {
+  const double smoothing = loss.options.label_smoothing;
+  const double of_target = log_sum - (1.0 - smoothing) * sums.target;
+  return smoothing == 0.0 ? of_target : of_target - smoothing * (sums.all / static_cast<double>(loss.classes));
+}
+
+void write_number(const MatrixView &vector, int64_t index, double value) {
+  if (is_double(vector)) {
+    static_cast<double *>(vector.data)[index] = value;
+  } else {
+    static_cast<float *>(vector.data)[index] = static_cast<float>(value);
+  }
+}
+
+double read_number(const MatrixView &vector, int64_t index) {
+  return is_double(vector) ? static_cast<const double *>(vector.data)[index]
+                           : static_cast<double>(static_cast<const float *>(vector.data)[index]);
+}
+
+void write_losses(const Loss &loss, const std::vector<RowSums> &all, const MatrixView &losses, double *log_sums) {
+  const int64_t rows = loss.logits.rows;
+  double sum = 0.0;
+  for (int64_t r = 0; r < rows; ++r) {
+    const RowSums sums = join(all, rows, r);
+    const double log_sum = sums.largest + log_f64(sums.exponentials);
+    const double one = loss.counts(r) ? loss_of(loss, sums, log_sum) : 0.0;
+    if (log_sums != nullptr) log_sums[r] = log_sum;
+    if (loss.options.reduction == LPT_LOSS_NONE) write_number(losses, r, one);
+    sum += one;
+  }
+  const bool is_mean = loss.options.reduction == LPT_LOSS_MEAN && loss.counted > 0;
+  if (loss.options.reduction != LPT_LOSS_NONE) {
+    write_number(losses, 0, is_mean ? sum / static_cast<double>(loss.counted) : sum);
+  }
+}
+
+// What each row's gradient is multiplied by.
+std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
+  std::vector<double> factors;
+  for (int64_t r = 0; r < loss.logits.rows; ++r) {
+    const int64_t index = loss.options.reduction == LPT_LOSS_NONE ? r : 0;
+    double factor = gradient.data == nullptr ? 1.0 : read_number(gradient, index);
+    if (loss.options.reduction == LPT_LOSS_MEAN) factor /= static_cast<double>(loss.counted);
+    factors.push_back(loss.counts(r) ? factor : 0.0);
+  }
+  return factors;
+}
+
+}  // namespace
+
+Status cross_entropy_forward(Context &context, const Tensor *logits, const int64_t *targets,
+                             const lpt_cross_entropy_options &options, Tensor *loss_tensor, Tensor *log_sums) {
+  Loss loss{context, options, targets, !is_check_only(options.flags), {}};
+  LPT_TRY(prepare(logits, loss));
+  const int64_t rows = loss.logits.rows;
+  MatrixView losses;
+  void *log_data = nullptr;
+  LPT_TRY(check_losses(loss_tensor, "loss", loss.loss_count(), loss.needs_data, losses));
+  LPT_TRY(check_apart(losses, "loss", loss.logits, "logits"));
+  if (log_sums != nullptr) {
+    LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data));
+    const MatrixView logs = vector_view(LPT_FORMAT_F64, log_data, rows);
+    LPT_TRY(check_apart(logs, "log_sums", loss.logits, "logits"));
+    LPT_TRY(check_apart(logs, "log_sums", losses, "loss"));
+  }
+  CrossEntropySumsRequest whole{loss.logits, nullptr, nullptr};
+  const Row<CrossEntropySumsRequest> *row = nullptr;
+  LPT_TRY(choose(context, "cross_entropy_forward", cross_entropy_sums_kernels(), whole, {loss.logits.format.id}, &row));
+  if (!loss.needs_data) return {};
+  LPT_TRY(find_classes(loss));
+  LPT_TRY(find_places(loss));
+  const Measure measure(context, "cross_entropy_forward", row->name, view_bytes(loss.logits));
+  std::vector<RowSums> sums(static_cast<size_t>(rows)), all;
+  parallel_parts(context, rows, loss.logits.columns, [&](int64_t begin, int64_t count) {
+    row->run({cut_rows(loss.logits, begin, count), loss.places.data() + begin, sums.data() + begin});
+  });
+  if (options.comm == nullptr) {
+    all.swap(sums);
+  } else {
+    LPT_TRY(swap_numbers(loss, "cross_entropy", sums.data(), rows, all));
+  }
+  write_losses(loss, all, losses, static_cast<double *>(log_data));
+  return {};
+}
+
+Status cross_entropy_backward(Context &context, const Tensor *logits, const int64_t *targets, const Tensor *log_sums,
+                              const Tensor *loss_gradient, const lpt_cross_entropy_options &options,
+                              Tensor *logits_gradient) {
+  Loss loss{context, options, targets, !is_check_only(options.flags), {}};
+  LPT_TRY(prepare(logits, loss));
+  const int64_t rows = loss.logits.rows;
+  void *log_data = nullptr;
+  MatrixView factors_from, gradient;
+  LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data));
+  if (loss_gradient != nullptr) {
+    LPT_TRY(check_losses(loss_gradient, "loss_gradient", loss.loss_count(), loss.needs_data, factors_from));
+  }
+  LPT_TRY(check_wide_matrix(logits_gradient, "logits_gradient", loss.needs_data, gradient));
+  LPT_TRY(check_shape(gradient, "logits_gradient", rows, loss.logits.columns, "logits"));
+  if (gradient.format.id == loss.logits.format.id) {
+    LPT_TRY(check_in_place(gradient, "logits_gradient", loss.logits, "logits"));
+  } else {
+    LPT_TRY(check_apart(gradient, "logits_gradient", loss.logits, "logits"));
+  }
+  LPT_TRY(check_apart(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
+  LPT_TRY(check_apart(gradient, "logits_gradient", factors_from, "loss_gradient"));
+  CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, static_cast<double *>(log_data), nullptr, 0.0, 0.0};
+  const Row<CrossEntropyGradientRequest> *row = nullptr;
+  LPT_TRY(choose(context, "cross_entropy_backward", cross_entropy_gradient_kernels(), whole,
+                 {loss.logits.format.id, gradient.format.id}, &row));
+  if (!loss.needs_data) return {};
+  LPT_TRY(find_classes(loss));
+  LPT_TRY(find_places(loss));
+  const Measure measure(context, "cross_entropy_backward", row->name, view_bytes(loss.logits) + view_bytes(gradient));
+  const std::vector<double> factors = factors_of(loss, factors_from);
+  whole.on = 1.0 - options.label_smoothing;
+  whole.off = loss.classes == 0 ? 0.0 : options.label_smoothing / static_cast<double>(loss.classes);
+  parallel_parts(context, rows, loss.logits.columns, [&](int64_t begin, int64_t count) {
+    CrossEntropyGradientRequest part = whole;
+    part.logits = cut_rows(loss.logits, begin, count);
+    part.gradient = cut_rows(gradient, begin, count);
+    part.places = loss.places.data() + begin;
+    part.log_sums = whole.log_sums + begin;
+    part.factors = factors.data() + begin;
+    row->run(part);
+  });
+  return {};
+}
+
+}  // namespace lpt
