@@ -2659,6 +2659,24 @@ LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *i
                                        const lpt_rmsnorm_options *options, lpt_tensor *output, lpt_tensor *inverse_rms);
 
 /**
+ * @brief Adds a branch to the residual stream and norms the sum, row by row while it is at hand: sum = residual + branch,
+ *        then lpt_rmsnorm_forward() of the sum, bit for bit. Its gradients are those of lpt_rmsnorm_backward(), added to the
+ *        sum's own: both the stream and the branch get that.
+ * @param context the context.
+ * @param residual borrowed; rows × columns, f32, bf16, f16 or f64.
+ * @param branch borrowed; as residual.
+ * @param weight borrowed; vector of columns, f32 (f64 with f64).
+ * @param options NULL for the defaults.
+ * @param sum written; rows × columns, the format of residual: added in f32 (f64), one rounding. May be residual or branch.
+ * @param output written; rows × columns, f32, bf16, f16 or f64.
+ * @param inverse_rms written; vector of rows, f32 (f64 with f64), for backward; NULL: not wanted.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tensor *residual, const lpt_tensor *branch,
+                                           const lpt_tensor *weight, const lpt_rmsnorm_options *options,
+                                           lpt_tensor *sum, lpt_tensor *output, lpt_tensor *inverse_rms);
+
+/**
  * @brief Computes the gradients of lpt_rmsnorm_forward().
  * @param context the context.
  * @param input borrowed; as in forward, or what lpt_quantize() stored of it: any format whose blocks are one row high.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
+#include "kernels/reduce/reduce.hpp"
 #include "src/ops/stored.hpp"
 
 namespace lpt {
@@ -53,18 +54,15 @@ void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks
   }
 }
 
-}  // namespace
-
-Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
-                       Tensor *output, Tensor *inverse_rms) {
+// What a norm's forward needs beside its input, checked.
+Status prepare_forward(Context &context, const Tensor *weight, const lpt_rmsnorm_options &options, const char *like,
+                       Tensor *output, Tensor *inverse_rms, RmsnormForwardRequest &whole,
+                       const Row<RmsnormForwardRequest> **out_row) {
   const bool needs_data = !is_check_only(options.flags);
-  RmsnormForwardRequest whole{};
-  LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
-  LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_shape(whole.output, "output", rows, columns, like));
   whole.epsilon = options.epsilon;
   whole.is_f64 = is_double(whole.input) || is_double(whole.output);
   const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
@@ -72,27 +70,121 @@ Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weig
   LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data));
   const MatrixView weight_view = vector_view(format, weight_data, columns);
   whole.weight = weight_data;
-  LPT_TRY(check_apart(whole.output, "output", whole.input, "input"));
+  LPT_TRY(check_apart(whole.output, "output", whole.input, like));
   LPT_TRY(check_apart(whole.output, "output", weight_view, "weight"));
   if (inverse_rms != nullptr) {
     LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms));
     const MatrixView view = vector_view(format, whole.inverse_rms, rows);
-    LPT_TRY(check_apart(view, "inverse_rms", whole.input, "input"));
+    LPT_TRY(check_apart(view, "inverse_rms", whole.input, like));
     LPT_TRY(check_apart(view, "inverse_rms", weight_view, "weight"));
     LPT_TRY(check_apart(view, "inverse_rms", whole.output, "output"));
   }
-  const Row<RmsnormForwardRequest> *row = nullptr;
-  LPT_TRY(choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
-                 {whole.input.format.id, whole.output.format.id}, &row));
-  if (!needs_data) return {};
+  return choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
+                {whole.input.format.id, whole.output.format.id}, out_row);
+}
 
+// Norms the rows from `begin` on, `count` of them.
+void norm_rows(const Row<RmsnormForwardRequest> &row, const RmsnormForwardRequest &whole, int64_t begin,
+               int64_t count) {
+  RmsnormForwardRequest part = whole;
+  part.input = cut_rows(whole.input, begin, count);
+  part.output = cut_rows(whole.output, begin, count);
+  part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
+  row.run(part);
+}
+
+// The two addends of a sum, checked.
+struct Addends {
+  MatrixView residual, branch;
+  const Row<ReduceRequest> *row;
+};
+
+Status prepare_sum(Context &context, const Tensor *residual, const Tensor *branch, bool needs_data,
+                   const MatrixView &sum, Addends &addends) {
+  LPT_TRY(check_wide_matrix(residual, "residual", needs_data, addends.residual));
+  LPT_TRY(check_wide_matrix(branch, "branch", needs_data, addends.branch));
+  const lpt_format format = addends.residual.format.id;
+  const struct {
+    const MatrixView &view;
+    const char *name;
+  } others[] = {{addends.branch, "branch"}, {sum, "sum"}};
+  for (const auto &[view, name] : others) {
+    LPT_TRY(check_shape(view, name, addends.residual.rows, addends.residual.columns, "residual"));
+    if (view.format.id == format) continue;
+    return invalid("%s is %s: expected %s, as residual", name, format_name(view.format.id).c_str(),
+                   format_name(format).c_str());
+  }
+  LPT_TRY(check_in_place(sum, "sum", addends.residual, "residual"));
+  LPT_TRY(check_in_place(sum, "sum", addends.branch, "branch"));
+  ReduceRequest request{};
+  request.format = request.target_format = format;
+  request.source_count = 2;
+  request.target_count = 1;
+  request.factor = 1.0;
+  return choose(context, "add", reduce_kernels(), request, {format}, &addends.row);
+}
+
+void add_row(const Addends &addends, const MatrixView &sum, int64_t row) {
+  const auto place = [row](const MatrixView &view) {
+    return static_cast<std::byte *>(view.data) + row * row_bytes(view.format.element, view.row_stride);
+  };
+  const void *const sources[] = {place(addends.residual), place(addends.branch)};
+  void *const target = place(sum);
+  ReduceRequest request{};
+  request.format = request.target_format = sum.format.id;
+  request.source_count = 2;
+  request.target_count = 1;
+  request.factor = 1.0;
+  request.elements = sum.columns;
+  request.sources = sources;
+  request.targets = &target;
+  addends.row->run(request);
+}
+
+}  // namespace
+
+Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
+                       Tensor *output, Tensor *inverse_rms) {
+  RmsnormForwardRequest whole{};
+  const Row<RmsnormForwardRequest> *row = nullptr;
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_wide_matrix(input, "input", !is_check_only(options.flags), whole.input));
+  LPT_TRY(prepare_forward(context, weight, options, "input", output, inverse_rms, whole, &row));
+  if (is_check_only(options.flags)) return {};
   const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
-  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
-    RmsnormForwardRequest part = whole;
-    part.input = cut_rows(whole.input, begin, count);
-    part.output = cut_rows(whole.output, begin, count);
-    part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
-    row->run(part);
+  parallel_parts(context, whole.input.rows, whole.input.columns,
+                 [&](int64_t begin, int64_t count) { norm_rows(*row, whole, begin, count); });
+  return {};
+}
+
+Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tensor *branch, const Tensor *weight,
+                           const lpt_rmsnorm_options &options, Tensor *sum, Tensor *output, Tensor *inverse_rms) {
+  const bool needs_data = !is_check_only(options.flags);
+  RmsnormForwardRequest whole{};
+  Addends addends{};
+  const Row<RmsnormForwardRequest> *row = nullptr;
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input));
+  LPT_TRY(prepare_sum(context, residual, branch, needs_data, whole.input, addends));
+  LPT_TRY(prepare_forward(context, weight, options, "sum", output, inverse_rms, whole, &row));
+  const MatrixView weight_view =
+      vector_view(whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32, whole.weight, whole.input.columns);
+  LPT_TRY(check_apart(whole.input, "sum", weight_view, "weight"));
+  LPT_TRY(check_apart(whole.output, "output", addends.residual, "residual"));
+  LPT_TRY(check_apart(whole.output, "output", addends.branch, "branch"));
+  if (whole.inverse_rms != nullptr) {
+    const MatrixView view = vector_view(weight_view.format.id, whole.inverse_rms, whole.input.rows);
+    LPT_TRY(check_apart(view, "inverse_rms", addends.residual, "residual"));
+    LPT_TRY(check_apart(view, "inverse_rms", addends.branch, "branch"));
+  }
+  if (!needs_data) return {};
+  const Measure measure(context, "rmsnorm_forward_sum", row->name,
+                        3 * view_bytes(whole.input) + view_bytes(whole.output));
+  parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
+    for (int64_t r = begin; r < begin + count; ++r) {  // the sum is read again while it is in the nearest cache
+      add_row(addends, whole.input, r);
+      norm_rows(*row, whole, r, 1);
+    }
   });
   return {};
 }
