@@ -3873,6 +3873,45 @@ LPT_API lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const 
  */
 LPT_API lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_partial_plan *plan, lpt_tensor *weight);
 
+/**
+ * @brief Sequence parallelism: gathers the rows of all ranks, in their order, before a column-parallel layer. Adjoint to
+ *        lpt_sequence_scatter(): Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩, summed over ranks, so each is the other's backward.
+ *
+ * lpt_all_gather() of rows, to the bit. Outside of attention and MLP each rank then norms and adds its own rows only, and
+ * the two together move what one all-reduce moves. Private columns stay with their rank for the whole sequence, which a split one
+ * would lose: a plan with some is refused, instead of a model that is silently another.
+ *
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param plan borrowed: of the layers around, with all columns shared; NULL: there is none.
+ * @param input borrowed; this rank's rows, any number of them, of f64, f32, bf16 or f16.
+ * @param row_counts borrowed: rows of each rank, the same array on all ranks; NULL: equal numbers.
+ * @param output written; the rows of all ranks, format and columns of input. May not overlap input.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_gather(); LPT_UNSUPPORTED for a plan with private columns.
+ */
+LPT_API lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                                       const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
+                                       lpt_future **out_future);
+
+/**
+ * @brief Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each
+ *        rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of
+ *        lpt_sequence_gather(), and that is its backward.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param plan as in lpt_sequence_gather().
+ * @param pass which of the plan's wires is taken; the same on all ranks.
+ * @param input borrowed; all rows, f64, f32, bf16 or f16.
+ * @param row_counts as in lpt_sequence_gather().
+ * @param output written; this rank's rows, format and columns of input. May not overlap input.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_reduce_scatter(); LPT_UNSUPPORTED for a plan with private columns.
+ */
+LPT_API lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                                        lpt_pass pass, const lpt_tensor *input, const int64_t *row_counts,
+                                        lpt_tensor *output, lpt_future **out_future);
+
 /* ---------------------------------------------------------------- cost ---------------------------------------------- */
 
 /** @brief A collective whose cost is reckoned; one of lpt_collective_values. */

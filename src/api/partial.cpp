@@ -1,6 +1,7 @@
 #include "src/ops/partial.hpp"
 
 #include "src/api/guard.hpp"
+#include "src/ops/sequence.hpp"
 
 using namespace lpt;
 
@@ -65,6 +66,26 @@ lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_part
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_plan(plan));
     return partial_gemm(self, *comm, *plan, a, b, known, c);
+  });
+}
+
+lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                               const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
+                               lpt_future **out_future) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    if (plan != nullptr) LPT_TRY(check_plan(plan));
+    return sequence_gather(self, *comm, plan, input, row_counts, output, out_future);
+  });
+}
+
+lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, lpt_pass pass,
+                                const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
+                                lpt_future **out_future) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    if (plan != nullptr) LPT_TRY(check_plan(plan));
+    return sequence_scatter(self, *comm, plan, pass, input, row_counts, output, out_future);
   });
 }
 

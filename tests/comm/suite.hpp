@@ -33,6 +33,7 @@ std::vector<Case> partial_cases();
 std::vector<Case> partial_gemm_cases();
 std::vector<Case> linear_cases();
 std::vector<Case> cross_entropy_cases();
+std::vector<Case> sequence_cases();
 std::vector<Case> wire_cases();
 std::vector<Case> signs_cases();
 std::vector<Case> scale_cases();
@@ -41,7 +42,7 @@ std::vector<Case> bucket_cases();
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
   for (const auto &more : {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(),
-                           wire_cases(), bucket_cases(), linear_cases(), cross_entropy_cases()}) {
+                           wire_cases(), bucket_cases(), linear_cases(), cross_entropy_cases(), sequence_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
