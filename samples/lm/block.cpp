@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace lm {
@@ -65,13 +64,17 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
-      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3))),
+      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3)), ranks,
+           LPT_PARALLEL_COLUMNS),
       output_(context, recipe,
-              matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape), columns_slice())),
+              matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape), columns_slice()),
+              ranks, LPT_PARALLEL_ROWS),
       gate_up_(context, recipe,
-               matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2))),
+               matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2)), ranks,
+               LPT_PARALLEL_COLUMNS),
       down_(context, recipe,
-            matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice())),
+            matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()), ranks,
+            LPT_PARALLEL_ROWS),
       rotary_(part_),
       attention_(context, part_) {}
 
@@ -92,25 +95,6 @@ Slice Block<T>::rows_slice(int64_t sections) const {
 template <typename T>
 Slice Block<T>::columns_slice() const {
   return ranks_ == nullptr ? Slice{} : Slice{.rank = ranks_->rank(), .ranks = ranks_->ranks(), .is_of_columns = true};
-}
-
-template <typename T>
-void Block<T>::join(lpt_context *context, const Matrix<T> &matrix, lpt_pass pass) const {
-  if (ranks_ != nullptr) {
-    ranks_->join(context, matrix.tensor(), pass);
-  }
-}
-
-// The stream's gradient as a row-parallel layer must see it: joining is its own transpose. The stream's own stays as it is.
-template <typename T>
-const Matrix<T> &Block<T>::joined_gradient(lpt_context *context, const Matrix<T> &gradient,
-                                           const Matrix<T> &place) const {
-  if (ranks_ == nullptr) {
-    return gradient;
-  }
-  std::copy(gradient.values().begin(), gradient.values().end(), place.values().begin());
-  join(context, place, LPT_PASS_BACKWARD);
-  return place;
 }
 
 template <typename T>
@@ -145,12 +129,11 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   attention_.forward(context, kept.qkv, kept.probabilities, scratch.attended);
   output_.forward(context, scratch.attended.tensor(), nullptr, pass, kept.output_saved.get(),
                   scratch.projected.tensor());
-  join(context, scratch.projected, LPT_PASS_FORWARD);
-  add(input, scratch.projected, scratch.middle);
 
+  check(context,
+        lpt_rmsnorm_forward_sum(context, input.tensor(), scratch.projected.tensor(), gated_norm_->value.get(), nullptr,
+                                scratch.middle.tensor(), scratch.normed.tensor(), kept.gated_rms.tensor()));
   keep(scratch.middle.tensor(), kept.middle);
-  check(context, lpt_rmsnorm_forward(context, scratch.middle.tensor(), gated_norm_->value.get(), nullptr,
-                                     scratch.normed.tensor(), kept.gated_rms.tensor()));
   gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), scratch.gate_up.tensor());
   const Tensor gate = scratch.gate_up.columns_view(context, 0, part_.hidden);
   const Tensor up = scratch.gate_up.columns_view(context, part_.hidden, part_.hidden);
@@ -160,15 +143,13 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   lpt_tensor *smoothing = smoothing_ == LPT_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
   down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
-  join(context, scratch.projected, LPT_PASS_FORWARD);
   add(scratch.middle, scratch.projected, output);
 }
 
 template <typename T>
 void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
                         const Matrix<T> &gradient) {
-  const Matrix<T> &down_gradient = joined_gradient(context, gradient, scratch.projected);
-  down_.backward(context, kept.down_saved.get(), down_gradient.tensor(), pass, scratch.gated.tensor());
+  down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.tensor());
   const Tensor gate_gradient = scratch.gate_up_gradient.columns_view(context, 0, part_.hidden);
   const Tensor up_gradient = scratch.gate_up_gradient.columns_view(context, part_.hidden, part_.hidden);
   check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.tensor(), nullptr,
@@ -177,8 +158,7 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
                     scratch.normed.tensor());
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
-  const Matrix<T> &output_gradient = joined_gradient(context, gradient, scratch.projected);
-  output_.backward(context, kept.output_saved.get(), output_gradient.tensor(), pass, scratch.attended.tensor());
+  output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended.tensor());
   attention_.backward(context, kept.qkv, kept.probabilities, scratch.attended, scratch.qkv_gradient);
   rotary_.backward(scratch.qkv_gradient);
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.tensor(), pass, scratch.normed.tensor());

@@ -68,8 +68,6 @@ class Block {
                     double gain, const Slice &slice) const;
   Slice rows_slice(int64_t sections) const;
   Slice columns_slice() const;
-  void join(lpt_context *context, const Matrix<T> &matrix, lpt_pass pass) const;
-  const Matrix<T> &joined_gradient(lpt_context *context, const Matrix<T> &gradient, const Matrix<T> &place) const;
   void norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight, const Matrix<T> &rms,
                      const Pass &pass, BlockScratch<T> &scratch, const Matrix<T> &gradient);
 

@@ -15,8 +15,9 @@ LinearHandle make_linear(lpt_context *context, const lpt_recipe *recipe, const P
 
 }  // namespace
 
-Linear::Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight)
-    : handle_(make_linear(context, recipe, *weight)), weight_(weight) {}
+Linear::Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight, const TensorRanks *ranks,
+               lpt_parallel parallel)
+    : handle_(make_linear(context, recipe, *weight)), weight_(weight), ranks_(ranks), parallel_(parallel) {}
 
 lpt_linear_options Linear::options_for(const Pass &pass) const {
   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
@@ -25,6 +26,11 @@ lpt_linear_options Linear::options_for(const Pass &pass) const {
   options.random.step = pass.step;
   options.first_row = pass.first_row;
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
+  if (ranks_ != nullptr) {
+    options.comm = ranks_->comm();
+    options.plan = ranks_->plan();
+    options.parallel = parallel_;
+  }
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "parameter.hpp"
+#include "ranks.hpp"
 
 namespace lm {
 
@@ -18,8 +19,9 @@ struct Pass {
 
 class Linear {
  public:
-  // The parameter is borrowed; its index is the layer's stream.
-  Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight);
+  // The parameter is borrowed; its index is the layer's stream. Of ranks, if any, each has a slice, cut as `parallel` says.
+  Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight, const TensorRanks *ranks,
+         lpt_parallel parallel);
 
   // From the next prepare() on.
   void set_recipe(lpt_context *context, const lpt_recipe *recipe);
@@ -47,6 +49,8 @@ class Linear {
 
   LinearHandle handle_;
   Parameter *weight_;
+  const TensorRanks *ranks_;
+  lpt_parallel parallel_;
 };
 
 }  // namespace lm

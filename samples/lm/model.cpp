@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "random.hpp"
 
 namespace lm {
 
@@ -10,7 +9,6 @@ namespace {
 
 constexpr double kEmbeddingGain = 4.0;
 constexpr double kHeadGain = 0.5;
-constexpr uint64_t kShardStream = 0x54A2D;
 
 template <typename T>
 std::deque<Block<T>> make_blocks(lpt_context *context, const ModelShape &shape, const Precision &precision,
@@ -48,7 +46,8 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       blocks_(make_blocks<T>(context, shape, precision, parameters_, parallel.tensor)),
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
-            parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel))),
+            parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel)),
+            parallel.tensor, LPT_PARALLEL_COLUMNS),
       table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.state.weight : kFormatOf<T>)) {
   prepare(context, 0);
 }
@@ -117,7 +116,7 @@ std::vector<Linear *> Model<T>::linears() {
 template <typename T>
 void Model<T>::prepare(lpt_context *context, uint32_t step) {
   for (Linear *linear : linears()) {
-    linear->prepare(context, own_seed(seed_), step);
+    linear->prepare(context, seed_, step);
   }
   if (table_.rows() > 0) {
     check(context, lpt_dequantize(context, embedding_->value.get(), nullptr, table_.tensor()));
@@ -138,18 +137,10 @@ int64_t Model<T>::tensor_ranks() const {
   return parallel_.tensor == nullptr ? 1 : parallel_.tensor->ranks();
 }
 
-// Shards of one layer draw random bits of their own.
-template <typename T>
-uint64_t Model<T>::own_seed(uint64_t seed) const {
-  const int64_t rank = parallel_.tensor == nullptr ? 0 : parallel_.tensor->rank();
-  return rank == 0 ? seed : random_bits(seed, kShardStream, static_cast<uint64_t>(rank));
-}
-
 // Tells a pass where this rank's rows stand in the batch of all ranks.
 template <typename T>
 Pass Model<T>::located(const Pass &pass, int64_t rows) const {
   Pass here = pass;
-  here.seed = own_seed(pass.seed);
   here.first_row = parallel_.rank * rows;
   return here;
 }

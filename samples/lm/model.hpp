@@ -61,7 +61,6 @@ class Model {
  private:
   void renew_recipes(lpt_context *context, uint32_t step);
   int64_t tensor_ranks() const;
-  uint64_t own_seed(uint64_t seed) const;
   Pass located(const Pass &pass, int64_t rows) const;
   void embed(lpt_context *context, std::span<const uint8_t> inputs, const Matrix<T> &stream) const;
   void embed_backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass,

@@ -20,7 +20,7 @@ lpt_noise_values NoiseMeter::measure(lpt_context *context, Model<float> &model, 
   }
   exact_.prepare(context, 0);
   exact_.forward(context, batch.inputs, Pass{}, activations_);
-  cross_entropy_to_gradient(activations_.logits, batch.targets, loss_scale);
+  cross_entropy_to_gradient(context, nullptr, activations_.logits, batch.targets, loss_scale);
   exact_.backward(context, batch.inputs, Pass{}, activations_);
   lpt_noise_values values = LPT_NOISE_VALUES_INIT;
   check(context, lpt_noise_measure(context, gradients.data(), noisy.data(), static_cast<int64_t>(gradients.size()),

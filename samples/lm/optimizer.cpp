@@ -21,7 +21,7 @@ Optimizer make_optimizer(lpt_context *context, lpt_method method, const Optimize
 
 // How much larger the numbers of a unit-scaled weight are than those of the weight that it stands for.
 double gain_of(const Parameter &parameter) {
-  return parameter.is_unit_scaled ? std::sqrt(static_cast<double>(parameter.columns)) : 1.0;
+  return parameter.is_unit_scaled ? std::sqrt(static_cast<double>(parameter.whole_columns)) : 1.0;
 }
 
 }  // namespace

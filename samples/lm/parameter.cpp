@@ -28,6 +28,7 @@ Parameter *ParameterList::matrix(lpt_context *context, std::string name, int64_t
   const double root = is_unit_scaled ? 1.0 : std::sqrt(static_cast<double>(columns));
   Parameter *parameter = add(context, std::move(name), rows, columns, matrix_format_, gain / root, slice);
   parameter->is_unit_scaled = is_unit_scaled;
+  parameter->whole_columns = columns;
   return parameter;
 }
 

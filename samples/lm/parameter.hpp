@@ -24,8 +24,9 @@ struct Parameter {
   bool is_matrix = true;  // decayed, and kept in the precision's formats
   Tensor value;           // the master weight; the optimizer writes it
   Tensor gradient;        // f32, or f64 in a gradient check; dense
-  // Its layer divides by the root of its columns itself, and its gradient by the root of the rows of a pass.
+  // Its layer divides by the root of the whole matrix' columns itself, and its gradient by the root of the rows of a pass.
   bool is_unit_scaled = false;
+  int64_t whole_columns = 0;
   bool is_sharded = false;  // ranks have parts of it; else all of them have the same
 
   int64_t elements() const { return rows * columns; }

@@ -51,10 +51,6 @@ TensorRanks::TensorRanks(lpt_context *context, Comm comm, int64_t width, const S
   plan_ = make_plan(context, width, values.rank_count, synchrony);
 }
 
-void TensorRanks::join(lpt_context *context, lpt_tensor *tensor, lpt_pass pass) {
-  check(context, lpt_partial_allreduce(context, comm_.get(), plan_.get(), pass, tensor, tensor, nullptr));
-}
-
 void TensorRanks::reduce(lpt_context *context, lpt_tensor *tensor, lpt_reduction reduction) {
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.reduction = reduction;

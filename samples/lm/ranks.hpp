@@ -26,8 +26,8 @@ struct Synchrony {
 };
 
 // Ranks that share every layer: tensor parallelism with a partially synchronized residual stream (arXiv 2506.19645).
-// Column-parallel layers read this rank's stream; what row-parallel ones give is joined with the other ranks'. In backward
-// every rank has a part of the gradient of its own stream.
+// Column-parallel layers read this rank's stream; what row-parallel ones give is joined with the other ranks', which layers do
+// by comm and plan. In backward every rank has a part of the gradient of its own stream.
 class TensorRanks {
  public:
   TensorRanks(lpt_context *context, Comm comm, int64_t width, const Synchrony &synchrony);
@@ -35,8 +35,8 @@ class TensorRanks {
   int64_t rank() const { return rank_; }
   int64_t ranks() const { return ranks_; }
 
-  // Joins rows × width of this rank with those of the others, in place: sums the shared channels, scales the others.
-  void join(lpt_context *context, lpt_tensor *tensor, lpt_pass pass);
+  lpt_comm *comm() const { return comm_.get(); }
+  const lpt_partial_plan *plan() const { return plan_.get(); }
 
   // The same tensor for all ranks, in place.
   void reduce(lpt_context *context, lpt_tensor *tensor, lpt_reduction reduction = LPT_REDUCTION_SUM);

@@ -133,11 +133,7 @@ double Trainer::pass(int64_t micro_batch) {
 }
 
 double Trainer::loss_to_gradient(const Batch &batch) {
-  if (parallel_.tensor == nullptr) {
-    return cross_entropy_to_gradient(activations_.logits, batch.targets, loss_scale_);
-  }
-  return shared_cross_entropy_to_gradient(context_.get(), *parallel_.tensor, activations_.logits, batch.targets,
-                                          loss_scale_);
+  return cross_entropy_to_gradient(context_.get(), parallel_.tensor, activations_.logits, batch.targets, loss_scale_);
 }
 
 // Every rank of a layer has a part of the gradient of what all of them have; every share of the batch has a gradient of its own.
@@ -223,9 +219,7 @@ double Trainer::validate() {
   double sum = 0.0;
   for (const Batch &batch : validation_) {
     model_.forward(context_.get(), batch.inputs, pass_of(0, false), activations_);
-    sum += parallel_.tensor == nullptr
-               ? cross_entropy(activations_.logits, batch.targets)
-               : shared_cross_entropy(context_.get(), *parallel_.tensor, activations_.logits, batch.targets);
+    sum += cross_entropy(context_.get(), parallel_.tensor, activations_.logits, batch.targets);
   }
   return sum / static_cast<double>(validation_.size());
 }

@@ -41,14 +41,14 @@ struct Problem {
   double loss() {
     model.prepare(context.get(), 0);
     model.forward(context.get(), inputs, {.is_training = false}, activations);
-    return lm::cross_entropy(activations.logits, targets);
+    return lm::cross_entropy(context.get(), nullptr, activations.logits, targets);
   }
 
   void backward(bool is_accumulated) {
     const lm::Pass pass{.is_accumulated = is_accumulated};
     model.prepare(context.get(), 0);
     model.forward(context.get(), inputs, pass, activations);
-    lm::cross_entropy_to_gradient(activations.logits, targets);
+    lm::cross_entropy_to_gradient(context.get(), nullptr, activations.logits, targets);
     model.backward(context.get(), inputs, pass, activations);
   }
 };

@@ -52,13 +52,13 @@ struct RankModel {
   double loss() {
     model.prepare(context.get(), 0);
     model.forward(context.get(), text.inputs, {.is_training = false}, activations);
-    return lm::shared_cross_entropy(context.get(), ranks, activations.logits, text.targets);
+    return lm::cross_entropy(context.get(), &ranks, activations.logits, text.targets);
   }
 
   void backward() {
     model.prepare(context.get(), 0);
     model.forward(context.get(), text.inputs, {}, activations);
-    lm::shared_cross_entropy_to_gradient(context.get(), ranks, activations.logits, text.targets);
+    lm::cross_entropy_to_gradient(context.get(), &ranks, activations.logits, text.targets);
     model.backward(context.get(), text.inputs, {}, activations);
     std::vector<lpt_tensor *> norms;
     for (const lm::Parameter &parameter : model.parameters()) {
@@ -154,7 +154,7 @@ double loss_alone() {
   lm::Model<double> model(context.get(), kShape, lm::precision_of("f32"), kSeed, lm::Parallel{});
   lm::Activations<double> activations = model.make_activations(context.get(), kSequences);
   model.forward(context.get(), text.inputs, {.is_training = false}, activations);
-  return lm::cross_entropy(activations.logits, text.targets);
+  return lm::cross_entropy(context.get(), nullptr, activations.logits, text.targets);
 }
 
 // Shards have the numbers of the whole model: in step they are that model, and with channels out of step another one.
