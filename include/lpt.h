@@ -3132,6 +3132,22 @@ LPT_API lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_opti
 LPT_API lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
                                             const void *buffer, size_t buffer_bytes);
 
+/**
+ * @brief Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training
+ *        that goes on with another number of ranks. Each saved state may be the whole or a shard; what lies outside of this
+ *        parameter's elements is left.
+ * @param context the context.
+ * @param optimizer the optimizer.
+ * @param index which parameter; its formats and whole_elements must be those of the saved ones.
+ * @param buffers borrowed; saved states of one and the same step, in any order, that have each of its elements once. Of formats
+ *        with one scale per tensor their scales must be the same, as lpt_optimizer_step_shards() makes them.
+ * @param buffer_bytes borrowed; lengths of the saved states.
+ * @param count length of both arrays; at least 1.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_INVALID_STATE, and nothing is changed.
+ */
+LPT_API lpt_status lpt_optimizer_state_load_many(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
+                                                 const void *const *buffers, const size_t *buffer_bytes, int64_t count);
+
 /* ---------------------------------------------------------------- ranks -------------------------------------------- */
 
 /** @brief The meeting place of ranks that are threads of one process. Any thread may use it at any time. */
@@ -3688,6 +3704,79 @@ LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gra
  * @param buckets NULL is allowed.
  */
 LPT_API void lpt_gradient_buckets_destroy(lpt_gradient_buckets *buckets);
+
+/* ---------------------------------------------------------------- sharded optimizer --------------------------------- */
+
+/** @brief How ranks that share an optimizer's state step. */
+typedef struct lpt_shard_options {
+  size_t struct_size; /**< sizeof(lpt_shard_options) of the caller. */
+  uint64_t flags;     /**< 0. */
+  /**
+   * Borrowed. NULL: gradients hold the same bits on all ranks, as lpt_gradient_buckets_wait() leaves them (ZeRO 1). Else
+   * each rank has its own, and each share of them is reduced so to the rank that steps it (ZeRO 2); with a wire in runs of
+   * up to 2^18 elements of each share. Gradients are then all of one format.
+   */
+  const lpt_reduce_options *reduce;
+} lpt_shard_options;
+
+/** @brief Defaults of lpt_shard_options. */
+#define LPT_SHARD_OPTIONS_INIT \
+  { sizeof(lpt_shard_options), 0, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_SHARD_OPTIONS_INIT.
+ * @param options written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_shard_options_init(lpt_shard_options *options, size_t struct_size);
+
+/**
+ * @brief Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out
+ *        evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing
+ *        travels.
+ *
+ * Every rank adds the same parameters in the same order, and gets the same indices; of a parameter in which it has no share
+ * it adds a shard of no elements. ZeRO: arXiv 1910.02054.
+ *
+ * @param context of this rank.
+ * @param comm tells rank and ranks; the same later steps are made with.
+ * @param optimizer added to.
+ * @param parameters borrowed; `count` whole parameters: whole_elements and begin are 0.
+ * @param count length of `parameters` and `out_indices`; 0 is allowed.
+ * @param out_indices written; as of lpt_optimizer_add().
+ * @return as lpt_optimizer_add(); on error none is added.
+ */
+LPT_API lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
+                                            const lpt_optimizer_parameter *const *parameters, int64_t count,
+                                            int64_t *out_indices);
+
+/**
+ * @brief Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this
+ *        rank's shards, and gathers the parameters. All ranks call it.
+ *
+ * Every rank ends with the bits of one lpt_optimizer_step() of whole parameters by the same gradients, in every format of the
+ * state: scales of whole tensors are found over ranks, and so is the norm for clipping and skipping, whose squares are added
+ * in the order of one rank. Bytes that leave a rank: (R - 1) / R of the parameters' on average, and as much of the gradients
+ * where they are reduced.
+ *
+ * A call that is refused for its arguments takes no part. Any other error breaks the comm and leaves parameters and state
+ * undefined.
+ *
+ * @param context of this rank.
+ * @param comm with the ranks that the shards were added with.
+ * @param optimizer whose parameters were added by lpt_optimizer_add_shards().
+ * @param indices borrowed; which parameters, each at most once; the same on all ranks.
+ * @param count length of `indices`, `gradients` and `parameters`.
+ * @param gradients borrowed; whole: f32 or bf16, as many elements as the whole parameter, dense.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param shards NULL for the defaults; the same on all ranks.
+ * @param parameters read and written; whole: f32, bf16, or LPT_FORMAT_F16_TENSOR, dense.
+ * @return as lpt_optimizer_step() and lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_optimizer *optimizer,
+                                             const int64_t *indices, int64_t count, const lpt_tensor *const *gradients,
+                                             const lpt_step_options *options, const lpt_shard_options *shards,
+                                             lpt_tensor *const *parameters);
 
 /* ---------------------------------------------------------------- partly shared activations ------------------------ */
 

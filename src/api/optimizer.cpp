@@ -117,3 +117,17 @@ lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimiz
     return load_optimizer_state(*optimizer, index, buffer, buffer_bytes);
   });
 }
+
+lpt_status lpt_optimizer_state_load_many(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
+                                         const void *const *buffers, const size_t *buffer_bytes, int64_t count) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
+    if (count < 1) return invalid("count is %lld: expected at least 1", number(count));
+    if (buffers == nullptr) return invalid("buffers is NULL: expected %lld saved states", number(count));
+    if (buffer_bytes == nullptr) return invalid("buffer_bytes is NULL: expected %lld lengths", number(count));
+    for (int64_t i = 0; i < count; ++i) {
+      if (buffers[i] == nullptr) return invalid("buffers[%lld] is NULL: expected a saved state", number(i));
+    }
+    return load_optimizer_states(*optimizer, index, buffers, buffer_bytes, count);
+  });
+}

@@ -219,14 +219,30 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
   return {};
 }
 
+Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+                      OptimizerParameter &out_parameter) {
+  LPT_TRY(read_parameter(optimizer, wish, out_parameter));
+  return allocate_state(optimizer, out_parameter);
+}
+
 Status add_parameter(Optimizer &optimizer, const lpt_optimizer_parameter &parameter, int64_t &out_index) {
-  const auto index = static_cast<int64_t>(optimizer.parameters.size());
-  if (index >= kMostParameters) return unsupported("the optimizer has %lld parameters, the most", number(index));
   OptimizerParameter added;
-  LPT_TRY(read_parameter(optimizer, parameter, added));
-  LPT_TRY(allocate_state(optimizer, added));
-  optimizer.parameters.push_back(std::move(added));
-  out_index = index;
+  LPT_TRY(make_parameter(optimizer, parameter, added));
+  return add_parameters(optimizer, {added}, &out_index);
+}
+
+Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> parameters, int64_t *out_indices) {
+  const auto first = static_cast<int64_t>(optimizer.parameters.size());
+  const auto count = static_cast<int64_t>(parameters.size());
+  if (first + count > kMostParameters) {
+    return unsupported("the optimizer has %lld parameters: expected at most %lld with those that are added",
+                       number(first), number(kMostParameters));
+  }
+  optimizer.parameters.reserve(optimizer.parameters.size() + parameters.size());
+  for (int64_t i = 0; i < count; ++i) {
+    optimizer.parameters.push_back(std::move(parameters[static_cast<size_t>(i)]));
+    out_indices[i] = first + i;
+  }
   return {};
 }
 

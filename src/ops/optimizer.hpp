@@ -44,6 +44,7 @@ struct OptimizerParameter {
   int64_t elements = 0;
   int64_t whole_elements = 0;
   int64_t begin = 0;
+  std::vector<int64_t> edges;  // of all ranks' shards, one more than ranks; empty: it was added alone
   double weight_decay = 0.0;
   int64_t step_count = 0;
   Moment first, second;
@@ -71,6 +72,7 @@ using Optimizer = lpt_optimizer;
 Status create_optimizer(Context &context, const lpt_optimizer_options &options, Optimizer **out_optimizer);
 Status set_state_directory(Optimizer &optimizer, const char *directory, size_t resident_bytes);
 Status add_parameter(Optimizer &optimizer, const lpt_optimizer_parameter &parameter, int64_t &out_index);
+Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> parameters, int64_t *out_indices);
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
                       const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters);
 
@@ -78,10 +80,20 @@ Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes);
 Status save_optimizer_state(const Optimizer &optimizer, int64_t index, void *buffer, size_t buffer_bytes);
 Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buffer, size_t buffer_bytes);
+Status load_optimizer_states(Optimizer &optimizer, int64_t index, const void *const *buffers,
+                             const size_t *buffer_bytes, int64_t count);
 
 // ---- shared by the files of this operation
 
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
+
+// A parameter as it is described, with its state.
+Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+                      OptimizerParameter &out_parameter);
+
+// What is saved, with memory of its own: of `parameter`, or of any shard of the same whole, which then has its place.
+Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,
+                  const void *buffer, size_t buffer_bytes, OptimizerParameter &out_loaded);
 
 // Memory for all of a parameter's state, as its moments' formats want it.
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);

@@ -28,7 +28,8 @@ Status take_scratch(Context &context, const std::vector<MatrixView> &gradients, 
   return {};
 }
 
-Status measure_one(Context &context, const MatrixView &gradient, const Measured &measured, GradientSums &sums) {
+// Sums of the gradient's blocks, and what it has that is not finite.
+Status measure_one(Context &context, const MatrixView &gradient, const Measured &measured, int64_t &nonfinite_count) {
   if (gradient.columns == 0) return {};
   const NormRequest whole = {gradient.data, gradient.format.element, 0, gradient.columns, measured.sums, nullptr};
   const Row<NormRequest> *row = nullptr;
@@ -43,8 +44,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
     part.nonfinite_count = measured.nonfinites + i;
     row->run(part);
   });
-  for (int64_t block = 0; block < block_count(gradient); ++block) sums.sum_of_squares += measured.sums[block];
-  for (int64_t i = 0; i < parts.count; ++i) sums.nonfinite_count += measured.nonfinites[i];
+  for (int64_t i = 0; i < parts.count; ++i) nonfinite_count += measured.nonfinites[i];
   return {};
 }
 
@@ -54,7 +54,18 @@ Status measure_gradients(Context &context, const std::vector<MatrixView> &gradie
   out_sums = {};
   Measured measured = {};
   LPT_TRY(take_scratch(context, gradients, measured));
-  for (const MatrixView &gradient : gradients) LPT_TRY(measure_one(context, gradient, measured, out_sums));
+  for (const MatrixView &gradient : gradients) {
+    LPT_TRY(measure_one(context, gradient, measured, out_sums.nonfinite_count));
+    for (int64_t i = 0; i < block_count(gradient); ++i) out_sums.sum_of_squares += measured.sums[i];
+  }
+  return {};
+}
+
+Status measure_blocks(Context &context, const MatrixView &gradient, double *out_sums, int64_t &nonfinite_count) {
+  Measured measured = {};
+  LPT_TRY(take_scratch(context, {gradient}, measured));
+  LPT_TRY(measure_one(context, gradient, measured, nonfinite_count));
+  std::copy_n(measured.sums, block_count(gradient), out_sums);
   return {};
 }
 

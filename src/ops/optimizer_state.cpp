@@ -1,5 +1,6 @@
 // Saved state of one parameter: elements, step count, then format, scale and codes of each moment; then sections, each a
 // tag, its bytes and its content, for what a parameter has beside that. See docs/state.md.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,6 +26,7 @@ enum class Section : uint32_t {
 
 constexpr size_t kSectionHeaderBytes = 4 + 8;
 constexpr size_t kMomentHeaderBytes = 8 + 4;
+constexpr int64_t kAnyPlace = -1;  // where a shard begins is learned from what is saved
 
 Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state: " + why); }
 
@@ -109,9 +111,22 @@ Status read_exponents(BlobReader &reader, Moment &moment) {
   return {};
 }
 
-Status read_shard(BlobReader &reader, const OptimizerParameter &parameter) {
+// Places lie on blocks.
+Status read_place(int64_t begin, OptimizerParameter &parameter) {
+  const int64_t block = std::max<int64_t>({parameter.first.block, parameter.second.block, 1});
+  if (begin < 0 || begin > parameter.whole_elements - parameter.elements || begin % block != 0) {
+    return damaged(text("a shard begins at element %lld: expected a multiple of %lld up to %lld",
+                        static_cast<long long>(begin), static_cast<long long>(block),
+                        static_cast<long long>(parameter.whole_elements - parameter.elements)));
+  }
+  parameter.begin = begin;
+  return {};
+}
+
+Status read_shard(BlobReader &reader, OptimizerParameter &parameter) {
   const int64_t whole = reader.i64(), begin = reader.i64();
   if (whole != parameter.whole_elements) return blob_mismatch("whole_elements", whole, parameter.whole_elements);
+  if (parameter.begin == kAnyPlace) return read_place(begin, parameter);
   if (begin != parameter.begin) return blob_mismatch("begin", begin, parameter.begin);
   return {};
 }
@@ -163,6 +178,29 @@ Status read_header(BlobReader &reader, const char *name, Moment &moment) {
 
 void read_codes(BlobReader &reader, const Moment &moment) { reader.bytes(moment.codes.data(), moment.codes.bytes()); }
 
+// All behind the elements, which are those of `loaded`: into memory of its own.
+Status read_parts(const Optimizer &optimizer, BlobReader &reader, size_t given, OptimizerParameter &loaded) {
+  LPT_TRY(read_count(reader, "the step count", loaded.step_count));
+  LPT_TRY(read_header(reader, "the first moment's format", loaded.first));
+  LPT_TRY(allocate_state(optimizer, loaded));
+  const size_t wanted = payload_bytes(optimizer, loaded);
+  if (given != wanted) {
+    return blob_mismatch("the length of the state", static_cast<long long>(given), static_cast<long long>(wanted));
+  }
+  read_codes(reader, loaded.first);
+  LPT_TRY(read_header(reader, "the second moment's format", loaded.second));
+  read_codes(reader, loaded.second);
+  Status status;
+  for_each_section(optimizer, loaded, [&](Section section, size_t bytes) {
+    if (status.is_ok()) status = read_section(optimizer, reader, section, bytes, loaded);
+  });
+  LPT_TRY(std::move(status));
+  if (!reader.is_ok() || reader.left_bytes() != 0) return damaged("its parts are of another length");
+  if (loaded.begin == kAnyPlace) loaded.begin = 0;  // the whole says no place
+  let_go(loaded, 0, loaded.elements);
+  return {};
+}
+
 }  // namespace
 
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes) {
@@ -191,31 +229,31 @@ Status save_optimizer_state(const Optimizer &optimizer, int64_t index, void *buf
   return writer.save(buffer, buffer_bytes);
 }
 
+Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,
+                  const void *buffer, size_t buffer_bytes, OptimizerParameter &out_loaded) {
+  BlobReader reader;
+  LPT_TRY(BlobReader::open(BlobKind::kOptimizerParameter, buffer, buffer_bytes, reader));
+  const size_t given = reader.left_bytes();
+  const int64_t elements = reader.i64();
+  out_loaded = parameter;
+  if (is_any_shard) {
+    // Each takes a byte at least: a number that is not true takes no memory.
+    if (elements < 0 || elements > std::min(parameter.whole_elements, static_cast<int64_t>(given))) {
+      return blob_mismatch("elements", elements, parameter.whole_elements);
+    }
+    out_loaded.elements = elements;
+    out_loaded.begin = kAnyPlace;
+  } else if (elements != parameter.elements) {
+    return blob_mismatch("elements", elements, parameter.elements);
+  }
+  return read_parts(optimizer, reader, given, out_loaded);
+}
+
 Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buffer, size_t buffer_bytes) {
   LPT_TRY(check_index(optimizer, "index", index));
   OptimizerParameter &parameter = optimizer.parameters[static_cast<size_t>(index)];
-  BlobReader reader;
-  LPT_TRY(BlobReader::open(BlobKind::kOptimizerParameter, buffer, buffer_bytes, reader));
-  const size_t given = reader.left_bytes(), wanted = payload_bytes(optimizer, parameter);
-  const int64_t elements = reader.i64();
-  if (elements != parameter.elements) return blob_mismatch("elements", elements, parameter.elements);
-  OptimizerParameter loaded = parameter;
-  LPT_TRY(read_count(reader, "the step count", loaded.step_count));
-  LPT_TRY(read_header(reader, "the first moment's format", loaded.first));
-  if (given != wanted) {
-    return blob_mismatch("the length of the state", static_cast<long long>(given), static_cast<long long>(wanted));
-  }
-  LPT_TRY(allocate_state(optimizer, loaded));
-  read_codes(reader, loaded.first);
-  LPT_TRY(read_header(reader, "the second moment's format", loaded.second));
-  read_codes(reader, loaded.second);
-  Status status;
-  for_each_section(optimizer, loaded, [&](Section section, size_t bytes) {
-    if (status.is_ok()) status = read_section(optimizer, reader, section, bytes, loaded);
-  });
-  LPT_TRY(std::move(status));
-  if (!reader.is_ok() || reader.left_bytes() != 0) return damaged("its parts are of another length");
-  let_go(loaded, 0, loaded.elements);
+  OptimizerParameter loaded;
+  LPT_TRY(read_state(optimizer, parameter, false, buffer, buffer_bytes, loaded));
   parameter = std::move(loaded);
   return {};
 }

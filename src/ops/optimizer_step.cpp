@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "src/formats/block_scale.hpp"
 
@@ -93,7 +94,7 @@ void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work
   let_go(*work.parameter, last_begin, elements);
 }
 
-float largest(const Amaxes &amaxes, int k) {
+float largest(const Amaxes &amaxes, size_t k) {
   float result = 0.0f;
   for (const Amax &part : amaxes) result = std::max(result, part.of[k]);
   return result;
@@ -118,32 +119,79 @@ void set_scale(Scaled &scaled, float amax) {
   scaled.array->inverse_scale = inverse_scale(scaled.new_scale);
 }
 
-// New scales need the new amax, so that a parameter with scales is computed twice; a delayed one takes the last amax, with
-// room for twice of it.
-void run_work(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes &amaxes) {
-  OptimizerParameter &parameter = *work.parameter;
+double moved_bytes(const StepWork &work) {
   size_t state_bytes = 0;
-  for_each_array(parameter, [&](const StateMemory &array) { state_bytes += array.bytes(); });
-  const double moved = view_bytes(work.gradient) + 2.0 * (view_bytes(work.value) + static_cast<double>(state_bytes));
-  const Measure measure(context, "step", work.row->name, moved);
+  for_each_array(*work.parameter, [&](const StateMemory &array) { state_bytes += array.bytes(); });
+  return view_bytes(work.gradient) + 2.0 * (view_bytes(work.value) + static_cast<double>(state_bytes));
+}
+
+// Of the three arrays of each work, side by side.
+constexpr size_t kArrays = 3;
+
+Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
+                   Amaxes &amaxes, std::vector<float> &out_found) {
+  bool is_asked = false;
+  for (size_t i = 0; i < works.size(); ++i) {
+    if (!works[i].is_looking) continue;
+    is_asked = true;
+    run_pass(context, optimizer, works[i], true, amaxes);
+    for (size_t k = 0; k < kArrays; ++k) out_found[kArrays * i + k] = largest(amaxes, k);
+  }
+  return is_asked && ranks != nullptr ? ranks->find_largest(out_found) : Status();
+}
+
+// Makes the new scales, writes all arrays, and leaves in `found` what was written.
+void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes &amaxes, float *found) {
+  OptimizerParameter &parameter = *work.parameter;
   Moment *const moments[2] = {&parameter.first, &parameter.second};
-  Scaled arrays[3] = {{&work.request.first, &parameter.first.scale, 1.0f},
-                      {&work.request.second, &parameter.second.scale, 1.0f},
-                      {&work.request.parameter, work.value.tensor_scale, 1.0f}};
-  const bool has_scale[3] = {parameter.first.has_scale, parameter.second.has_scale,
-                             work.value.format.has_tensor_scale()};
-  if (work.is_looking) run_pass(context, optimizer, work, true, amaxes);
-  for (int k = 0; k < 3; ++k) {
+  Scaled arrays[kArrays] = {{&work.request.first, &parameter.first.scale, 1.0f},
+                            {&work.request.second, &parameter.second.scale, 1.0f},
+                            {&work.request.parameter, work.value.tensor_scale, 1.0f}};
+  const bool has_scale[kArrays] = {parameter.first.has_scale, parameter.second.has_scale,
+                                   work.value.format.has_tensor_scale()};
+  for (size_t k = 0; k < kArrays; ++k) {
     if (!has_scale[k]) continue;
     const bool is_delayed = k < 2 && !moments[k]->is_looking();
-    set_scale(arrays[k], is_delayed ? 2.0f * moments[k]->amax : largest(amaxes, k));
+    set_scale(arrays[k], is_delayed ? 2.0f * moments[k]->amax : found[k]);
   }
   run_pass(context, optimizer, work, false, amaxes);
-  for (int k = 0; k < 3; ++k) {
+  for (size_t k = 0; k < kArrays; ++k) {
     if (has_scale[k]) *arrays[k].scale = arrays[k].new_scale;
-    if (k < 2 && moments[k]->scaling == LPT_SCALER_DELAYED) moments[k]->amax = largest(amaxes, k);
+    found[k] = largest(amaxes, k);
   }
   ++parameter.step_count;
+}
+
+Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<float> &stored) {
+  const bool is_asked = std::any_of(works.begin(), works.end(), [](const StepWork &work) { return work.is_recording; });
+  if (is_asked && ranks != nullptr) LPT_TRY(ranks->find_largest(stored));
+  for (size_t i = 0; i < works.size(); ++i) {
+    Moment *const moments[2] = {&works[i].parameter->first, &works[i].parameter->second};
+    for (size_t k = 0; k < 2; ++k) {
+      if (moments[k]->scaling == LPT_SCALER_DELAYED) moments[k]->amax = stored[kArrays * i + k];
+    }
+  }
+  return {};
+}
+
+// New scales need the new amax, so that a parameter with scales is computed twice; a delayed one takes the last amax, with
+// room for twice of it. Of shards the amax is that of all ranks.
+Status run_works(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
+                 Amaxes &amaxes, std::vector<float> &found) {
+  double moved = 0.0;
+  for (const StepWork &work : works) moved += moved_bytes(work);
+  const Measure measure(context, "step", works.front().row->name, moved);
+  LPT_TRY(find_amaxes(context, optimizer, works, ranks, amaxes, found));
+  for (size_t i = 0; i < works.size(); ++i) store(context, optimizer, works[i], amaxes, found.data() + kArrays * i);
+  return keep_amaxes(works, ranks, found);
+}
+
+// Alone each parameter is done before the next one, while it is in a cache; ranks ask each other once for all.
+Status run_all(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks,
+               Amaxes &amaxes, std::vector<float> &found) {
+  if (ranks != nullptr) return run_works(context, optimizer, works, ranks, amaxes, found);
+  for (StepWork &work : works) LPT_TRY(run_works(context, optimizer, {&work, 1}, nullptr, amaxes, found));
+  return {};
 }
 
 Amaxes room_for_amaxes(Context &context, const Optimizer &optimizer, const std::vector<StepWork> &works) {
@@ -163,23 +211,29 @@ struct Decision {
   bool is_skipped = false;
 };
 
-Status find_norm(Context &context, const std::vector<StepWork> &works, double gradient_scale, double &out_norm) {
+Status find_sums(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, GradientSums &out_sums) {
+  if (ranks != nullptr) return ranks->find_sums(works, out_sums);
   std::vector<MatrixView> gradients;
   gradients.reserve(works.size());
   for (const StepWork &work : works) gradients.push_back(work.gradient);
+  return measure_gradients(context, gradients, out_sums);
+}
+
+Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, double gradient_scale,
+                 double &out_norm) {
   GradientSums sums = {};
-  LPT_TRY(measure_gradients(context, gradients, sums));
+  LPT_TRY(find_sums(context, works, ranks, sums));
   out_norm = sums.nonfinite_count > 0 ? std::numeric_limits<double>::infinity()
                                       : std::sqrt(sums.sum_of_squares) * std::fabs(gradient_scale);
   return {};
 }
 
-Status decide(Context &context, const std::vector<StepWork> &works, const lpt_step_options &options,
+Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, const lpt_step_options &options,
               Decision &out_decision) {
   out_decision.norm = options.gradient_norm;
   const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
   if (is_asked && options.gradient_norm == 0.0) {
-    LPT_TRY(find_norm(context, works, options.gradient_scale, out_decision.norm));
+    LPT_TRY(find_norm(context, works, ranks, options.gradient_scale, out_decision.norm));
   }
   out_decision.is_skipped = options.is_nonfinite_skipped == 1 && std::isinf(out_decision.norm);
   if (options.largest_norm > 0.0) {
@@ -202,21 +256,27 @@ void start_threads(Context &context) {
 
 }  // namespace
 
-Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
-                      const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters) {
+Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks) {
+  const lpt_step_options &options = *call.options;
   std::vector<StepWork> works;
-  LPT_TRY(make_works(context, optimizer, {indices, count, gradients, &options, parameters}, works));
+  LPT_TRY(make_works(context, optimizer, call, works));
   if (works.empty() || is_check_only(options.flags)) return {};
   Decision decision;
-  LPT_TRY(decide(context, works, options, decision));
+  LPT_TRY(decide(context, works, ranks, options, decision));
   if (!decision.is_skipped) {
     for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
     Amaxes amaxes = room_for_amaxes(context, optimizer, works);
+    std::vector<float> found(kArrays * works.size());
     start_threads(context);
-    for (StepWork &work : works) run_work(context, optimizer, work, amaxes);
+    LPT_TRY(run_all(context, optimizer, works, ranks, amaxes, found));
   }
   keep_values(optimizer, decision);
   return {};
+}
+
+Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
+                      const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters) {
+  return step_parameters(context, optimizer, {indices, count, gradients, &options, parameters}, nullptr);
 }
 
 }  // namespace lpt

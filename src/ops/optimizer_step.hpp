@@ -35,7 +35,14 @@ Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, 
 // What gradients are multiplied by beside gradient_scale goes into `clip_factor`.
 Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work);
 
-// A tensor of any shape without gaps, f32 or bf16, as one row.
+// A tensor of any shape without gaps, as one row.
+Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view);
+Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected);
+
+// No value meets another one, or a gradient.
+Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values);
+
+// The same, f32 or bf16.
 Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view);
 
 // Sums of squares and counts over all gradients, in their order.
@@ -43,8 +50,27 @@ struct GradientSums {
   double sum_of_squares;
   int64_t nonfinite_count;
 };
+
+// Of one gradient a sum for each kNormBlock elements; raises the count.
+Status measure_blocks(Context &context, const MatrixView &gradient, double *out_sums, int64_t &nonfinite_count);
+
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
                                 lpt_gradient_values &out_values);
+
+// What a step of shards asks the ranks that have the others. All of them ask for the same, in the same order.
+class StepRanks {
+ public:
+  virtual ~StepRanks() = default;
+
+  // The largest of all ranks, in place.
+  virtual Status find_largest(std::vector<float> &numbers) = 0;
+
+  // The sums of whole gradients, as one rank that has all of them adds them.
+  virtual Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) = 0;
+};
+
+// step_optimizer() of shards; `ranks` is NULL where there are no others.
+Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks);
 
 }  // namespace lpt

@@ -41,24 +41,6 @@ Status check_lists(const Optimizer &optimizer, const StepCall &call) {
   return {};
 }
 
-// A tensor without gaps, as one row.
-Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name.c_str(), needs_data, out_view));
-  if (out_view.rows > 1 && out_view.row_stride != out_view.columns) {
-    return unsupported("%s has rows of %lld elements every %lld: expected no gaps", name.c_str(),
-                       number(out_view.columns), number(out_view.row_stride));
-  }
-  out_view.columns = out_view.rows * out_view.columns;
-  out_view.row_stride = out_view.columns;
-  out_view.rows = 1;
-  return {};
-}
-
-Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected) {
-  if (found == expected) return {};
-  return invalid("%s is %s: expected %lld elements", name.c_str(), tensor_text(*tensor).c_str(), number(expected));
-}
-
 Status check_value(const MatrixView &value, const std::string &name, bool is_compensated) {
   const lpt_format format = value.format.id;
   if (is_compensated && format != LPT_FORMAT_BF16) {
@@ -161,12 +143,12 @@ void add_range(std::vector<Range> &ranges, const MatrixView &view, bool is_outpu
 }
 
 Status check_apart(const std::vector<StepWork> &works) {
-  std::vector<Range> ranges;
-  for (size_t i = 0; i < works.size(); ++i) {
-    add_range(ranges, works[i].gradient, false, "gradients", static_cast<int64_t>(i));
-    add_range(ranges, works[i].value, true, "parameters", static_cast<int64_t>(i));
+  std::vector<MatrixView> gradients, values;
+  for (const StepWork &work : works) {
+    gradients.push_back(work.gradient);
+    values.push_back(work.value);
   }
-  return check_ranges(ranges);
+  return check_memory_apart(gradients, values);
 }
 
 bool is_alike(const StateArray &a, const StateArray &b) {
@@ -207,6 +189,32 @@ Status choose_rows(Context &context, std::vector<StepWork> &works) {
 }
 
 }  // namespace
+
+Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
+  LPT_TRY(check_matrix(tensor, name.c_str(), needs_data, out_view));
+  if (out_view.rows > 1 && out_view.row_stride != out_view.columns) {
+    return unsupported("%s has rows of %lld elements every %lld: expected no gaps", name.c_str(),
+                       number(out_view.columns), number(out_view.row_stride));
+  }
+  out_view.columns = out_view.rows * out_view.columns;
+  out_view.row_stride = out_view.columns;
+  out_view.rows = 1;
+  return {};
+}
+
+Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected) {
+  if (found == expected) return {};
+  return invalid("%s is %s: expected %lld elements", name.c_str(), tensor_text(*tensor).c_str(), number(expected));
+}
+
+Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values) {
+  std::vector<Range> ranges;
+  for (size_t i = 0; i < values.size(); ++i) {
+    add_range(ranges, gradients[i], false, "gradients", static_cast<int64_t>(i));
+    add_range(ranges, values[i], true, "parameters", static_cast<int64_t>(i));
+  }
+  return check_ranges(ranges);
+}
 
 Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
   LPT_TRY(check_dense(tensor, name, needs_data, out_view));

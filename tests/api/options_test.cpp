@@ -74,6 +74,7 @@ void for_each_struct(Body body) {
   body("lpt_partial_options", Defaults<lpt_partial_options>{lpt_partial_options_init, LPT_PARTIAL_OPTIONS_INIT});
   body("lpt_partial_values", Defaults<lpt_partial_values>{lpt_partial_values_init, LPT_PARTIAL_VALUES_INIT});
   body("lpt_bucket_options", Defaults<lpt_bucket_options>{lpt_bucket_options_init, LPT_BUCKET_OPTIONS_INIT});
+  body("lpt_shard_options", Defaults<lpt_shard_options>{lpt_shard_options_init, LPT_SHARD_OPTIONS_INIT});
   body("lpt_bucket_values", Defaults<lpt_bucket_values>{lpt_bucket_values_init, LPT_BUCKET_VALUES_INIT});
   body("lpt_link", Defaults<lpt_link>{lpt_link_init, LPT_LINK_INIT});
   body("lpt_cost_values", Defaults<lpt_cost_values>{lpt_cost_values_init, LPT_COST_VALUES_INIT});

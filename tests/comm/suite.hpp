@@ -38,11 +38,13 @@ std::vector<Case> wire_cases();
 std::vector<Case> signs_cases();
 std::vector<Case> scale_cases();
 std::vector<Case> bucket_cases();
+std::vector<Case> shard_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
-  for (const auto &more : {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(),
-                           wire_cases(), bucket_cases(), linear_cases(), cross_entropy_cases(), sequence_cases()}) {
+  for (const auto &more :
+       {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(), wire_cases(), bucket_cases(),
+        linear_cases(), cross_entropy_cases(), sequence_cases(), shard_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;
