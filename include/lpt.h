@@ -3817,11 +3817,21 @@ typedef struct lpt_partial_options {
   double custom_scale;             /**< With LPT_PARTIAL_SCALE_CUSTOM: finite, not 0. */
   lpt_format forward_wire;         /**< Format in which sums travel, as lpt_reduce_options.wire; NONE: the tensor's. */
   lpt_format backward_wire;        /**< The same of gradients. */
+  /**
+   * Rows of a product that lpt_partial_gemm() reduces while it multiplies the next ones; the same bits as all at once. 0: as
+   * many as are best for the link below; without one, all.
+   */
+  int64_t chunk_rows;
+  double link_latency_seconds;  /**< Of a link between ranks, as of lpt_link; 0: not known. */
+  double link_bytes_per_second; /**< The same; 0: not known. */
 } lpt_partial_options;
 
 /** @brief Defaults of lpt_partial_options. */
-#define LPT_PARTIAL_OPTIONS_INIT \
-  { sizeof(lpt_partial_options), 0, 0, 0, 0, LPT_PARTIAL_SCALE_ROOT, 1.0, LPT_FORMAT_NONE, LPT_FORMAT_NONE }
+#define LPT_PARTIAL_OPTIONS_INIT                                                                                    \
+  {                                                                                                                 \
+    sizeof(lpt_partial_options), 0, 0, 0, 0, LPT_PARTIAL_SCALE_ROOT, 1.0, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0.0, \
+        0.0                                                                                                         \
+  }
 
 /**
  * @brief Writes the defaults of LPT_PARTIAL_OPTIONS_INIT.

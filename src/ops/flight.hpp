@@ -1,38 +1,43 @@
-// A reduction that flies while its caller computes.
+// Reductions that fly while their caller computes.
 #pragma once
+
+#include <vector>
 
 #include "src/ops/partial.hpp"
 
 namespace lpt {
 
-// A reduction that begins in the midst of a call. However the call ends, the memory is no longer in use when this one goes;
-// and if it ends before the beginning, other ranks are told, which have begun theirs.
+// Reductions that begin in the midst of a call. However the call ends, the memory is no longer in use when these go; and if it
+// ends before the last of them has begun, other ranks are told, which have begun theirs.
 class Flight {
  public:
   Flight(Context &context, Comm &comm) : context_(context), comm_(comm) {}
   ~Flight() {
-    if (future_ == nullptr) {
-      comm_.engine->interrupt("its product failed before it was reduced");
-    } else {
-      static_cast<void>(future_->outcome->wait());
-    }
+    if (!is_complete_) comm_.engine->interrupt("its product failed before it was reduced");
+    for (const auto &future : futures_) static_cast<void>(future->outcome->wait());
   }
   Flight(const Flight &) = delete;
   Flight &operator=(const Flight &) = delete;
 
-  Status begin(const ChosenReducing &reducing) {
+  Status begin(const ChosenReducing &reducing, bool is_last = true) {
     Future *future = nullptr;
+    futures_.reserve(futures_.size() + 1);
     const auto reduce = [reducing](Context &worker, Engine &engine) { return run_to_all(worker, engine, reducing); };
     LPT_TRY(run_collective(context_, comm_, reduce, &future));
-    future_.reset(future);
+    futures_.emplace_back(future);
+    is_complete_ = is_last;
     return {};
   }
-  Status end() { return future_->outcome->wait(); }
+  Status end() {
+    for (const auto &future : futures_) LPT_TRY(future->outcome->wait());
+    return {};
+  }
 
  private:
   Context &context_;
   Comm &comm_;
-  std::unique_ptr<Future> future_;
+  std::vector<std::unique_ptr<Future>> futures_;
+  bool is_complete_ = false;
 };
 
 }  // namespace lpt

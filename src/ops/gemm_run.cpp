@@ -91,6 +91,8 @@ struct Cutting {
   size_t scratch_bytes;  // of one part
 };
 
+int64_t round_to(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
+
 Area all_of(const GemmRequest &whole) { return {0, 0, whole.m, whole.n}; }
 
 Cutting cut_product(const Context &context, const GemmRow &row, const GemmRequest &whole, const Area &all) {
@@ -352,24 +354,34 @@ Status multiply_matrices(Context &context, const Product &product, bool is_check
                                               : run_product(context, *row, whole, all_of(whole));
 }
 
-Status multiply_in_halves(Context &context, const Product &product, int64_t columns,
-                          const std::function<Status()> &between) {
+Status multiply_in_pieces(Context &context, const Product &product, int64_t columns, int64_t rows,
+                          const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
   GemmRequest whole = request_of(product);
   const GemmRow *row = nullptr;
   WrittenOut written;
   LPT_TRY(choose_row(context, product, false, whole, written, &row));
-  if (is_empty(whole)) return between();
+  const int64_t piece = std::max<int64_t>(round_to(rows, kGemmRowUnit), kGemmRowUnit);
+  const auto tell_all = [&]() -> Status {
+    for (int64_t begin = 0; begin == 0 || begin < whole.m; begin += piece) {
+      LPT_TRY(after_rows(begin, std::min(piece, whole.m - begin)));
+    }
+    return {};
+  };
+  if (is_empty(whole)) return tell_all();
   const Measure measure(context, "gemm", row->name, bytes_of(whole), flops_of(whole));
   if (is_gathered(product, whole) || is_written_in_strips(product, whole)) {
     LPT_TRY(is_gathered(product, whole) ? run_in_tiles(context, row, request_of(product))
                                         : run_in_strips(context, product.b, *row, whole));
-    return between();
+    return tell_all();
   }
-  const int64_t first = std::min(whole.n, (columns + kGemmColumnUnit - 1) / kGemmColumnUnit * kGemmColumnUnit);
+  const int64_t first = std::min(whole.n, round_to(columns, kGemmColumnUnit));
   const Arena::Mark mark = context.arena->mark();
-  if (first > 0) LPT_TRY(run_product(context, *row, whole, {0, 0, whole.m, first}));
-  context.arena->give_back(mark);
-  LPT_TRY(between());
+  for (int64_t begin = 0; begin < whole.m; begin += piece) {
+    const int64_t count = std::min(piece, whole.m - begin);
+    if (first > 0) LPT_TRY(run_product(context, *row, whole, {begin, 0, count, first}));
+    context.arena->give_back(mark);
+    LPT_TRY(after_rows(begin, count));
+  }
   return first == whole.n ? Status() : run_product(context, *row, whole, {0, first, whole.m, whole.n - first});
 }
 

@@ -44,10 +44,11 @@ GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64
 bool is_f64_product(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
 
-// The same in two halves with the bits of the whole: once the first columns are in c, `columns` of them or up to a unit more,
-// `between` runs; then come the others. Where b is written out in strips or gathered, all columns are the first ones.
-Status multiply_in_halves(Context &context, const Product &product, int64_t columns,
-                          const std::function<Status()> &between);
+// The same piece by piece with the bits of the whole: whenever the first columns, `columns` of them or up to a unit more, of
+// some rows are in c, `after_rows(begin, count)` runs; at last come the other columns. Pieces have `rows` rows or up to a unit
+// more. Where b is written out in strips or gathered, all of c comes first.
+Status multiply_in_pieces(Context &context, const Product &product, int64_t columns, int64_t rows,
+                          const std::function<Status(int64_t begin, int64_t count)> &after_rows);
 
 // Picks the row of a product whose tensors may be without data.
 Status decide_product(Context &context, const Product &product, Decision &out_decision);

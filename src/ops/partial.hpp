@@ -12,6 +12,8 @@ struct lpt_partial_plan {
   int32_t ranks = 1;
   double scale = 1.0;
   lpt_format wires[2] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE};  // by lpt_pass
+  int64_t chunk_rows = 0;                                    // 0: as many as are best for the link, if it is known
+  lpt_link link = LPT_LINK_INIT;
 };
 
 namespace lpt {
@@ -36,6 +38,9 @@ struct Partial {
 };
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial);
+
+// Rows of a product of so many that are reduced while the next ones are multiplied.
+Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows);
 
 // Writes the private columns. Neither fails nor throws: others may be at the shared ones.
 void scale_private(Context &context, const PartialPlan &plan, const Partial &partial);

@@ -44,6 +44,35 @@ Status make_product(const Tensor *a, const Tensor *b, const lpt_gemm_options &op
   return check_apart(product.c, "c", product.b, "b");
 }
 
+// The reduction of some rows. Its shares are theirs.
+Status prepare_rows(Context &context, const PartialPlan &plan, const MatrixView &c, int64_t begin, int64_t count,
+                    ChosenReducing &out_reducing) {
+  const MatrixView rows = cut_rows(c, begin, count);
+  const size_t told = context.choices.size();
+  Partial part{};
+  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, rows, rows, part));
+  context.choices.resize(told);
+  out_reducing = part.reducing;
+  return {};
+}
+
+// Shares of chunks are cast in other runs than those of the whole: what travels in few bits travels at once.
+Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan, const Product &product,
+                          const Partial &partial) {
+  int64_t rows = product.c.rows;
+  if (partial.reducing.way == Way::kPlain) {
+    LPT_TRY(find_chunk_rows(plan, product.c.rows, product.c.format.id, rows));
+  }
+  Flight flight(context, comm);
+  LPT_TRY(multiply_in_pieces(context, product, plan.shared, rows, [&](int64_t begin, int64_t count) -> Status {
+    ChosenReducing reducing = partial.reducing;
+    if (count < product.c.rows) LPT_TRY(prepare_rows(context, plan, product.c, begin, count, reducing));
+    return flight.begin(reducing, begin + count >= product.c.rows);
+  }));
+  scale_private(context, plan, partial);
+  return flight.end();
+}
+
 }  // namespace
 
 Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan, const Product &product) {
@@ -60,10 +89,7 @@ Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan,
     scale_private(context, plan, partial);
     return {};
   }
-  Flight flight(context, comm);
-  LPT_TRY(multiply_in_halves(context, product, plan.shared, [&] { return flight.begin(partial.reducing); }));
-  scale_private(context, plan, partial);
-  return flight.end();
+  return multiply_in_flight(context, comm, plan, product, partial);
 }
 
 Status partial_gemm(Context &context, Comm &comm, const PartialPlan &plan, const Tensor *a, const Tensor *b,

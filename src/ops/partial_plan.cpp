@@ -1,6 +1,8 @@
 // Which columns are shared, and what becomes of the others.
+#include <algorithm>
 #include <cmath>
 
+#include "src/ops/cost.hpp"
 #include "src/ops/partial.hpp"
 
 namespace lpt {
@@ -8,6 +10,7 @@ namespace {
 
 constexpr int64_t kMostColumns = int64_t{1} << 28;
 constexpr int32_t kMostRanks = 1024;
+constexpr double kMostChunks = 16.0;  // of a product: each packs b anew
 
 Status check_count(const char *name, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return {};
@@ -76,6 +79,9 @@ Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out
   LPT_TRY(check_sequence(options));
   LPT_TRY(check_wire("options->forward_wire", options.forward_wire));
   LPT_TRY(check_wire("options->backward_wire", options.backward_wire));
+  LPT_TRY(check_count("options->chunk_rows", options.chunk_rows, 0, kMostColumns));
+  LPT_TRY(check_finite("options->link_latency_seconds", options.link_latency_seconds, 0.0, 3600.0));
+  LPT_TRY(check_finite("options->link_bytes_per_second", options.link_bytes_per_second, 0.0, 1e18));
   auto plan = std::make_unique<PartialPlan>();
   LPT_TRY(find_scale(options, plan->scale));
   plan->hidden = options.hidden_columns;
@@ -83,6 +89,9 @@ Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out
   plan->ranks = options.rank_count;
   plan->wires[LPT_PASS_FORWARD] = options.forward_wire;
   plan->wires[LPT_PASS_BACKWARD] = options.backward_wire;
+  plan->chunk_rows = options.chunk_rows;
+  plan->link.latency_seconds = options.link_latency_seconds;
+  plan->link.bytes_per_second = options.link_bytes_per_second;
   *out_plan = plan.release();
   return {};
 }
@@ -102,6 +111,27 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
   out_values.private_scale = plan.scale;
   out_values.forward_row_bytes = bytes[LPT_PASS_FORWARD];
   out_values.backward_row_bytes = bytes[LPT_PASS_BACKWARD];
+  return {};
+}
+
+// Where a product takes as long as its bytes, t, and a chunk's latency is a, c chunks take t + t / c + c · a: the least with
+// c = sqrt(t / a).
+Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows) {
+  out_rows = plan.chunk_rows > 0 ? plan.chunk_rows : rows;
+  if (plan.chunk_rows > 0 || plan.link.bytes_per_second == 0.0 || rows == 0 || plan.ranks == 1) return {};
+  lpt_link instant = plan.link;
+  instant.bytes_per_second = 0.0;
+  lpt_cost_values whole = LPT_COST_VALUES_INIT, latency = LPT_COST_VALUES_INIT;
+  const auto cost_of = [&](const lpt_link &link, lpt_cost_values &out_values) {
+    return collective_cost(LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, plan.ranks, rows * plan.shared,
+                           format, link, out_values);
+  };
+  LPT_TRY(cost_of(plan.link, whole));
+  LPT_TRY(cost_of(instant, latency));
+  const double bytes_seconds = whole.seconds - latency.seconds;
+  const double best = latency.seconds > 0.0 ? std::sqrt(bytes_seconds / latency.seconds) : kMostChunks;
+  const auto chunks = static_cast<int64_t>(std::clamp(std::round(best), 1.0, kMostChunks));
+  out_rows = (rows + chunks - 1) / chunks;
   return {};
 }
 

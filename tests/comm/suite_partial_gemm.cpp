@@ -78,6 +78,48 @@ void multiplies_weights_of_all_kinds(const Rank &self) {
 }
 
 // Rows of c lie apart, a has leading axes, and the gaps stay.
+// Rows that travel while the next ones are multiplied: as many collectives as chunks, and the bits of one.
+void multiplies_in_chunks(const Rank &self) {
+  const Size sizes[] = {{130, 96, 192, 192}, {130, 40, 200, 90}, {64, 32, 64, 64}, {5, 32, 70, 70}};
+  for (const Size &size : sizes) {
+    const Tensor a = filled(self, LPT_FORMAT_F32, 97, size.rows, size.inner);
+    const Tensor b = filled(self, LPT_FORMAT_F32, 98, size.inner, size.hidden);
+    for (const int64_t rows : {1, 32, 100, 1000}) {
+      lpt_partial_options options = options_of(self, size.hidden, size.shared);
+      options.chunk_rows = rows;
+      const int64_t before = read(self).collectives;
+      compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
+      // One of them is that of the product apart. Chunks are a little larger than asked for.
+      const int64_t chunks = read(self).collectives - before - 1;
+      EXPECT_LE(chunks, (size.rows + rows - 1) / rows);
+      EXPECT_GE(chunks, size.rows >= 4 * rows && size.rows > 100 ? 2 : 1) << rows << " of " << size.rows;
+    }
+  }
+}
+
+// On a fast link of long ways all rows go at once, on a slow one of short ways in many chunks.
+void finds_chunks_for_a_link(const Rank &self) {
+  const Size size = {520, 8, 64, 64};
+  const Tensor a = filled(self, LPT_FORMAT_F32, 99, size.rows, size.inner);
+  const Tensor b = filled(self, LPT_FORMAT_F32, 89, size.inner, size.hidden);
+  const auto chunks_on = [&](double latency, double bandwidth, lpt_format wire) {
+    lpt_partial_options options = options_of(self, size.hidden, size.shared);
+    options.link_latency_seconds = latency;
+    options.link_bytes_per_second = bandwidth;
+    options.forward_wire = wire;
+    const int64_t before = read(self).collectives;
+    compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
+    return read(self).collectives - before - 1;
+  };
+  EXPECT_EQ(1, chunks_on(0.0, 0.0, LPT_FORMAT_NONE)) << "nothing is known of the link";
+  EXPECT_EQ(1, chunks_on(1e-3, 1e12, LPT_FORMAT_NONE));
+  // 520 · 64 f32 take (R - 1) / R · 266 ms in two steps of 1 ms: sqrt(133 (R - 1) / R) chunks, 8 of two ranks.
+  const int64_t many = chunks_on(1e-3, 1e6, LPT_FORMAT_NONE);
+  EXPECT_GE(many, self.ranks == 1 ? 1 : 5);
+  EXPECT_LE(many, 16);
+  EXPECT_EQ(1, chunks_on(1e-3, 1e6, LPT_FORMAT_INT8_1X32)) << "a wire casts the whole";
+}
+
 void multiplies_into_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kStride = 150, kHidden = 128, kRows = 6;
   const PartialPlan plan = make_plan(self, kHidden, 64);
@@ -134,6 +176,8 @@ void refuses_what_ranks_would_add(const Rank &self) {
 std::vector<Case> partial_gemm_cases() {
   return {{"MultipliesAsOneAfterTheOther", multiplies_as_one_after_the_other},
           {"MultipliesWeightsOfAllKinds", multiplies_weights_of_all_kinds},
+          {"MultipliesInChunks", multiplies_in_chunks},
+          {"FindsChunksForALink", finds_chunks_for_a_link},
           {"MultipliesIntoColumnsOfAMatrix", multiplies_into_columns_of_a_matrix},
           {"RefusesWhatRanksWouldAdd", refuses_what_ranks_would_add}};
 }
