@@ -174,6 +174,9 @@ void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, cons
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
   check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.tensor(),
                                       &options, scratch.projected.tensor(), weight.gradient.get()));
+  if (ranks_ == nullptr) {  // else it is a part, which is joined with the others first
+    pass.tell(context, weight);
+  }
   add(gradient, scratch.projected, gradient);
 }
 

@@ -1,5 +1,7 @@
 #include "linear.hpp"
 
+#include "ranks.hpp"
+
 namespace lm {
 
 namespace {
@@ -62,6 +64,13 @@ void Linear::backward(lpt_context *context, const lpt_tensor *saved, const lpt_t
   const lpt_linear_options options = options_for(pass);
   check(context, lpt_linear_backward(context, handle_.get(), saved, output_gradient, &options, input_gradient,
                                      weight_->gradient.get(), nullptr));
+  pass.tell(context, *weight_);
+}
+
+void Pass::tell(lpt_context *context, const Parameter &parameter) const {
+  if (ranks != nullptr) {
+    ranks->ready(context, parameter);
+  }
 }
 
 size_t Linear::cast_bytes(lpt_context *context) const {

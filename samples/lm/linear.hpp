@@ -8,6 +8,8 @@
 
 namespace lm {
 
+class DataRanks;
+
 // What one pass through the model is told beside its inputs.
 struct Pass {
   bool is_training = true;      // forward saves what backward needs
@@ -15,6 +17,9 @@ struct Pass {
   uint64_t seed = 0;            // of stochastic rounding
   uint32_t step = 0;            // counts micro-batches
   int64_t first_row = 0;        // index of the first row in the batch of all ranks
+  DataRanks *ranks = nullptr;   // told of each gradient as soon as it is there; nullptr: nobody is
+
+  void tell(lpt_context *context, const Parameter &parameter) const;
 };
 
 class Linear {

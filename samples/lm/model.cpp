@@ -166,6 +166,9 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   check(context,
         lpt_rmsnorm_backward(context, kept.stream[blocks_.size() % 2].tensor(), norm_->value.get(), kept.rms.tensor(),
                              kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
+  if (parallel_.tensor == nullptr) {
+    pass.tell(context, *norm_);
+  }
   for (size_t i = blocks_.size(); i-- > 0;) {
     blocks_[i].backward(context, here, kept.blocks[i], kept.scratch, kept.gradient);
   }
@@ -174,6 +177,7 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
     parallel_.tensor->reduce(context, kept.gradient.tensor());
   }
   embed_backward(context, inputs, pass, kept.gradient);
+  pass.tell(context, *embedding_);
 }
 
 template <typename T>

@@ -27,22 +27,23 @@ double gain_of(const Parameter &parameter) {
 }  // namespace
 
 ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                               const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks)
+                               const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks, DataRanks *sharers)
     : handle_(make_optimizer(context, precision.method, settings)),
       parameters_(parameters),
       weight_rounding_(precision.state.weight_rounding),
       settings_(settings),
       seed_(seed + kSeedOffset),
-      ranks_(ranks) {
+      ranks_(ranks),
+      sharers_(sharers) {
+  std::vector<lpt_optimizer_parameter> wishes;
   for (const Parameter &parameter : parameters_) {
-    // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
-    const double decay = parameter.is_matrix ? settings.weight_decay / gain_of(parameter) : 0.0;
-    add(context, parameter, parameter.is_matrix ? precision.state : StateFormats{}, decay);
+    wishes.push_back(wish_of(parameter, precision));
   }
+  add(context, wishes);
 }
 
-void ModelOptimizer::add(lpt_context *context, const Parameter &parameter, const StateFormats &state,
-                         double weight_decay) {
+lpt_optimizer_parameter ModelOptimizer::wish_of(const Parameter &parameter, const Precision &precision) const {
+  const StateFormats state = parameter.is_matrix ? precision.state : StateFormats{};
   lpt_optimizer_parameter wish = LPT_OPTIMIZER_PARAMETER_INIT;
   wish.elements = parameter.elements();
   wish.first_moment = state.first_moment;
@@ -50,9 +51,25 @@ void ModelOptimizer::add(lpt_context *context, const Parameter &parameter, const
   wish.is_first_expanded = state.is_expanded ? 1 : 0;
   wish.is_second_expanded = state.is_expanded ? 1 : 0;
   wish.compensation = state.compensation;
-  wish.weight_decay = weight_decay;
-  int64_t index = 0;
-  check(context, lpt_optimizer_add(context, handle_.get(), &wish, &index));
+  // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
+  wish.weight_decay = parameter.is_matrix ? settings_.weight_decay / gain_of(parameter) : 0.0;
+  return wish;
+}
+
+void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &wishes) {
+  std::vector<const lpt_optimizer_parameter *> pointers;
+  for (const lpt_optimizer_parameter &wish : wishes) {
+    pointers.push_back(&wish);
+  }
+  std::vector<int64_t> indices(wishes.size());
+  if (sharers_ != nullptr) {
+    check(context, lpt_optimizer_add_shards(context, sharers_->handle(), handle_.get(), pointers.data(),
+                                            static_cast<int64_t>(pointers.size()), indices.data()));
+    return;
+  }
+  for (size_t i = 0; i < wishes.size(); ++i) {
+    check(context, lpt_optimizer_add(context, handle_.get(), pointers[i], &indices[i]));
+  }
 }
 
 // What makes of the gradient that lies there the one of the loss for the weight that the parameter stands for.
@@ -121,8 +138,12 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t pa
     }
     options.learning_rate = learning_rate * gain_of(parameter);
     options.gradient_scale = gradient_scale(parameter) / static_cast<double>(passes);
-    check(context, lpt_optimizer_step(context, handle_.get(), indices.data(), static_cast<int64_t>(indices.size()),
-                                      gradients.data(), &options, values.data()));
+    const auto count = static_cast<int64_t>(indices.size());
+    check(context, sharers_ == nullptr
+                       ? lpt_optimizer_step(context, handle_.get(), indices.data(), count, gradients.data(), &options,
+                                            values.data())
+                       : lpt_optimizer_step_shards(context, sharers_->handle(), handle_.get(), indices.data(), count,
+                                                   gradients.data(), &options, nullptr, values.data()));
   }
 }
 

@@ -23,7 +23,8 @@ class ModelOptimizer {
  public:
   // `parameters` are borrowed for good.
   ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                 const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr);
+                 const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr,
+                 DataRanks *sharers = nullptr);
 
   // One step over gradients that `passes` passes added up.
   void step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step);
@@ -38,7 +39,8 @@ class ModelOptimizer {
   void load_state(lpt_context *context, const Parameter &parameter, std::span<const uint8_t> state);
 
  private:
-  void add(lpt_context *context, const Parameter &parameter, const StateFormats &state, double weight_decay);
+  lpt_optimizer_parameter wish_of(const Parameter &parameter, const Precision &precision) const;
+  void add(lpt_context *context, const std::vector<lpt_optimizer_parameter> &wishes);
   double gradient_scale(const Parameter &parameter) const;
   double gradient_norm(lpt_context *context) const;
   double squares_of(lpt_context *context, const Parameter &parameter) const;
@@ -50,6 +52,7 @@ class ModelOptimizer {
   OptimizerSettings settings_;
   uint64_t seed_;
   TensorRanks *ranks_;  // have the shards between them; nullptr: this one has all
+  DataRanks *sharers_;  // have the state between them; nullptr: this one has all
 };
 
 }  // namespace lm

@@ -9,6 +9,8 @@ namespace lm {
 
 namespace {
 
+constexpr size_t kBucketBytes = 1 << 20;  // models here are small
+
 lpt_comm_values read(lpt_context *context, const Comm &comm) {
   lpt_comm_values values = LPT_COMM_VALUES_INIT;
   check(context, lpt_comm_read(context, comm.get(), &values));
@@ -76,9 +78,33 @@ Traffic TensorRanks::traffic(lpt_context *context) const { return traffic_of(con
 
 DataRanks::DataRanks(lpt_context *context, Comm comm) : comm_(std::move(comm)) { read(context, comm_); }
 
-void DataRanks::average(lpt_context *context, const std::vector<lpt_tensor *> &tensors) {
-  reduce_many(context, comm_, tensors, LPT_REDUCTION_AVERAGE);
+void DataRanks::collect(lpt_context *context, const std::deque<Parameter> &parameters) {
+  std::vector<lpt_tensor *> gradients;
+  std::vector<const char *> names;
+  for (const Parameter &parameter : parameters) {
+    gradients.push_back(parameter.gradient.get());
+    names.push_back(parameter.name.c_str());
+  }
+  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  options.bucket_bytes = kBucketBytes;
+  options.names = names.data();
+  lpt_gradient_buckets *buckets = nullptr;
+  check(context, lpt_gradient_buckets_create(context, comm_.get(), gradients.data(),
+                                             static_cast<int64_t>(gradients.size()), &options, &buckets));
+  buckets_.reset(buckets);
 }
+
+void DataRanks::begin(lpt_context *context) {
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.reduction = LPT_REDUCTION_AVERAGE;
+  check(context, lpt_gradient_buckets_begin(context, buckets_.get(), 1, &options));
+}
+
+void DataRanks::ready(lpt_context *context, const Parameter &parameter) {
+  check(context, lpt_gradient_buckets_ready(context, buckets_.get(), parameter.index));
+}
+
+void DataRanks::wait(lpt_context *context) { check(context, lpt_gradient_buckets_wait(context, buckets_.get())); }
 
 double DataRanks::average(lpt_context *context, double number) {
   const Matrix<double> one(context, 1, 1);

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "handles.hpp"
+#include "parameter.hpp"
 
 namespace lm {
 
 using CommGroup = std::unique_ptr<lpt_comm_group, Destroy<lpt_comm_group_destroy>>;
 using Comm = std::unique_ptr<lpt_comm, Destroy<lpt_comm_destroy>>;
+using Buckets = std::unique_ptr<lpt_gradient_buckets, Destroy<lpt_gradient_buckets_destroy>>;
 using PartialPlan = std::unique_ptr<lpt_partial_plan, Destroy<lpt_partial_plan_destroy>>;
 
 // What went between ranks.
@@ -61,9 +64,20 @@ class DataRanks {
  public:
   DataRanks(lpt_context *context, Comm comm);
 
-  // Means over ranks, in place.
-  void average(lpt_context *context, const std::vector<lpt_tensor *> &tensors);
+  // Whose gradients are averaged from now on.
+  void collect(lpt_context *context, const std::deque<Parameter> &parameters);
+
+  // The last backward of a step: each gradient is averaged behind the caller's back once it is there; after wait() all are
+  // means over ranks.
+  void begin(lpt_context *context);
+  void ready(lpt_context *context, const Parameter &parameter);
+  void wait(lpt_context *context);
+
+  // The mean over ranks.
   double average(lpt_context *context, double number);
+
+  // For calls that are made with all of them.
+  lpt_comm *handle() const { return comm_.get(); }
 
   Traffic traffic(lpt_context *context) const;
 
@@ -72,6 +86,7 @@ class DataRanks {
 
  private:
   Comm comm_;
+  Buckets buckets_;
 };
 
 }  // namespace lm

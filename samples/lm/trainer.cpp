@@ -83,11 +83,14 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
                   .largest_norm = settings.largest_norm,
                   .loss_scale = loss_scale_,
                   .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
-                 settings.seed, parallel.tensor),
+                 settings.seed, parallel.tensor, settings.zero == 1 ? parallel.data : nullptr),
       monitor_(make_monitor(context_.get())),
       is_dense_part_(precision.dense_share > 0.0) {
   if (settings.is_watched) {
     noise_ = std::make_unique<NoiseMeter>(context_.get(), settings.shape, precision, batches_.pass_sequences());
+  }
+  if (parallel_.data != nullptr) {
+    parallel_.data->collect(context_.get(), model_.parameters());
   }
   check(context_.get(), lpt_context_set_profile(context_.get(), 1));
 }
@@ -122,11 +125,16 @@ Pass Trainer::pass_of(int64_t micro_batch, bool is_training) const {
 // Forward and backward over one micro-batch; gradients add up to the sum of the passes' means.
 double Trainer::pass(int64_t micro_batch) {
   const Batch batch = batches_.training(steps_done(), micro_batch);
-  const Pass pass = pass_of(micro_batch, true);
+  Pass pass = pass_of(micro_batch, true);
   model_.forward(context_.get(), batch.inputs, pass, activations_);
   const double loss = loss_to_gradient(batch);
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("the loss of step {} is not a number: try a smaller learning rate", steps_done() + 1));
+  }
+  const bool is_last = micro_batch + 1 == settings_.micro_batches;
+  if (parallel_.data != nullptr && is_last) {
+    parallel_.data->begin(context_.get());
+    pass.ranks = parallel_.data;
   }
   model_.backward(context_.get(), batch.inputs, pass, activations_);
   return loss;
@@ -136,21 +144,29 @@ double Trainer::loss_to_gradient(const Batch &batch) {
   return cross_entropy_to_gradient(context_.get(), parallel_.tensor, activations_.logits, batch.targets, loss_scale_);
 }
 
-// Every rank of a layer has a part of the gradient of what all of them have; every share of the batch has a gradient of its own.
-void Trainer::join_gradients() {
+// Every rank of a layer has a part of the gradient of what all of them have.
+void Trainer::join_norms() {
   std::vector<lpt_tensor *> norms;
-  std::vector<lpt_tensor *> all;
   for (const Parameter &parameter : model_.parameters()) {
-    all.push_back(parameter.gradient.get());
     if (!parameter.is_matrix) {
       norms.push_back(parameter.gradient.get());
     }
   }
+  parallel_.tensor->sum(context_.get(), norms);
+  for (const Parameter &parameter : model_.parameters()) {
+    if (!parameter.is_matrix && parallel_.data != nullptr) {
+      parallel_.data->ready(context_.get(), parameter);
+    }
+  }
+}
+
+// Every share of the batch has a gradient of its own: matrices' are averaged since they were there.
+void Trainer::join_gradients() {
   if (parallel_.tensor != nullptr) {
-    parallel_.tensor->sum(context_.get(), norms);
+    join_norms();
   }
   if (parallel_.data != nullptr) {
-    parallel_.data->average(context_.get(), all);
+    parallel_.data->wait(context_.get());
   }
 }
 
@@ -161,10 +177,10 @@ double Trainer::step() {
   for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
     loss += pass(micro_batch) / passes;
   }
+  join_gradients();
   if (parallel_.data != nullptr) {
     loss = parallel_.data->average(context, loss);
   }
-  join_gradients();
   const auto number = static_cast<uint32_t>(steps_done());
   decay_masked_weights();
   optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);

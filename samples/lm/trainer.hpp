@@ -27,6 +27,7 @@ struct TrainSettings {
   int64_t validation_windows = 128;
   Raised raised = Raised::kNothing;  // what the last steps compute in bf16
   double raised_from = 0.9;          // of all steps
+  int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer's state (ZeRO 1)
   bool is_watched = false;           // noise, scales and alignment are recorded where validation is measured
 };
 
@@ -96,6 +97,7 @@ class Trainer {
   double step();
   double pass(int64_t micro_batch);
   double loss_to_gradient(const Batch &batch);
+  void join_norms();
   void join_gradients();
   double validate();
   void watch();

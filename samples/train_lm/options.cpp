@@ -30,6 +30,7 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--no-twin", options.has_no_twin, "Train without the f32 twin beside it");
   visit("--tp", options.grid.tensor, "Ranks that share every layer");
   visit("--dp", options.grid.data, "Ranks, or groups of them, that share the batch");
+  visit("--zero", train.zero, "1: those groups share the optimizer's state");
   visit("--sync", options.synced, "The share of the residual stream that ranks of a layer sum up: CAAT");
   visit("--wire", options.wire, "Format in which those sums travel, such as int8_1x32; empty: f32");
   visit("--steps", train.steps, "Optimizer steps");
@@ -138,6 +139,9 @@ void check_ranks(const Options &options) {
   if (options.grid.ranks() > 64) {
     throw lm::Error(fmt::format("--tp x --dp is {}, expected at most 64", options.grid.ranks()));
   }
+  if (options.train.zero > 1) {
+    throw lm::Error(fmt::format("--zero is {}, expected 0 or 1", options.train.zero));
+  }
   if (options.grid.ranks() > 1 && options.train.is_watched) {
     throw lm::Error("--watch looks at whole layers, expected --tp 1 and --dp 1 with it");
   }
@@ -150,6 +154,7 @@ void check_ranks(const Options &options) {
 void check_options(const Options &options) {
   check_at_least("--tp", options.grid.tensor, 1);
   check_at_least("--dp", options.grid.data, 1);
+  check_at_least("--zero", options.train.zero, 0);
   lm::check_shape(options.train.shape, options.grid.tensor);
   check_ranks(options);
   lm::precision_of(options.recipe, options.state, options.method);

@@ -174,11 +174,65 @@ void check_losses(lm::Expect &expect) {
   }
 }
 
+std::vector<float> gradients_of(lm::Context &context, const lm::Model<float> &model) {
+  std::vector<float> all;
+  for (const lm::Parameter &parameter : model.parameters()) {
+    const auto *numbers = static_cast<const float *>(lm::tensor_data(context.get(), parameter.gradient.get()));
+    all.insert(all.end(), numbers, numbers + parameter.elements());
+  }
+  return all;
+}
+
+// Gradients that are averaged during backward are those that are averaged after it.
+void check_averages(lm::OwnRank &rank, const lm::Grid &grid, lm::Expect &expect) {
+  Text text;
+  for (uint8_t &byte : text.targets) {
+    byte = static_cast<uint8_t>(byte + rank.index);
+  }
+  lm::Context context = lm::make_context(1);
+  lm::Model<float> model(context.get(), kShape, lm::precision_of("f32"), kSeed, rank.parallel(grid));
+  lm::Activations<float> activations = model.make_activations(context.get(), kSequences);
+  const auto backward = [&](const lm::Pass &pass) {
+    model.forward(context.get(), text.inputs, pass, activations);
+    lm::cross_entropy_to_gradient(activations.logits, text.targets, 1.0);
+    model.backward(context.get(), text.inputs, pass, activations);
+  };
+  std::vector<lpt_tensor *> tensors;
+  for (const lm::Parameter &parameter : model.parameters()) {
+    tensors.push_back(parameter.gradient.get());
+  }
+  backward({});
+  lpt_reduce_options average = LPT_REDUCE_OPTIONS_INIT;
+  average.reduction = LPT_REDUCTION_AVERAGE;
+  lm::check(context.get(), lpt_all_reduce_many(context.get(), rank.data->handle(), tensors.data(),
+                                               static_cast<int64_t>(tensors.size()), &average, nullptr));
+  const std::vector<float> expected = gradients_of(context, model);
+  rank.data->collect(context.get(), model.parameters());
+  for (int pass = 0; pass < 2; ++pass) {
+    rank.data->begin(context.get());
+    backward({.ranks = rank.data.get()});
+    rank.data->wait(context.get());
+    const std::lock_guard<std::mutex> lock(expecting);
+    expect.that(gradients_of(context, model) == expected,
+                fmt::format("averages on rank {}, pass {}", rank.index, pass));
+  }
+}
+
+void check_data_ranks(lm::Expect &expect) {
+  const lm::Grid grid{.tensor = 1, .data = 3};
+  std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, kShape.width, {});
+  std::vector<std::jthread> threads;
+  for (lm::OwnRank &rank : ranks) {
+    threads.emplace_back([&] { check_averages(rank, grid, expect); });
+  }
+}
+
 }  // namespace
 
 int main() {
   lm::Expect expect;
   check_losses(expect);
+  check_data_ranks(expect);
   check_gradients(2, 1.0, expect);
   check_gradients(4, 0.5, expect);
   check_gradients(2, 0.25, expect);

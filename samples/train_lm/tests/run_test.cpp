@@ -78,6 +78,21 @@ void learns_and_stays_near_its_twin(const std::string &folder, lm::Expect &expec
   }
 }
 
+// Ranks that share the optimizer's state learn bit for bit what those learn that have all of it.
+void shares_its_state(train_lm::Options whole, train_lm::Options shared, lm::Expect &expect) {
+  for (train_lm::Options *options : {&whole, &shared}) {
+    options->recipe = "fp8_trillion";
+    options->train.batch = 12;
+    options->train.micro_batches = 2;
+  }
+  shared.train.zero = 1;
+  const std::string name = fmt::format("{}x{}", whole.grid.tensor, whole.grid.data);
+  const train_lm::TwinResult expected = run(whole).twins[0], found = run(shared).twins[0];
+  expect.that(found.measured.training == expected.measured.training, fmt::format("{} in shards learns the same", name));
+  expect.that(found.validation_loss == expected.validation_loss, fmt::format("{} in shards ends the same", name));
+  expect.that(found.bytes.moments < expected.bytes.moments, fmt::format("{} in shards has less state", name));
+}
+
 // Ranks that share layers, the batch, or both: in step they are the model alone but for the order of sums, and in part they
 // learn as well.
 void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
@@ -99,6 +114,9 @@ void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
     expect.that(results.twins[0].traffic.bytes_sent > 0, fmt::format("{} counts what it sends", name));
     expect.that(results.parameter_count == 256 * 32 * 2 + 32 + 2 * (2 * 32 + 4 * 32 * 32 + 3 * 32 * 48),
                 fmt::format("{} has all parameters", name));
+  }
+  for (const lm::Grid &grid : {lm::Grid{.tensor = 1, .data = 3}, {.tensor = 2, .data = 2}}) {
+    shares_its_state(options_of("whole_state", grid), options_of("shared_state", grid), expect);
   }
   train_lm::Options options = options_of("in_part", {.tensor = 2, .data = 1});
   options.recipe = "bf16";
