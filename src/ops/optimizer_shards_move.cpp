@@ -89,7 +89,14 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
   LPT_TRY(choose_reducing(context, options, reducing, comm.engine->ranks(), false, chosen));
   if (out == nullptr) return {};
   return run_collective(
-      context, comm, [&](Context &worker, Engine &engine) { return run_to_parts(worker, engine, chosen); }, nullptr);
+      context, comm,
+      [&](Context &worker, Engine &engine) {
+        const Arena::Mark mark = worker.arena->mark();
+        const Status status = run_to_parts(worker, engine, chosen);
+        worker.arena->give_back(mark);
+        return status;
+      },
+      nullptr);
 }
 
 Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &runs_of_ranks, int64_t begin,
@@ -102,8 +109,8 @@ Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &run
     if (q != self) LPT_TRY(take_room(worker, engine, piece_of(runs_of_ranks[q], begin, kPieceBytes), incoming[q]));
   }
   const Settled settled(engine);
-  LPT_TRY(engine.swap({"parameters of shards", 0, most_bytes(runs_of_ranks), begin, 0}, outgoing.data(),
-                      incoming.data()));
+  LPT_TRY(
+      engine.swap({"parameters of shards", 0, most_bytes(runs_of_ranks), begin, 0}, outgoing.data(), incoming.data()));
   for (size_t q = 0; q < incoming.size(); ++q) {
     if (q != self) copy_in(runs_of_ranks[q], begin, incoming[q].count, incoming[q].data);
   }
@@ -142,7 +149,8 @@ Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs
   return run_collective(
       context, comm,
       [&](Context &worker, Engine &engine) -> Status {
-        for (int64_t begin = 0; begin < most_bytes(runs_of_ranks); begin += kPieceBytes) {
+        const int64_t most = most_bytes(runs_of_ranks);
+        for (int64_t begin = 0; begin < most; begin += kPieceBytes) {
           const Arena::Mark mark = worker.arena->mark();
           LPT_TRY(swap_pieces(worker, engine, runs_of_ranks, begin, mine));
           worker.arena->give_back(mark);

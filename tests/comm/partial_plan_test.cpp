@@ -103,7 +103,8 @@ TEST_F(PartialPlanOptions, AreRefusedOutOfTheirRanges) {
   refuse(with(&lpt_partial_options::rank_count, 1025), LPT_INVALID_ARGUMENT, {"rank_count is 1025"});
   refuse(with(&lpt_partial_options::chunk_rows, -1), LPT_INVALID_ARGUMENT, {"chunk_rows is -1"});
   refuse(with(&lpt_partial_options::link_latency_seconds, -1.0), LPT_INVALID_ARGUMENT, {"link_latency_seconds is -1"});
-  refuse(with(&lpt_partial_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT, {"link_bytes_per_second is -1"});
+  refuse(with(&lpt_partial_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT,
+         {"link_bytes_per_second is -1"});
   refuse(with(&lpt_partial_options::private_scale, 3), LPT_INVALID_ARGUMENT, {"private_scale is 3"});
   refuse(with(&lpt_partial_options::custom_scale, 2.0), LPT_INVALID_ARGUMENT, {"custom_scale is 2", "CUSTOM"});
   refuse(with(&lpt_partial_options::forward_wire, 123456789), LPT_INVALID_ARGUMENT, {"forward_wire is 123456789"});
