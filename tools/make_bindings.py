@@ -234,6 +234,10 @@ def julia_type(header, c_type, is_result=False):
     return text
 
 
+def julia_name(name):
+    return f'var"{name}"' if name in ("begin", "end", "function", "module", "quote", "local", "global", "const") else name
+
+
 def julia_structs(header):
     """In an order in which every struct comes after those that it holds by value or points to."""
     written, waiting, names = set(), list(header.structs), {struct.name for struct in header.structs}
@@ -253,13 +257,13 @@ def julia_lib(header):
     lines += [f"const {name} = {NUMBERS[base][2]}({value})" for name, base, value in header.flags]
     for struct in julia_structs(header):
         lines += ["", f"struct {struct.name}"]
-        lines += [f"    {member.name}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
+        lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
     lines += ["", "# Structs with defaults, and the functions that write these."]
     lines += [f"_defaults(::Type{{{struct.name}}}, place) = {struct.name}_init(place, sizeof({struct.name}))"
               for struct in defaults(header)]
     lines.append("")
     for function in header.functions:
-        names = [name for _, name in function.parameters]
+        names = [julia_name(name) for _, name in function.parameters]
         types = [julia_type(header, type_) for type_, _ in function.parameters]
         comma = "," if len(types) == 1 else ""
         call = ", ".join([f"_symbol(:{function.name})", julia_type(header, function.returns), f"({', '.join(types)}{comma})"] + names)

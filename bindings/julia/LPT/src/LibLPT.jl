@@ -593,7 +593,7 @@ struct lpt_optimizer_parameter
     first_scaling::lpt_scaler_kind
     second_scaling::lpt_scaler_kind
     whole_elements::Int64
-    begin::Int64
+    var"begin"::Int64
 end
 
 struct lpt_step_options

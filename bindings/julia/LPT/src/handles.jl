@@ -1,0 +1,60 @@
+"A call that did not end well: its status, and the library's text."
+struct LPTError <: Exception
+    status::Lib.lpt_status
+    text::String
+end
+
+"A status in words, such as \"invalid argument\"."
+status_text(status) = unsafe_string(Lib.lpt_status_string(status))
+
+Base.showerror(io::IO, error::LPTError) = print(io, status_text(error.status), ": ", error.text)
+
+"Owns a handle of the library, which a finalizer ends, or `close`."
+abstract type Handle end
+
+# ccall keeps what it converts alive for the call.
+Base.unsafe_convert(::Type{Ptr{Cvoid}}, handle::Handle) = handle.raw
+
+# Finalizers run at any moment: looking a symbol up there could wait for its own lock, so it was looked up before.
+function own(handle::Handle, destroy::Symbol)
+    place = Lib._symbol(destroy)
+    finalizer(handle) do one
+        raw, one.raw = one.raw, C_NULL
+        raw == C_NULL || ccall(place, Cvoid, (Ptr{Cvoid},), raw)
+    end
+end
+
+Base.close(handle::Handle) = finalize(handle)
+
+"The worker. It serves one task at a time."
+mutable struct Context <: Handle
+    raw::Ptr{Cvoid}
+    function Context(; wishes...)
+        text, out = zeros(UInt8, 256), Ref{Ptr{Cvoid}}(C_NULL)
+        GC.@preserve text begin
+            options = with(Lib.lpt_context_options; error_text = pointer(text), error_text_bytes = length(text), wishes...)
+            status = Lib.lpt_context_create(options, out)
+        end
+        status == Lib.LPT_OK || throw(LPTError(status, unsafe_string(pointer(text))))
+        own(new(out[]), :lpt_context_destroy)
+    end
+end
+
+"Throws what a call with this context came to, unless it is LPT_OK."
+function check(context::Context, status)
+    status == Lib.LPT_OK && return nothing
+    throw(LPTError(status, GC.@preserve context unsafe_string(Lib.lpt_context_error(context))))
+end
+
+"The library's defaults of an options struct, with the members that are named changed; a truth is a number in C."
+function with(::Type{T}; wishes...) where {T}
+    place = Ref{T}()
+    Lib._defaults(T, place)
+    for name in keys(wishes)
+        name in fieldnames(T) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "$name is no member of $(nameof(T))"))
+    end
+    Ref(T((convert(fieldtype(T, name), get(wishes, name, getfield(place[], name))) for name in fieldnames(T))...))
+end
+
+"Where random bits come from; see lpt_random in lpt.h."
+random(; seed = 0, offset = 0, row_stride = 0, stream = 0, step = 0) = Lib.lpt_random(seed, offset, row_stride, stream, step)

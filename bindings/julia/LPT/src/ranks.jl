@@ -1,0 +1,55 @@
+"The meeting place of ranks that are threads of one process."
+mutable struct CommGroup <: Handle
+    raw::Ptr{Cvoid}
+    function CommGroup(rank_count)
+        out = Ref{Ptr{Cvoid}}(C_NULL)
+        status = Lib.lpt_comm_group_create(rank_count, out)
+        status == Lib.LPT_OK || throw(LPTError(status, "rank_count is $rank_count: no group could be made"))
+        own(new(out[]), :lpt_comm_group_destroy)
+    end
+end
+
+"One rank's end of a communicator."
+mutable struct Comm <: Handle
+    raw::Ptr{Cvoid}
+    function Comm(context::Context, group::CommGroup, rank; wishes...)
+        out = Ref{Ptr{Cvoid}}(C_NULL)
+        check(context, Lib.lpt_comm_create_local(context, group, rank, with(Lib.lpt_comm_options; wishes...), out))
+        own(new(out[]), :lpt_comm_destroy)
+    end
+end
+
+"Reduces a tensor of every rank in place."
+function all_reduce!(context::Context, comm::Comm, tensor::Tensor; wishes...)
+    options = with(Lib.lpt_reduce_options; wishes...)
+    check(context, Lib.lpt_all_reduce(context, comm, tensor, options, tensor, C_NULL))
+    tensor
+end
+
+"A collective that is under way. It has to be waited for; until then it keeps its tensor."
+mutable struct Future <: Handle
+    raw::Ptr{Cvoid}
+    tensor::Tensor
+    Future(raw::Ptr{Cvoid}, tensor::Tensor) = own(new(raw, tensor), :lpt_future_destroy)
+end
+
+# Tensors of futures that nobody has waited for yet: the library may still write their memory.
+const _under_way = IdDict{Future,Nothing}()
+const _under_way_lock = ReentrantLock()
+
+"The same as all_reduce! behind the caller's back."
+function all_reduce_start!(context::Context, comm::Comm, tensor::Tensor; wishes...)
+    out = Ref{Ptr{Cvoid}}(C_NULL)
+    options = with(Lib.lpt_reduce_options; wishes...)
+    check(context, Lib.lpt_all_reduce(context, comm, tensor, options, tensor, out))
+    future = Future(out[], tensor)
+    lock(() -> _under_way[future] = nothing, _under_way_lock)
+    future
+end
+
+function Base.wait(context::Context, future::Future)
+    status = Lib.lpt_future_wait(context, future)
+    lock(() -> delete!(_under_way, future), _under_way_lock)
+    check(context, status)
+    future.tensor
+end

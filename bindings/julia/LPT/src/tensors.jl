@@ -1,0 +1,162 @@
+"Numbers in memory: a format, extents, and its parts."
+mutable struct Tensor <: Handle
+    raw::Ptr{Cvoid}
+    memory::Any # what it borrows
+    Tensor(raw::Ptr{Cvoid}, memory) = own(new(raw, memory), :lpt_tensor_destroy)
+end
+
+const Number = Union{Float64,Float32,Float16,Int16,Int8,UInt8}
+format_of(::Type{Float64}) = Lib.LPT_FORMAT_F64
+format_of(::Type{Float32}) = Lib.LPT_FORMAT_F32
+format_of(::Type{Float16}) = Lib.LPT_FORMAT_F16
+format_of(::Type{Int16}) = Lib.LPT_FORMAT_INT16
+format_of(::Type{Int8}) = Lib.LPT_FORMAT_INT8
+format_of(::Type{UInt8}) = Lib.LPT_FORMAT_UINT8
+
+"A tensor whose memory is the library's: zero elements, all scales 1. Extents are LPT's: the last axis is the fastest."
+function Tensor(context::Context, format::Integer, extents::Integer...)
+    out, counts = Ref{Ptr{Cvoid}}(C_NULL), collect(Int64, extents)
+    check(context, Lib.lpt_tensor_create(context, format, length(counts), counts, out))
+    Tensor(out[], nothing)
+end
+
+"The transpose of a matrix, a view of columns included, without a copy: a column of Julia is a row of LPT. It stays alive with the tensor."
+function Tensor(context::Context, x::StridedMatrix{T}) where {T<:Number}
+    stride(x, 1) == 1 || size(x, 1) <= 1 ||
+        throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "stride(x, 1) is $(stride(x, 1)): expected 1"))
+    out = Ref{Ptr{Cvoid}}(C_NULL)
+    GC.@preserve x check(context, Lib.lpt_matrix_wrap(
+        context, format_of(T), pointer(x), size(x, 2), size(x, 1), size(x, 2) > 1 ? stride(x, 2) : 0, out))
+    Tensor(out[], x)
+end
+
+"A vector of numbers."
+Tensor(context::Context, x::StridedVector{<:Number}) = Tensor(context, reshape(x, length(x), 1))
+
+"A part of a tensor, which shares its memory and outlives it."
+function part(context::Context, tensor::Tensor, which)
+    out = Ref{Ptr{Cvoid}}(C_NULL)
+    check(context, Lib.lpt_tensor_part(context, tensor, which, out))
+    Tensor(out[], tensor.memory)
+end
+
+function describe(context::Context, tensor::Tensor)
+    description = with(Lib.lpt_tensor_description)
+    check(context, Lib.lpt_tensor_describe(context, tensor, description))
+    description[]
+end
+
+"LPT's extents of a tensor."
+function extents(context::Context, tensor::Tensor)
+    GC.@preserve tensor begin
+        description = describe(context, tensor)
+        Tuple(unsafe_load(description.extents, axis) for axis in 1:description.rank)
+    end
+end
+
+"A copy of the bytes of a plain dense tensor, such as a part."
+function bytes(context::Context, tensor::Tensor)
+    GC.@preserve tensor begin
+        data, count = dense(context, tensor)
+        copy(unsafe_wrap(Array, Ptr{UInt8}(data), count))
+    end
+end
+
+"Writes all bytes of a plain dense tensor."
+function Base.copyto!(context::Context, tensor::Tensor, source::AbstractVector{UInt8})
+    GC.@preserve tensor begin
+        data, count = dense(context, tensor)
+        count == length(source) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "bytes are $(length(source)): expected $count"))
+        copyto!(unsafe_wrap(Array, Ptr{UInt8}(data), count), source)
+    end
+    tensor
+end
+
+function dense(context::Context, tensor::Tensor)
+    description, size_bytes, count = describe(context, tensor), Ref{Csize_t}(0), 1
+    for axis in description.rank:-1:1
+        extent = unsafe_load(description.extents, axis)
+        extent > 1 && unsafe_load(description.strides, axis) != count &&
+            throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "tensor has gaps: expected a dense one"))
+        count *= extent
+    end
+    check(context, Lib.lpt_tensor_size(context, tensor, size_bytes))
+    description.data, Int(size_bytes[])
+end
+
+"The format of a name such as \"mxfp8_e4m3\"."
+function format_from_name(name::AbstractString)
+    out = Ref(Lib.LPT_FORMAT_NONE)
+    status = Lib.lpt_format_from_name(name, out)
+    status == Lib.LPT_OK || throw(LPTError(status, "name is '$name': expected a format"))
+    out[]
+end
+
+function format_name(format::Integer)
+    text, needed = zeros(UInt8, 256), Ref{Csize_t}(0)
+    status = Lib.lpt_format_name(format, text, length(text), needed)
+    status == Lib.LPT_OK || throw(LPTError(status, "format is $format: expected a format"))
+    GC.@preserve text unsafe_string(pointer(text))
+end
+
+"Casts numbers to the format of `quantized`."
+function quantize!(context::Context, quantized::Tensor, source::Tensor; wishes...)
+    check(context, Lib.lpt_quantize(context, source, with(Lib.lpt_quantize_options; wishes...), quantized, C_NULL))
+    quantized
+end
+
+"Writes a tensor's numbers out."
+function dequantize!(context::Context, output::Tensor, source::Tensor)
+    check(context, Lib.lpt_dequantize(context, source, C_NULL, output))
+    output
+end
+
+"c = alpha · a · b + beta · c of tensors, as lpt_gemm() says; wishes are members of lpt_gemm_options."
+function gemm!(context::Context, c::Tensor, a::Tensor, b::Tensor; bias = nothing, wishes...)
+    given = bias === nothing ? C_NULL : bias.raw
+    options = with(Lib.lpt_gemm_options; bias = given, wishes...)
+    GC.@preserve bias check(context, Lib.lpt_gemm(context, a, b, options, c))
+    c
+end
+
+"c = alpha · a · b + beta · c of Julia's matrices, without copies: as cᵀ = bᵀ · aᵀ."
+function gemm!(context::Context, c::StridedMatrix, a::StridedMatrix, b::StridedMatrix; wishes...)
+    gemm!(context, Tensor(context, c), Tensor(context, b), Tensor(context, a); wishes...)
+    c
+end
+
+"Lays out weights for products: as b, transposed."
+function weights_pack(context::Context, weights::Tensor; wishes...)
+    out = Ref{Ptr{Cvoid}}(C_NULL)
+    check(context, Lib.lpt_weights_pack(context, weights, with(Lib.lpt_weights_options; wishes...), out))
+    Tensor(out[], nothing)
+end
+
+function weights_state_save(context::Context, packed::Tensor)
+    count = Ref{Csize_t}(0)
+    check(context, Lib.lpt_weights_state_size(context, packed, count))
+    state = Vector{UInt8}(undef, count[])
+    check(context, Lib.lpt_weights_state_save(context, packed, state, length(state)))
+    state
+end
+
+function weights_state_load(context::Context, state::Vector{UInt8})
+    out = Ref{Ptr{Cvoid}}(C_NULL)
+    check(context, Lib.lpt_weights_state_load(context, state, length(state), out))
+    Tensor(out[], nothing)
+end
+
+"Selects N of every M numbers: `mask`, uint8, is 1 where one stays. Returns what it did."
+function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; wishes...)
+    values = with(Lib.lpt_sparse_values)
+    options = with(Lib.lpt_sparse_options; wishes...)
+    check(context, Lib.lpt_sparse_mask_select(context, source, options, mask, C_NULL, values))
+    values[]
+end
+
+"Counts the groups that keep more than `kept` of `of`."
+function sparse_mask_check(context::Context, mask::Tensor, kept, of, direction = Lib.LPT_SPARSE_DIRECTION_ROW)
+    count = Ref{Int64}(0)
+    check(context, Lib.lpt_sparse_mask_check(context, mask, kept, of, direction, count))
+    count[]
+end

@@ -1,0 +1,94 @@
+"How a linear layer casts the operands of its three products, and makes these."
+mutable struct Recipe <: Handle
+    raw::Ptr{Cvoid}
+    function Recipe(context::Context, name::AbstractString)
+        out = Ref{Ptr{Cvoid}}(C_NULL)
+        check(context, Lib.lpt_recipe_create(context, name, out))
+        own(new(out[]), :lpt_recipe_destroy)
+    end
+end
+
+"A linear layer: its recipe, its scalers, and its weight's casts. Never the weight itself."
+mutable struct Linear <: Handle
+    raw::Ptr{Cvoid}
+    function Linear(context::Context, recipe::Recipe, input_columns, output_columns)
+        out = Ref{Ptr{Cvoid}}(C_NULL)
+        shape = with(Lib.lpt_linear_shape; input_columns = input_columns, output_columns = output_columns)
+        check(context, Lib.lpt_linear_create(context, recipe, shape, out))
+        own(new(out[]), :lpt_linear_destroy)
+    end
+end
+
+"Casts the weight: after every change of it."
+prepare!(context::Context, linear::Linear, weight::Tensor; wishes...) =
+    check(context, Lib.lpt_linear_prepare(context, linear, weight, with(Lib.lpt_linear_options; wishes...)))
+
+"A vector for what forward saves of `rows` rows, one per micro-batch in flight."
+function new_saved(context::Context, linear::Linear, rows)
+    count = Ref{Csize_t}(0)
+    check(context, Lib.lpt_linear_saved_size(context, linear, rows, count))
+    Tensor(context, Lib.LPT_FORMAT_UINT8, count[])
+end
+
+"C's NULL, or the handle."
+optional(handle) = handle === nothing ? C_NULL : handle
+
+"y = x · wᵀ + bias; `saved` nothing: inference."
+function forward!(context::Context, linear::Linear, output::Tensor, input::Tensor, saved = nothing; bias = nothing, wishes...)
+    options = with(Lib.lpt_linear_options; bias = bias === nothing ? C_NULL : bias.raw, wishes...)
+    GC.@preserve bias check(context, Lib.lpt_linear_forward(context, linear, input, options, optional(saved), output))
+    output
+end
+
+"The gradients that are wanted of input, weight and bias."
+function backward!(context::Context, linear::Linear, saved::Tensor, output_gradient::Tensor; input_gradient = nothing,
+                   weight_gradient = nothing, bias_gradient = nothing, wishes...)
+    check(context, Lib.lpt_linear_backward(
+        context, linear, saved, output_gradient, with(Lib.lpt_linear_options; wishes...), optional(input_gradient),
+        optional(weight_gradient), optional(bias_gradient)))
+end
+
+"Ends an optimizer step for the layer's scalers."
+update!(context::Context, linear::Linear) =
+    GC.@preserve linear check(context, Lib.lpt_linear_update(context, Ref(linear.raw), 1))
+
+"Holds the state of many parameters, never the parameters."
+mutable struct Optimizer <: Handle
+    raw::Ptr{Cvoid}
+    function Optimizer(context::Context; wishes...)
+        out = Ref{Ptr{Cvoid}}(C_NULL)
+        check(context, Lib.lpt_optimizer_create(context, with(Lib.lpt_optimizer_options; wishes...), out))
+        own(new(out[]), :lpt_optimizer_destroy)
+    end
+end
+
+"Adds a parameter with zero moments; wishes are members of lpt_optimizer_parameter. Gives its index, from 0 as in lpt.h."
+function add!(context::Context, optimizer::Optimizer, elements; wishes...)
+    index = Ref{Int64}(-1)
+    parameter = with(Lib.lpt_optimizer_parameter; elements = elements, wishes...)
+    check(context, Lib.lpt_optimizer_add(context, optimizer, parameter, index))
+    index[]
+end
+
+"Steps parameters; clipping and skipping is of all of them together."
+function step!(context::Context, optimizer::Optimizer, indices::Vector{Int64}, gradients::Vector{Tensor},
+               parameters::Vector{Tensor}; wishes...)
+    length(gradients) == length(parameters) == length(indices) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT,
+        "gradients are $(length(gradients)) and parameters $(length(parameters)): expected as many as indices, $(length(indices))"))
+    read, written = [one.raw for one in gradients], [one.raw for one in parameters]
+    GC.@preserve gradients parameters check(context, Lib.lpt_optimizer_step(
+        context, optimizer, indices, length(indices), read, with(Lib.lpt_step_options; wishes...), written))
+end
+
+"One parameter's state as bytes for a file."
+function state_save(context::Context, optimizer::Optimizer, index)
+    count = Ref{Csize_t}(0)
+    check(context, Lib.lpt_optimizer_state_size(context, optimizer, index, count))
+    state = Vector{UInt8}(undef, count[])
+    check(context, Lib.lpt_optimizer_state_save(context, optimizer, index, state, length(state)))
+    state
+end
+
+"One parameter's state from such bytes."
+state_load!(context::Context, optimizer::Optimizer, index, state::Vector{UInt8}) =
+    check(context, Lib.lpt_optimizer_state_load(context, optimizer, index, state, length(state)))
