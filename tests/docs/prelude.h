@@ -1,0 +1,10 @@
+/* What fragments of code in the guides take for granted: handles that they do not make themselves. Static, as some stay unused. */
+#include <lpt.h>
+
+static lpt_context *context;
+static lpt_comm_group *group;
+static lpt_comm *comm;
+static lpt_partial_plan *plan;
+static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
+static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;
+static int32_t rank;
