@@ -280,6 +280,20 @@ FILES = {
 }
 
 
+# What tells a release of its own: it has to be the header's.
+VERSIONS = ["bindings/rust/lpt-sys/Cargo.toml", "bindings/rust/lpt/Cargo.toml", "bindings/julia/LPT/Project.toml",
+            "bindings/csharp/Lpt/Lpt.csproj", "bindings/csharp/Lpt.Native/Lpt.Native.csproj"]
+
+
+def other_versions(root):
+    """Files that tell another release than the header does."""
+    numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (root / "include/lpt.h").read_text(encoding="utf-8"))
+    release = ".".join(numbers)
+    told = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)
+    return [f"{name} tells release {found}: expected {release}, the header's" for name in VERSIONS
+            for found in told.findall((root / name).read_text(encoding="utf-8")) or ["none"] if found != release]
+
+
 def main(arguments):
     if len(arguments) not in (1, 2) or arguments[0] not in ("write", "check"):
         sys.exit(__doc__)
@@ -295,10 +309,12 @@ def main(arguments):
             old = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
             print("\n".join(list(difflib.unified_diff(old, text.splitlines(), name, "from lpt.h", n=0, lineterm=""))[:20]))
             stale += 1
+    others = other_versions(root)
+    print("\n".join(others), end="\n" if others else "")
     print(f"make_bindings {arguments[0]}: {len(header.functions)} functions, {len(header.structs)} structs, {stale} stale files")
     if stale:
         print(f"the header has changed; write what follows from it with: {COMMAND}")
-    return 1 if stale else 0
+    return 1 if stale or others else 0
 
 
 if __name__ == "__main__":

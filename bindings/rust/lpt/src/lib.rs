@@ -18,7 +18,21 @@
 //!
 //! Threads: a [`Context`] may move to another thread, but serves one at a time. Tensors, recipes, layers and optimizers may
 //! be read by many threads, written by one: what `&` and `&mut` say. A [`Comm`] stays on its thread. What has no safe
-//! function here is called through `lpt_sys` with the handles' `as_ptr()`.
+//! function here is called through `lpt_sys` with the handles' `as_ptr()`. These do not compile:
+//!
+//! ```compile_fail
+//! fn is_sync<T: Sync>() {}
+//! is_sync::<lpt::Context>();
+//! ```
+//! ```compile_fail
+//! fn is_send<T: Send>() {}
+//! is_send::<lpt::Comm>();
+//! ```
+//! ```compile_fail
+//! let context = lpt::Context::new().unwrap();
+//! let tensor = lpt::Tensor::from_mut(&context, &mut vec![0f32; 4], 2, 2).unwrap(); // of memory that has gone
+//! tensor.extents(&context).unwrap();
+//! ```
 #![deny(unsafe_op_in_unsafe_fn, missing_docs)]
 
 mod context;
