@@ -371,6 +371,13 @@ inline Comm comm_create_local(const Context &context, const CommGroup &group, st
   return Comm(raw);
 }
 
+inline void barrier(const Context &context, Comm &comm) { check(context, lpt_barrier(context.get(), comm.get())); }
+
+/** @brief Every rank's tensor becomes the root's. */
+inline void broadcast(const Context &context, Comm &comm, std::int32_t root, Tensor &tensor) {
+  check(context, lpt_broadcast(context.get(), comm.get(), root, tensor.get(), nullptr));
+}
+
 /** @brief Reduces over the ranks, and is done on return; `output` may be the input. */
 inline void all_reduce(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                        const lpt_reduce_options *options = nullptr) {

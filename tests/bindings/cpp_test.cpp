@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <thread>
 #include <type_traits>
 
 #include "bindings/cpp/lpt.hpp"
@@ -52,6 +53,24 @@ TEST(CppBinding, GivesBytesOfDenseTensorsOnly) {
             "invalid argument: tensor has gaps: expected a dense one");
   const auto dense = lpt::matrix_wrap(context, std::span(numbers), 2, 6);
   EXPECT_EQ(lpt::tensor_bytes(context, dense).size(), 48u);
+}
+
+TEST(CppBinding, AddsUpOverRanksThatAreThreads) {
+  const auto group = lpt::comm_group_create(2);
+  std::array<float, 2> numbers{1.5f, 2.5f};
+  const auto run = [&](std::int32_t rank) {
+    const lpt::Context context;
+    auto comm = lpt::comm_create_local(context, group, rank);
+    auto tensor = lpt::matrix_wrap(context, std::span(&numbers[static_cast<std::size_t>(rank)], 1), 1, 1);
+    lpt::broadcast(context, comm, 1, tensor);
+    lpt::barrier(context, comm);
+    lpt::all_reduce(context, comm, tensor, tensor);
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+  EXPECT_EQ(numbers[0], 5.0f);
+  EXPECT_EQ(numbers[1], 5.0f);
 }
 
 TEST(CppBinding, MovesHandlesAndNeverCopiesThem) {

@@ -35,6 +35,12 @@ namespace Lpt
         /// <summary>Waits for all ranks.</summary>
         public void Barrier(Context context) { context.Check(Native.lpt_barrier(context, this)); }
 
+        /// <summary>Every rank's tensor becomes the root's.</summary>
+        public void Broadcast(Context context, int root, Tensor tensor)
+        {
+            context.Check(Native.lpt_broadcast(context, this, root, tensor, null));
+        }
+
         /// <summary>Reduces over the ranks, and is done on return; `output` may be the input.</summary>
         public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null)
         {

@@ -126,13 +126,17 @@ static class LptTests
                 using (var context = new Context())
                 using (var comm = new Comm(context, group, rank))
                 using (var tensor = Tensor.FromArray(context, sums[rank] = new[] { 1.5f + rank }, 1, 1))
+                {
+                    comm.Broadcast(context, 1, tensor);
+                    comm.Barrier(context);
                     comm.AllReduce(context, tensor, tensor);
+                }
             })).ToList();
             ranks.ForEach(rank => rank.Start());
             ranks.ForEach(rank => rank.Join());
         }
-        Equal(4f, sums[0][0], "the sum of rank 0");
-        Equal(4f, sums[1][0], "the sum of rank 1");
+        Equal(5f, sums[0][0], "the sum of rank 0");
+        Equal(5f, sums[1][0], "the sum of rank 1");
     }
 
     static int Main(string[] arguments)

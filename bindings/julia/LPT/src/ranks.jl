@@ -19,6 +19,13 @@ mutable struct Comm <: Handle
     end
 end
 
+"Waits for all ranks."
+barrier(context::Context, comm::Comm) = check(context, Lib.lpt_barrier(context, comm))
+
+"Every rank's tensor becomes the root's; ranks count from 0."
+broadcast!(context::Context, comm::Comm, root, tensor::Tensor) =
+    (check(context, Lib.lpt_broadcast(context, comm, root, tensor, C_NULL)); tensor)
+
 "Reduces a tensor of every rank in place."
 function all_reduce!(context::Context, comm::Comm, tensor::Tensor; wishes...)
     options = with(Lib.lpt_reduce_options; wishes...)

@@ -67,6 +67,16 @@ end
     @test all(all(==(Float32(i)), reinterpret(Float32, bytes(context, one))) for (i, one) in enumerate(parts))
 end
 
+@testset "one rank meets itself" begin
+    context, x = Context(), Float32[1 2; 3 4]
+    comm = Comm(context, CommGroup(1), 0)
+    LPT.barrier(context, comm)
+    LPT.broadcast!(context, comm, 0, Tensor(context, x))
+    all_reduce!(context, comm, Tensor(context, x); factor = 2)
+    @test x == Float32[2 4; 6 8]
+    @test startswith(refusal(() -> LPT.broadcast!(context, comm, 1, Tensor(context, x))), "invalid argument: root is 1")
+end
+
 @testset "finalizers end what was forgotten, in any order" begin
     for _ in 1:300
         context = Context(thread_count = 1)

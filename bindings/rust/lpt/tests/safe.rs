@@ -62,6 +62,8 @@ fn ranks_add_up_across_threads() {
                     let mut comm = Comm::local(&context, group, rank, &CommOptions::default().timeout_seconds(60.0))?;
                     let mut number = [1.5 + rank as f32];
                     let mut tensor = Tensor::from_mut(&context, &mut number, 1, 1)?;
+                    comm.broadcast(&context, 1, &mut tensor)?;
+                    comm.barrier(&context)?;
                     comm.all_reduce(&context, &mut tensor, &ReduceOptions::default())?;
                     drop(tensor);
                     Ok(number[0])
@@ -70,7 +72,7 @@ fn ranks_add_up_across_threads() {
             .collect();
         ranks.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
     });
-    assert_eq!(sums, [4.0, 4.0]);
+    assert_eq!(sums, [5.0, 5.0]);
 }
 
 #[test]
