@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""The guard of the binary interface notices every kind of break, and takes what may be added.
+"""The guards of the binary interface notice every kind of break, and take what may be added.
 
-Usage: guard_test.py ROOT
+Usage: guard_test.py ROOT LIBLPT_SO
 """
 import pathlib
 import sys
 import tempfile
 
-ROOT = pathlib.Path(sys.argv[1])
+ROOT, LIBRARY = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from abi_table import compare, lines_of, read_table  # noqa: E402
+from check_exports import check_library  # noqa: E402
 from header_model import read_header  # noqa: E402
+from make_bindings import FILES  # noqa: E402
 
 # What is changed in the header, into what, how the guard has to call it, and what it has to name.
 CHANGES = [
@@ -32,12 +34,39 @@ CHANGES = [
 ]
 
 
-def guarded(text, table):
+def read(text):
     with tempfile.TemporaryDirectory() as place:
         header = pathlib.Path(place, "lpt.h")
         header.write_text(text, encoding="utf-8")
-        breaks, news = compare(table, lines_of(read_header(header)))
+        return read_header(header)
+
+
+def guarded(text, table):
+    breaks, news = compare(table, lines_of(read(text)))
     return {"break": breaks, "new": news}
+
+
+def bindings_that_stay(text):
+    """Files of the bindings that would not follow a renamed constant and a member of another type."""
+    changed = text.replace("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED_YET = 2,").replace("  uint64_t seed; ", "  double seed; ")
+    before, after = read(text), read(changed)
+    stay = [name for name, emit in FILES.items() if emit(before) == emit(after)]
+    # A seed of another type is as large: only types tell, and a file of sizes and offsets has none.
+    return [name for name in stay if not name.endswith("layout.rs")]
+
+
+def exports_that_pass(exports):
+    """Maps of exports that are wrong by one symbol, and are taken for the library's."""
+    maps = {"one more": exports.replace("lpt_abi_level;", "lpt_abi_level;\n    lpt_more;", 1),
+            "one less": exports.replace("lpt_abi_level;", "", 1)}
+    passed = []
+    for name, text in maps.items():
+        with tempfile.NamedTemporaryFile("w", suffix=".map") as file:
+            file.write(text)
+            file.flush()
+            if text == exports or not any("lpt_" in line for line in check_library(LIBRARY, file.name)[0]):
+                passed.append(name)
+    return passed
 
 
 def main():
@@ -50,6 +79,9 @@ def main():
         if not any(named in line for line in found[way]) or (way == "new" and found["break"]):
             print(f"missed: {named}\n  found: {found}")
             missed += 1
+    stay = bindings_that_stay(text) + exports_that_pass((ROOT / "cmake/exports.map").read_text(encoding="utf-8"))
+    missed += len(stay)
+    print("".join(f"missed: {name}\n" for name in stay), end="")
     print(f"guard_test: {len(CHANGES)} changes, {missed} missed")
     return 1 if missed else 0
 
