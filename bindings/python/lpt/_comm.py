@@ -1,12 +1,15 @@
 """Ranks: communicators of threads or of MPI processes, and their collectives."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
-
 from . import capi
 from ._context import Context, handle_of, values_of
 from ._options import options
-from ._tensor import Format, Tensor, empty, read, written
+from ._tensor import Tensor, empty, read, written
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, List, Optional, Sequence
+    from ._tensor import Format
 
 
 class Group:

@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, List, Optional, Union
 
 from . import capi
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Callable, List, Optional, Union
 
 
 class Context:

@@ -2,12 +2,15 @@
 where to write. Keyword arguments beyond those named are the members of the operation's options in lpt.h."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
-
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options, random_of
-from ._tensor import Format, Tensor, empty, format_number, read, written
+from ._tensor import Tensor, empty, format_number, read, written
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Tuple, Union
+    from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
 

@@ -1,21 +1,18 @@
 """Options: keyword arguments become the structs of lpt.h."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from . import capi
 from ._context import constant, members_of
 from ._tensor import format_number, read
 
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any
 
-class Random(NamedTuple):
-    """Where random bits come from; they belong to an element's place, not to the order of calls."""
-
-    seed: int = 0
-    stream: int = 0
-    step: int = 0
-    offset: int = 0
-    row_stride: int = 0
+Random = namedtuple("Random", ("seed", "stream", "step", "offset", "row_stride"), defaults=(0, 0, 0, 0, 0))
+Random.__doc__ = "Where random bits come from; they belong to an element's place, not to the order of calls."
 
 
 # Members whose values have names, by how their constants begin.

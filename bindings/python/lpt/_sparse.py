@@ -1,12 +1,14 @@
 """N:M masks and 2:4 matrices."""
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
-
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
 from ._tensor import Tensor, format_name, read, written
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Optional, Tuple
 
 
 def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:

@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Iterable, Optional, Sequence, Tuple, Union
 
 from . import capi
 from ._context import default_context
 
-Format = Union[str, int]
-Shape = Union[int, Sequence[int]]
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable, Optional, Sequence, Tuple, Union
+    Format = Union[str, int]
+    Shape = Union[int, Sequence[int]]
 
 _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
 # ml_dtypes' names, where they are not the formats' own.

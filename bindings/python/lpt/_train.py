@@ -1,12 +1,15 @@
 """Training: recipes, linear layers, scalers, optimizers."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
-
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
-from ._tensor import Format, Tensor, empty, format_name, format_number, read, state_of, written
+from ._tensor import Tensor, empty, format_name, format_number, read, state_of, written
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+    from ._tensor import Format
 
 
 class Recipe:

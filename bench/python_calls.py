@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""What a call from Python costs beside the same call from the low level: fastest of many rounds, taken in turn.
+
+  PYTHONPATH=build/release/python bench/python_calls.py
+"""
+import array
+import resource
+import subprocess
+import sys
+import time
+
+import lpt
+from lpt import capi
+
+ROUNDS, CALLS = 60, 500
+
+
+def seconds(call):
+    begin = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    return (time.perf_counter() - begin) / CALLS
+
+
+def race(calls):
+    """The fastest round of each, in turn, so that they share the machine's bad moments."""
+    best = {name: float("inf") for name in calls}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            best[name] = min(best[name], seconds(call))
+    return best
+
+
+def processor_seconds(code):
+    """Of an interpreter that runs a line: what a busy machine leaves comparable."""
+    best = float("inf")
+    for _ in range(15):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", code], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return best
+
+
+def main():
+    x = memoryview(array.array("f", [value / 7 for value in range(64)])).cast("B").cast("f", [1, 64])
+    context = lpt.default_context()._handle
+    source, out = lpt.Tensor(x), lpt.empty((1, 64), "nvfp4")
+    best = race({
+        "lpt_quantize() of lpt.capi": lambda: capi.lpt_quantize(context, source, None, out, None),
+        "lpt.quantize() of a tensor, out given": lambda: lpt.quantize(source, out=out),
+        "lpt.quantize() of a buffer": lambda: lpt.quantize(x, "nvfp4"),
+        "lpt.quantize() with options": lambda: lpt.quantize(x, "nvfp4", rounding="toward_zero", random=(1, 2, 3)),
+        "lpt.Tensor() of a buffer": lambda: lpt.Tensor(x),
+        "lpt.from_dlpack()": lambda: lpt.from_dlpack(source),
+    })
+    for name, value in best.items():
+        print(f"{value * 1e6:7.2f} µs  {name}")
+    print(f"{(processor_seconds('import lpt') - processor_seconds('pass')) * 1e3:7.2f} ms  import lpt, processor time")
+
+
+if __name__ == "__main__":
+    main()
