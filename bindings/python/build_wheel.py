@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a wheel of the Python package, with liblpt.so, lpt.h and the command-line tool inside. Needs no network.
 
-  build_wheel.py [--build-dir DIR] [--out DIR]     builds the presets `release` with the package if DIR is not given
+  build_wheel.py [--out DIR]                     builds the preset `release` with the package in build/wheel first
+  build_wheel.py --build-dir DIR [--out DIR]     of a tree that is built already
 
 A wheel (PEP 427) is a zip of the package and three files about it: written here, so that nothing has to be installed.
 """
@@ -33,12 +34,9 @@ Description-Content-Type: text/markdown
 
 def build(folder):
     """Configures and builds what the package needs."""
-    if not (folder / "CMakeCache.txt").exists():
-        subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
-                        f"-DPython3_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True)
+    subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
+                    f"-DPython3_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "lpt_python_package"], check=True)
-    if not (folder / "python" / "lpt" / "_capi.so").exists():
-        sys.exit(f"build_wheel.py: {folder} has no package: it needs swig and python3-dev")
 
 
 def gather(folder, place):
@@ -48,7 +46,7 @@ def gather(folder, place):
     shutil.copy(folder / "liblpt.so.1", target / "liblpt.so.1")
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
-    # What was linked for the build tree has its path; CMake writes the other one of as many bytes or fewer.
+    # What was linked for the build tree has its path, which has room for the shorter one.
     for binary, origin in ((target / "_capi.so", "$ORIGIN"), (target / "bin" / "lpt", "$ORIGIN/..")):
         if binary.exists():
             set_run_path(binary, origin)
@@ -101,11 +99,14 @@ def write(place, out, version):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build-dir", type=pathlib.Path, default=ROOT / "build" / "wheel")
+    parser.add_argument("--build-dir", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=None)
     arguments = parser.parse_args()
-    folder = arguments.build_dir.resolve()
-    build(folder)
+    folder = (arguments.build_dir or ROOT / "build" / "wheel").resolve()
+    if arguments.build_dir is None:
+        build(folder)
+    if not (folder / "python" / "lpt" / "_capi.so").exists():
+        sys.exit(f"build_wheel.py: {folder} has no package: building it takes swig and python3-dev")
     out = (arguments.out or folder / "dist").resolve()
     out.mkdir(parents=True, exist_ok=True)
     version = re.search(r"project\(lpt VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)

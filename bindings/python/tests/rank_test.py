@@ -1,4 +1,9 @@
 """Ranks as threads: collectives, futures, and a rank that fails."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -89,6 +94,18 @@ class Ranks(unittest.TestCase):
         def body(comm):
             self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])
         run(1, body)
+
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not there")
+    def test_processes_of_mpi_are_ranks(self):
+        if not glob.glob(os.path.join(os.environ["LPT_BUILD_DIR"], "liblpt_openmpi.so")):
+            self.skipTest("liblpt_openmpi.so was not built")
+        code = ("import array, lpt; comm = lpt.Comm.mpi(timeout_seconds=30.0);"
+                "print(comm.rank_count, comm.values['engine'], comm.all_reduce(array.array('f', [comm.rank + 1.0])).tolist())")
+        environment = {**os.environ, "LPT_PLUGIN_PATH": os.environ["LPT_BUILD_DIR"], "LPT_MPI": "openmpi",
+                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        job = subprocess.run(["mpirun.openmpi", "--oversubscribe", "--timeout", "60", "-n", "2", sys.executable, "-c", code],
+                             env=environment, capture_output=True, text=True, timeout=100)
+        self.assertEqual(["2 openmpi [3.0]"] * 2, job.stdout.split("\n")[:2], job.stderr)
 
 
 if __name__ == "__main__":

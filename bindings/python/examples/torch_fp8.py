@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""PyTorch over LPT: linear layers whose three products are FP8 under a recipe, as an autograd function, and AdamW with FP8
+moments as a torch.optim.Optimizer. Tensors pass in place, by DLPack.
+
+  PYTHONPATH=build/release/python bindings/python/examples/torch_fp8.py [RECIPE]
+"""
+import sys
+
+import torch
+
+import lpt
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias, layer):
+        y = torch.empty(*x.shape[:-1], layer.output_columns)
+        _, ctx.saved = layer.forward(x.detach().contiguous(), out=y, bias=None if bias is None else bias.detach())
+        ctx.layer, ctx.has_bias = layer, bias is not None
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        layer = ctx.layer
+        dx = torch.empty(*gradient.shape[:-1], layer.input_columns)
+        dw = torch.empty(layer.output_columns, layer.input_columns)
+        db = torch.empty(layer.output_columns) if ctx.has_bias else None
+        layer.backward(ctx.saved, gradient.contiguous(), input_gradient=dx, weight_gradient=dw, bias_gradient=db)
+        return dx, dw, db, None
+
+
+class Linear(torch.nn.Linear):
+    """torch.nn.Linear whose products are those of an LPT recipe; the weight stays as it is."""
+
+    def __init__(self, in_features, out_features, bias=True, recipe="fp8_current"):
+        super().__init__(in_features, out_features, bias)
+        self.layer = lpt.Linear(in_features, out_features, recipe)
+        self.version = None
+
+    def forward(self, x):
+        # Torch counts the changes of a tensor: the weight is cast once for each.
+        if self.version != self.weight._version:
+            self.layer.prepare(self.weight.detach())
+            self.version = self.weight._version
+        return _Product.apply(x, self.weight, self.bias, self.layer)
+
+
+class AdamW(torch.optim.Optimizer):
+    """AdamW whose moments are FP8: 2 bytes of state for each parameter in place of 8."""
+
+    def __init__(self, parameters, lr=1e-3, weight_decay=0.01, moments="e4m3fn_1x128", **options):
+        super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
+        self.optimizers = []
+        for group in self.param_groups:
+            optimizer = lpt.Optimizer("adamw", **options)
+            for parameter in group["params"]:
+                optimizer.add(parameter.numel(), first_moment=moments, second_moment=moments,
+                              weight_decay=group["weight_decay"])
+            self.optimizers.append(optimizer)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = None if closure is None else closure()
+        for group, optimizer in zip(self.param_groups, self.optimizers):
+            there = [(index, parameter) for index, parameter in enumerate(group["params"]) if parameter.grad is not None]
+            optimizer.step([parameter.detach() for _, parameter in there],
+                           [parameter.grad.contiguous() for _, parameter in there], indices=[index for index, _ in there],
+                           learning_rate=group["lr"])
+            for _, parameter in there:
+                parameter.add_(0)  # tells torch that the memory has changed
+        return loss
+
+
+def main(recipe="fp8_current"):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(Linear(64, 128, recipe=recipe), torch.nn.SiLU(), Linear(128, 8, recipe=recipe))
+    twin = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.SiLU(), torch.nn.Linear(128, 8))
+    twin.load_state_dict(model.state_dict())
+    optimizer = AdamW(model.parameters(), lr=3e-3)
+    twin_optimizer = torch.optim.AdamW(twin.parameters(), lr=3e-3, betas=(0.9, 0.95))
+    teacher = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Tanh(), torch.nn.Linear(32, 8))
+    for step in range(301):
+        x = torch.randn(256, 64)
+        with torch.no_grad():
+            target = teacher(x)
+        losses = []
+        for one, its_optimizer in ((model, optimizer), (twin, twin_optimizer)):
+            loss = torch.nn.functional.mse_loss(one(x), target)
+            its_optimizer.zero_grad()
+            loss.backward()
+            its_optimizer.step()
+            losses.append(loss.item())
+        lpt.update([module.layer for module in model if isinstance(module, Linear)])
+        if step % 50 == 0:
+            print(f"step {step:4d}   {recipe} {losses[0]:.5f}   torch's f32 {losses[1]:.5f}")
+    bytes_of_state = sum(one.nbytes for one in optimizer.optimizers)
+    print(f"state: {bytes_of_state / sum(p.numel() for p in model.parameters()):.2f} bytes for each parameter")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
