@@ -129,6 +129,17 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(arginit) int32_t *WRITTEN { memset(&lent$argnum, 0, sizeof lent$argnum); }
 %typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&lent$argnum); }
 
+// Members that borrow an array: its owner keeps it.
+%typemap(in) const int32_t *output_order, const int32_t *input_order {
+  Py_buffer lent;
+  $1 = NULL;
+  if ($input != Py_None) {
+    if (PyObject_GetBuffer($input, &lent, PyBUF_SIMPLE) != 0) SWIG_fail;
+    $1 = (int32_t *)lent.buf;
+    PyBuffer_Release(&lent);
+  }
+}
+
 // An address, as a number.
 %typemap(in) void *ADDRESS, const void *ADDRESS {
   $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);

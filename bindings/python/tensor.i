@@ -219,7 +219,7 @@ typedef struct {
 } Lent;
 
 // Elements, or the codes of those that have no letter, small ones as the bytes of their packs.
-static int fill_lent(const lpt_tensor_description *found, int elements, int bytes, Lent *lent, Py_buffer *view) {
+static void fill_lent(const lpt_tensor_description *found, int elements, int bytes, Lent *lent, Py_buffer *view) {
   view->itemsize = elements == 1 ? bytes : 1;
   view->ndim = found->rank;
   view->len = view->itemsize;
@@ -234,7 +234,6 @@ static int fill_lent(const lpt_tensor_description *found, int elements, int byte
   view->shape = lent->shape;
   view->strides = lent->strides;
   view->format = lent->format;
-  return 1;
 }
 
 static int is_read_only(PyObject *self) {
@@ -273,6 +272,7 @@ static int lend_tensor(PyObject *self, Py_buffer *view, int flags) {
   if (!is_plain) return refuse_buffer(view, lent, "a tensor with scales is more than one buffer: take its parts");
   if (!packing_of(found.format, &elements, &bytes)) return refuse_buffer(view, lent, "no such format");
   fill_lent(&found, elements, bytes, lent, view);
+  if (found.data == NULL && view->len > 0) return refuse_buffer(view, lent, "the tensor has no data");
   view->buf = found.data;
   view->readonly = is_read_only(self);
   view->suboffsets = NULL;

@@ -19,10 +19,11 @@ from ._comm import Comm, Future, Group  # noqa: E402  (classes of errors come fi
 from ._context import Context, default_context, set_default_context  # noqa: E402
 from ._ops import (GemmPlan, Statistics, convert, dequantize, dialect_export, dialect_import, fake_quantize,  # noqa: E402
                    gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm, rmsnorm_backward, softmax,
-                   softmax_backward, swiglu, swiglu_backward, weights_pack, weights_unpack)
+                   softmax_backward, swiglu, swiglu_backward, weights_order, weights_pack,
+                   weights_unpack)
 from ._options import Random  # noqa: E402
 from ._sparse import (sparse_apply, sparse_check, sparse_compare, sparse_compress, sparse_decay,  # noqa: E402
-                      sparse_decompress, sparse_fit, sparse_select, sparse_values)
+                      sparse_decompress, sparse_fit, sparse_order, sparse_select, sparse_values)
 from ._tensor import Tensor, combine, empty, format_name, format_text, from_dlpack  # noqa: E402
 from ._train import Linear, Optimizer, Recipe, Scaler, gradients_measure, recipe_names, update  # noqa: E402
 

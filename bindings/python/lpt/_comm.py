@@ -32,6 +32,7 @@ class Future:
 
     def __init__(self, handle: Any, result: Any, keep: Any) -> None:
         self._handle, self._result, self._keep = handle, result, keep
+        _under_way[:] = [future for future in _under_way if not _is_done(future[0])]
 
     def wait(self, *, context: Optional[Context] = None) -> Any:
         """Waits, and gives the result."""
@@ -41,15 +42,19 @@ class Future:
 
     def done(self) -> bool:
         """Whether wait() would return at once."""
-        return bool(capi.lpt_future_is_done(handle_of(None), self._handle))
+        return _is_done(self._handle)
 
     def __del__(self) -> None:
-        # Memory that travels must not be freed under way.
-        if getattr(self, "_keep", None) is not None:
-            try:
-                self.wait()
-            except Exception:
-                pass
+        # Memory that travels must not be freed under way, and a collector must not wait.
+        if self._keep is not None and not _is_done(self._handle):
+            _under_way.append((self._handle, self._result, self._keep))
+
+
+_under_way: list = []
+
+
+def _is_done(handle: Any) -> bool:
+    return bool(capi.lpt_future_is_done(handle_of(None), handle))
 
 
 class Comm:

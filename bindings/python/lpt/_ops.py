@@ -2,6 +2,8 @@
 where to write. Keyword arguments beyond those named are the members of the operation's options in lpt.h."""
 from __future__ import annotations
 
+from array import array
+
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options, random_of
@@ -9,7 +11,7 @@ from ._tensor import Tensor, empty, format_number, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
-    from typing import Any, Optional, Sequence, Tuple, Union
+    from typing import Any, List, Optional, Sequence, Tuple, Union
     from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
@@ -167,9 +169,23 @@ class GemmPlan:
 
 def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tensor:
     """Lays out weights (n × k) for products with b_transposed=True. Options: storage ("all", "loose", "tiles"), tile_rows,
-    tile_columns."""
+    tile_columns, output_order and input_order (numbers, one for each row and column)."""
     keep: list = []
+    for name, axis in (("output_order", -2), ("input_order", -1)):
+        if given.get(name) is not None and len(given[name]) != read(weights).shape[axis]:
+            raise ValueError(f"{name} has {len(given[name])} numbers: expected {read(weights).shape[axis]}")
     return capi.lpt_weights_pack(handle_of(context), read(weights), options(capi.lpt_weights_options, given, keep))
+
+
+def weights_order(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], int, int]:
+    """An output_order in which fewer tiles hold anything but zeros, and the tiles that are stored without and with it.
+    Options: tile_rows, tile_columns."""
+    keep: list = []
+    source = read(weights)
+    order = array("i", [0]) * source.shape[0]
+    tiles = options(capi.lpt_weights_options, dict(given, storage="tiles"), keep)
+    before, after = capi.lpt_weights_order(handle_of(context), source, tiles, order)
+    return order.tolist(), before, after
 
 
 def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:

@@ -1,6 +1,7 @@
 """Options: keyword arguments become the structs of lpt.h."""
 from __future__ import annotations
 
+from array import array
 from collections import namedtuple
 
 from . import capi
@@ -15,6 +16,7 @@ Random = namedtuple("Random", ("seed", "stream", "step", "offset", "row_stride")
 Random.__doc__ = "Where random bits come from; they belong to an element's place, not to the order of calls."
 
 
+_ORDERS = frozenset(("output_order", "input_order"))
 # Members whose values have names, by how their constants begin.
 _NAMED = {
     "rounding": "LPT_ROUNDING_", "overflow": "LPT_OVERFLOW_", "scale_rule": "LPT_SCALE_RULE_",
@@ -52,6 +54,8 @@ def _value(name: str, value: Any, keep: list) -> Any:
         value = options(capi.lpt_quantize_options, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
+    elif name in _ORDERS:
+        value = array("i", value)
     elif isinstance(value, bool):
         return int(value)
     else:

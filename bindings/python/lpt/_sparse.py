@@ -1,6 +1,8 @@
 """N:M masks and 2:4 matrices."""
 from __future__ import annotations
 
+from array import array
+
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
@@ -8,7 +10,7 @@ from ._tensor import Tensor, format_name, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
-    from typing import Any, Optional, Tuple
+    from typing import Any, List, Optional, Tuple
 
 
 def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:
@@ -21,6 +23,16 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, masked,
                                 None)
     return mask, masked
+
+
+def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], dict]:
+    """An order of the input columns in which a mask along rows keeps more, and what it keeps then. Options: kept, of,
+    iterations, random."""
+    keep: list = []
+    source, values = read(weight), capi.lpt_sparse_values()
+    order = array("i", range(source.shape[-1]))
+    capi.lpt_sparse_order(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), order, values)
+    return order.tolist(), values_of(values)
 
 
 def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> dict:

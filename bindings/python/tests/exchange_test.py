@@ -109,6 +109,13 @@ class Dlpack(unittest.TestCase):
         self.assertEqual(tensor.address, numpy.from_dlpack(tensor).ctypes.data)
 
 
+class Packs(unittest.TestCase):
+    def test_lend_the_bytes_that_rows_of_small_elements_take(self):
+        for format, bytes_of_row in (("e2m3fn", 9), ("int4", 6), ("int2", 3), ("ternary", 3), ("e4m3fn", 12), ("bf16", 24)):
+            view = memoryview(lpt.quantize(floats([1.0] * 24, [2, 12]), format))
+            self.assertEqual(2 * bytes_of_row, view.nbytes, format)
+
+
 class Pickles(unittest.TestCase):
     def test_give_the_same_parts(self):
         source = floats([value / 7 for value in range(256)], [4, 64])

@@ -64,6 +64,16 @@ class Products(Case):
                          lpt.gemm(self.a, packed, b_transposed=True).tolist())
         self.assertEqual(weights.tolist(), lpt.weights_unpack(packed).tolist())
 
+    def test_of_weights_in_another_order(self):
+        weights = lpt.Tensor(self.bt)
+        plain = lpt.gemm(self.a, weights, b_transposed=True).tolist()
+        turned = lpt.weights_pack(weights, output_order=[4, 3, 2, 1, 0])
+        self.near([line[::-1] for line in plain], lpt.gemm(self.a, turned, b_transposed=True).tolist())
+        self.assertRaisesRegex(ValueError, "2 numbers: expected 5", lpt.weights_pack, weights, output_order=[1, 0])
+        stripes = floats([float((row + column // 64) % 2) for row in range(64) for column in range(128)], [64, 128])
+        order, before, after = lpt.weights_order(lpt.quantize(stripes, "e4m3fn"), tile_rows=32, tile_columns=64)
+        self.assertEqual((list(range(64)), 4, 2), (sorted(order), before, after))
+
     def test_refuse_shapes_that_do_not_fit(self):
         with self.assertRaisesRegex(lpt.InvalidArgument, "32"):
             lpt.gemm(self.a, floats(range(10), [2, 5]))
@@ -136,6 +146,11 @@ class Sparsity(Case):
         fitted, errors = lpt.sparse_fit(x, mask, floats(Draws(7).list(128), [16, 8]))
         self.assertLessEqual(errors["fitted_error"], errors["masked_error"])
         self.assertEqual(0.0, fitted.tolist()[0][0])
+
+    def test_orders_keep_more(self):
+        x = floats([4.0, 4.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0], [1, 8])
+        order, values = lpt.sparse_order(x)
+        self.assertEqual((list(range(8)), 64.0), (sorted(order), values["kept_energy"]))
 
     def test_layers_tell_their_masks(self):
         layer = lpt.Linear(4, 1, "sparse24")
