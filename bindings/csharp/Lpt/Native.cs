@@ -18,6 +18,14 @@ namespace Lpt
         Aborted = 7,
         Timeout = 8,
         Mismatch = 9,
+        WorkFailed = 10,
+    }
+
+    /// <summary>A kind of device; one of lpt_device_values.</summary>
+    public enum Device : int
+    {
+        Cpu = 0,
+        Cuda = 1,
     }
 
     /// <summary>The highest instruction set that a context may use; one of lpt_isa_values.</summary>
@@ -325,11 +333,27 @@ namespace Lpt
         Unit = 1,
     }
 
+    /// <summary>What part of a layer a rank of a comm has; one of lpt_parallel_values.</summary>
+    public enum Parallel : int
+    {
+        None = 0,
+        Columns = 1,
+        Rows = 2,
+    }
+
     /// <summary>How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values.</summary>
     public enum Smoothing : int
     {
         None = 0,
         Channel = 1,
+    }
+
+    /// <summary>What becomes of the losses of all rows; one of lpt_loss_reduction_values.</summary>
+    public enum LossReduction : int
+    {
+        Mean = 0,
+        Sum = 1,
+        None = 2,
     }
 
     /// <summary>How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step().</summary>
@@ -364,6 +388,13 @@ namespace Lpt
         Auto = 0,
         OneShot = 1,
         TwoShot = 2,
+    }
+
+    /// <summary>In which order gradients fill buckets; one of lpt_bucket_order_values.</summary>
+    public enum BucketOrder : int
+    {
+        Recorded = 0,
+        Reversed = 1,
     }
 
     /// <summary>Which way activations go; one of lpt_pass_values.</summary>
@@ -415,10 +446,38 @@ namespace Lpt
         public const ulong CheckOnly = 1;
         public const ulong KeepTensorScale = 2;
         public const int Whole = -1;
+        public const ulong DlpackReadOnly = 1;
+        public const ulong DlpackCopied = 2;
         public const ulong PortableOrder = 4;
         public const ulong CommChecksums = 4;
         public const ulong CommMessages = 8;
         public const ulong PartialSequenceParallel = 4;
+    }
+
+    /// <summary>What one device is, and whether contexts can work on it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct DeviceDescription
+    {
+        public UIntPtr StructSize;
+        public Device Device;
+        public int Index;
+        public int Count;
+        public int IsUsable;
+        public int CapabilityMajor;
+        public int CapabilityMinor;
+        public int ProcessorCount;
+        public int Reserved;
+        public long MemoryBytes;
+        public fixed byte Name[128];
+        public fixed byte Reason[512];
+
+        /// <summary>The library's defaults.</summary>
+        public static DeviceDescription Default()
+        {
+            var value = default(DeviceDescription);
+            Native.lpt_device_description_init(&value, (UIntPtr)sizeof(DeviceDescription));
+            return value;
+        }
     }
 
     /// <summary>What a new context should be.</summary>
@@ -439,6 +498,8 @@ namespace Lpt
         public IntPtr ParallelForUser;
         public IntPtr ErrorText;
         public UIntPtr ErrorTextBytes;
+        public Device Device;
+        public int DeviceIndex;
 
         /// <summary>The library's defaults.</summary>
         public static ContextOptions Default()
@@ -511,6 +572,8 @@ namespace Lpt
         public int Reserved;
         public IntPtr Extents;
         public IntPtr Strides;
+        public Device Device;
+        public int DeviceIndex;
 
         /// <summary>The library's defaults.</summary>
         public static TensorDescription Default()
@@ -901,6 +964,10 @@ namespace Lpt
         public IntPtr InputSmoothing;
         public int IsAccumulated;
         public int Reserved;
+        public IntPtr Comm;
+        public IntPtr Plan;
+        public Parallel Parallel;
+        public int ReservedTwo;
 
         /// <summary>The library's defaults.</summary>
         public static LinearOptions Default()
@@ -963,6 +1030,27 @@ namespace Lpt
         {
             var value = default(SoftmaxOptions);
             Native.lpt_softmax_options_init(&value, (UIntPtr)sizeof(SoftmaxOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How to compute a cross entropy. The same on all ranks.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CrossEntropyOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public IntPtr Comm;
+        public long IgnoredTarget;
+        public double LabelSmoothing;
+        public LossReduction Reduction;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static CrossEntropyOptions Default()
+        {
+            var value = default(CrossEntropyOptions);
+            Native.lpt_cross_entropy_options_init(&value, (UIntPtr)sizeof(CrossEntropyOptions));
             return value;
         }
     }
@@ -1143,6 +1231,64 @@ namespace Lpt
         }
     }
 
+    /// <summary>How gradients fill buckets.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct BucketOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public UIntPtr BucketBytes;
+        public BucketOrder Order;
+        public int Reserved;
+        public IntPtr Names;
+
+        /// <summary>The library's defaults.</summary>
+        public static BucketOptions Default()
+        {
+            var value = default(BucketOptions);
+            Native.lpt_bucket_options_init(&value, (UIntPtr)sizeof(BucketOptions));
+            return value;
+        }
+    }
+
+    /// <summary>How buckets stand.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct BucketValues
+    {
+        public UIntPtr StructSize;
+        public long BucketCount;
+        public long ReadyCount;
+        public long LaunchedCount;
+        public double WaitSeconds;
+        public int IsRecorded;
+        public int Reserved;
+
+        /// <summary>The library's defaults.</summary>
+        public static BucketValues Default()
+        {
+            var value = default(BucketValues);
+            Native.lpt_bucket_values_init(&value, (UIntPtr)sizeof(BucketValues));
+            return value;
+        }
+    }
+
+    /// <summary>How ranks that share an optimizer's state step.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ShardOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public IntPtr Reduce;
+
+        /// <summary>The library's defaults.</summary>
+        public static ShardOptions Default()
+        {
+            var value = default(ShardOptions);
+            Native.lpt_shard_options_init(&value, (UIntPtr)sizeof(ShardOptions));
+            return value;
+        }
+    }
+
     /// <summary>How columns are shared. The same on all ranks, in all layers, for the whole training.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct PartialOptions
@@ -1156,6 +1302,9 @@ namespace Lpt
         public double CustomScale;
         public Format ForwardWire;
         public Format BackwardWire;
+        public long ChunkRows;
+        public double LinkLatencySeconds;
+        public double LinkBytesPerSecond;
 
         /// <summary>The library's defaults.</summary>
         public static PartialOptions Default()
@@ -1303,7 +1452,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>One rank's end of a communicator. Belongs to the thread that uses its context: one thread, one rank, one comm.</summary>
+    /// <summary>One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.</summary>
     public sealed partial class Comm : Handle
     {
         /// <summary>Stands for C's NULL: an optional Comm that is not given.</summary>
@@ -1346,6 +1495,15 @@ namespace Lpt
         public static readonly GemmPlan None = new GemmPlan(IntPtr.Zero);
         internal GemmPlan(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_gemm_plan_destroy(handle); }
+    }
+
+    /// <summary>Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create().</summary>
+    public sealed partial class GradientBuckets : Handle
+    {
+        /// <summary>Stands for C's NULL: an optional GradientBuckets that is not given.</summary>
+        public static readonly GradientBuckets None = new GradientBuckets(IntPtr.Zero);
+        internal GradientBuckets(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_gradient_buckets_destroy(handle); }
     }
 
     /// <summary>A linear layer: its recipe, its scalers, and its weight's casts. See lpt_linear_create().</summary>
@@ -1431,6 +1589,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial int lpt_abi_level();
         [LibraryImport(Library)] public static partial byte* lpt_build_info();
         [LibraryImport(Library)] public static partial byte* lpt_status_string(Status status);
+        [LibraryImport(Library)] public static partial void lpt_device_description_init(DeviceDescription* description, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_device_describe(Device device, int index, DeviceDescription* out_description);
         [LibraryImport(Library)] public static partial void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [LibraryImport(Library)] public static partial void lpt_context_destroy(IntPtr context);
@@ -1438,6 +1598,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial byte* lpt_context_explanation(Context context);
         [LibraryImport(Library)] public static partial Status lpt_context_set_threads(Context context, int thread_count);
         [LibraryImport(Library)] public static partial Status lpt_context_set_isa(Context context, Isa isa);
+        [LibraryImport(Library)] public static partial Status lpt_context_set_stream(Context context, void* stream);
+        [LibraryImport(Library)] public static partial Status lpt_context_synchronize(Context context);
         [LibraryImport(Library)] public static partial Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [LibraryImport(Library)] public static partial Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
         [LibraryImport(Library)] public static partial void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
@@ -1460,7 +1622,11 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [LibraryImport(Library)] public static partial void lpt_tensor_destroy(IntPtr tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1540,6 +1706,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_cast_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
@@ -1553,10 +1720,14 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
         [LibraryImport(Library)] public static partial void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
+        [LibraryImport(Library)] public static partial Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [LibraryImport(Library)] public static partial Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [LibraryImport(Library)] public static partial void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [LibraryImport(Library)] public static partial void lpt_cross_entropy_options_init(CrossEntropyOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_cross_entropy_forward(Context context, Tensor logits, long* targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
+        [LibraryImport(Library)] public static partial Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [LibraryImport(Library)] public static partial void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
@@ -1573,6 +1744,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
         [LibraryImport(Library)] public static partial void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
@@ -1599,6 +1771,17 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [LibraryImport(Library)] public static partial void lpt_bucket_options_init(BucketOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_bucket_values_init(BucketValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, BucketOptions* options, IntPtr* out_buckets);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, BucketValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_gradient_buckets_destroy(IntPtr buckets);
+        [LibraryImport(Library)] public static partial void lpt_shard_options_init(ShardOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, ShardOptions* shards, IntPtr* parameters);
         [LibraryImport(Library)] public static partial void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
@@ -1608,6 +1791,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
+        [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
@@ -1632,6 +1817,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_abi_level();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_build_info();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_status_string(Status status);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_device_description_init(DeviceDescription* description, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_device_describe(Device device, int index, DeviceDescription* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_destroy(IntPtr context);
@@ -1639,6 +1826,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_context_explanation(Context context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_threads(Context context, int thread_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_isa(Context context, Isa isa);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_stream(Context context, void* stream);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_synchronize(Context context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_log(Context context, LogLevel level, IntPtr log, void* log_user);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_set_progress(Context context, IntPtr progress, void* progress_user);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_profile_entry_init(ProfileEntry* entry, UIntPtr struct_size);
@@ -1661,7 +1850,11 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_copy(Context context, Tensor source, Tensor target);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_destroy(IntPtr tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1741,6 +1934,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
@@ -1754,10 +1948,14 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_backward(Context context, Tensor gate, Tensor up, Tensor output_gradient, SwigluOptions* options, Tensor gate_gradient, Tensor up_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_rmsnorm_options_init(RmsnormOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward(Context context, Tensor input, Tensor weight, RmsnormOptions* options, Tensor output, Tensor inverse_rms);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_forward_sum(Context context, Tensor residual, Tensor branch, Tensor weight, RmsnormOptions* options, Tensor sum, Tensor output, Tensor inverse_rms);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rmsnorm_backward(Context context, Tensor input, Tensor weight, Tensor inverse_rms, Tensor output_gradient, RmsnormOptions* options, Tensor input_gradient, Tensor weight_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_softmax_options_init(SoftmaxOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_forward(Context context, Tensor input, SoftmaxOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_softmax_backward(Context context, Tensor output, Tensor output_gradient, SoftmaxOptions* options, Tensor input_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cross_entropy_options_init(CrossEntropyOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_forward(Context context, Tensor logits, long* targets, CrossEntropyOptions* options, Tensor loss, Tensor log_sums);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
@@ -1774,6 +1972,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
@@ -1800,6 +1999,17 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_bucket_options_init(BucketOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_bucket_values_init(BucketValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, BucketOptions* options, IntPtr* out_buckets);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, BucketValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_destroy(IntPtr buckets);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_shard_options_init(ShardOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, ShardOptions* shards, IntPtr* parameters);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
@@ -1809,6 +2019,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);

@@ -11,6 +11,11 @@ const LPT_CANCELLED = lpt_status(6)
 const LPT_ABORTED = lpt_status(7)
 const LPT_TIMEOUT = lpt_status(8)
 const LPT_MISMATCH = lpt_status(9)
+const LPT_WORK_FAILED = lpt_status(10)
+
+const lpt_device = Int32
+const LPT_DEVICE_CPU = lpt_device(0)
+const LPT_DEVICE_CUDA = lpt_device(1)
 
 const lpt_isa = Int32
 const LPT_ISA_AUTO = lpt_isa(0)
@@ -239,9 +244,19 @@ const lpt_output_scale = Int32
 const LPT_OUTPUT_SCALE_NONE = lpt_output_scale(0)
 const LPT_OUTPUT_SCALE_UNIT = lpt_output_scale(1)
 
+const lpt_parallel = Int32
+const LPT_PARALLEL_NONE = lpt_parallel(0)
+const LPT_PARALLEL_COLUMNS = lpt_parallel(1)
+const LPT_PARALLEL_ROWS = lpt_parallel(2)
+
 const lpt_smoothing = Int32
 const LPT_SMOOTHING_NONE = lpt_smoothing(0)
 const LPT_SMOOTHING_CHANNEL = lpt_smoothing(1)
+
+const lpt_loss_reduction = Int32
+const LPT_LOSS_MEAN = lpt_loss_reduction(0)
+const LPT_LOSS_SUM = lpt_loss_reduction(1)
+const LPT_LOSS_NONE = lpt_loss_reduction(2)
 
 const lpt_method = Int32
 const LPT_METHOD_ADAMW = lpt_method(0)
@@ -264,6 +279,10 @@ const lpt_reduce_algorithm = Int32
 const LPT_REDUCE_ALGORITHM_AUTO = lpt_reduce_algorithm(0)
 const LPT_REDUCE_ALGORITHM_ONE_SHOT = lpt_reduce_algorithm(1)
 const LPT_REDUCE_ALGORITHM_TWO_SHOT = lpt_reduce_algorithm(2)
+
+const lpt_bucket_order = Int32
+const LPT_BUCKET_ORDER_RECORDED = lpt_bucket_order(0)
+const LPT_BUCKET_ORDER_REVERSED = lpt_bucket_order(1)
 
 const lpt_pass = Int32
 const LPT_PASS_FORWARD = lpt_pass(0)
@@ -296,10 +315,27 @@ const LPT_NOISE_TWO_DRAWS = lpt_noise(1)
 const LPT_CHECK_ONLY = UInt64(1)
 const LPT_KEEP_TENSOR_SCALE = UInt64(2)
 const LPT_WHOLE = Int32(-1)
+const LPT_DLPACK_READ_ONLY = UInt64(1)
+const LPT_DLPACK_COPIED = UInt64(2)
 const LPT_PORTABLE_ORDER = UInt64(4)
 const LPT_COMM_CHECKSUMS = UInt64(4)
 const LPT_COMM_MESSAGES = UInt64(8)
 const LPT_PARTIAL_SEQUENCE_PARALLEL = UInt64(4)
+
+struct lpt_device_description
+    struct_size::Csize_t
+    device::lpt_device
+    index::Int32
+    count::Int32
+    is_usable::Int32
+    capability_major::Int32
+    capability_minor::Int32
+    processor_count::Int32
+    reserved::Int32
+    memory_bytes::Int64
+    name::NTuple{128,UInt8}
+    reason::NTuple{512,UInt8}
+end
 
 struct lpt_context_options
     struct_size::Csize_t
@@ -316,6 +352,8 @@ struct lpt_context_options
     parallel_for_user::Ptr{Cvoid}
     error_text::Ptr{UInt8}
     error_text_bytes::Csize_t
+    device::lpt_device
+    device_index::Int32
 end
 
 struct lpt_profile_entry
@@ -355,6 +393,8 @@ struct lpt_tensor_description
     reserved::Int32
     extents::Ptr{Int64}
     strides::Ptr{Int64}
+    device::lpt_device
+    device_index::Int32
 end
 
 struct lpt_random
@@ -544,6 +584,10 @@ struct lpt_linear_options
     input_smoothing::Ptr{Cvoid}
     is_accumulated::Int32
     reserved::Int32
+    comm::Ptr{Cvoid}
+    plan::Ptr{Cvoid}
+    parallel::lpt_parallel
+    reserved_two::Int32
 end
 
 struct lpt_swiglu_options
@@ -566,6 +610,16 @@ struct lpt_softmax_options
     flags::UInt64
     scale::Cdouble
     is_causal::Int32
+    reserved::Int32
+end
+
+struct lpt_cross_entropy_options
+    struct_size::Csize_t
+    flags::UInt64
+    comm::Ptr{Cvoid}
+    ignored_target::Int64
+    label_smoothing::Cdouble
+    reduction::lpt_loss_reduction
     reserved::Int32
 end
 
@@ -657,6 +711,31 @@ struct lpt_reduce_options
     random::lpt_random
 end
 
+struct lpt_bucket_options
+    struct_size::Csize_t
+    flags::UInt64
+    bucket_bytes::Csize_t
+    order::lpt_bucket_order
+    reserved::Int32
+    names::Ptr{Ptr{UInt8}}
+end
+
+struct lpt_bucket_values
+    struct_size::Csize_t
+    bucket_count::Int64
+    ready_count::Int64
+    launched_count::Int64
+    wait_seconds::Cdouble
+    is_recorded::Int32
+    reserved::Int32
+end
+
+struct lpt_shard_options
+    struct_size::Csize_t
+    flags::UInt64
+    reduce::Ptr{lpt_reduce_options}
+end
+
 struct lpt_partial_options
     struct_size::Csize_t
     flags::UInt64
@@ -667,6 +746,9 @@ struct lpt_partial_options
     custom_scale::Cdouble
     forward_wire::lpt_format
     backward_wire::lpt_format
+    chunk_rows::Int64
+    link_latency_seconds::Cdouble
+    link_bytes_per_second::Cdouble
 end
 
 struct lpt_partial_values
@@ -730,6 +812,7 @@ struct lpt_alignment_values
 end
 
 # Structs with defaults, and the functions that write these.
+_defaults(::Type{lpt_device_description}, place) = lpt_device_description_init(place, sizeof(lpt_device_description))
 _defaults(::Type{lpt_context_options}, place) = lpt_context_options_init(place, sizeof(lpt_context_options))
 _defaults(::Type{lpt_profile_entry}, place) = lpt_profile_entry_init(place, sizeof(lpt_profile_entry))
 _defaults(::Type{lpt_format_description}, place) = lpt_format_description_init(place, sizeof(lpt_format_description))
@@ -755,6 +838,7 @@ _defaults(::Type{lpt_linear_options}, place) = lpt_linear_options_init(place, si
 _defaults(::Type{lpt_swiglu_options}, place) = lpt_swiglu_options_init(place, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, place) = lpt_rmsnorm_options_init(place, sizeof(lpt_rmsnorm_options))
 _defaults(::Type{lpt_softmax_options}, place) = lpt_softmax_options_init(place, sizeof(lpt_softmax_options))
+_defaults(::Type{lpt_cross_entropy_options}, place) = lpt_cross_entropy_options_init(place, sizeof(lpt_cross_entropy_options))
 _defaults(::Type{lpt_optimizer_options}, place) = lpt_optimizer_options_init(place, sizeof(lpt_optimizer_options))
 _defaults(::Type{lpt_optimizer_parameter}, place) = lpt_optimizer_parameter_init(place, sizeof(lpt_optimizer_parameter))
 _defaults(::Type{lpt_step_options}, place) = lpt_step_options_init(place, sizeof(lpt_step_options))
@@ -763,6 +847,9 @@ _defaults(::Type{lpt_gradient_values}, place) = lpt_gradient_values_init(place, 
 _defaults(::Type{lpt_comm_options}, place) = lpt_comm_options_init(place, sizeof(lpt_comm_options))
 _defaults(::Type{lpt_comm_values}, place) = lpt_comm_values_init(place, sizeof(lpt_comm_values))
 _defaults(::Type{lpt_reduce_options}, place) = lpt_reduce_options_init(place, sizeof(lpt_reduce_options))
+_defaults(::Type{lpt_bucket_options}, place) = lpt_bucket_options_init(place, sizeof(lpt_bucket_options))
+_defaults(::Type{lpt_bucket_values}, place) = lpt_bucket_values_init(place, sizeof(lpt_bucket_values))
+_defaults(::Type{lpt_shard_options}, place) = lpt_shard_options_init(place, sizeof(lpt_shard_options))
 _defaults(::Type{lpt_partial_options}, place) = lpt_partial_options_init(place, sizeof(lpt_partial_options))
 _defaults(::Type{lpt_partial_values}, place) = lpt_partial_values_init(place, sizeof(lpt_partial_values))
 _defaults(::Type{lpt_link}, place) = lpt_link_init(place, sizeof(lpt_link))
@@ -777,6 +864,8 @@ lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
 lpt_abi_level() = ccall(_symbol(:lpt_abi_level), Int32, ())
 lpt_build_info() = ccall(_symbol(:lpt_build_info), Cstring, ())
 lpt_status_string(status) = ccall(_symbol(:lpt_status_string), Cstring, (lpt_status,), status)
+lpt_device_description_init(description, struct_size) = ccall(_symbol(:lpt_device_description_init), Cvoid, (Ptr{lpt_device_description}, Csize_t), description, struct_size)
+lpt_device_describe(device, index, out_description) = ccall(_symbol(:lpt_device_describe), lpt_status, (lpt_device, Int32, Ptr{lpt_device_description}), device, index, out_description)
 lpt_context_options_init(options, struct_size) = ccall(_symbol(:lpt_context_options_init), Cvoid, (Ptr{lpt_context_options}, Csize_t), options, struct_size)
 lpt_context_create(options, out_context) = ccall(_symbol(:lpt_context_create), lpt_status, (Ptr{lpt_context_options}, Ptr{Ptr{Cvoid}}), options, out_context)
 lpt_context_destroy(context) = ccall(_symbol(:lpt_context_destroy), Cvoid, (Ptr{Cvoid},), context)
@@ -784,6 +873,8 @@ lpt_context_error(context) = ccall(_symbol(:lpt_context_error), Cstring, (Ptr{Cv
 lpt_context_explanation(context) = ccall(_symbol(:lpt_context_explanation), Cstring, (Ptr{Cvoid},), context)
 lpt_context_set_threads(context, thread_count) = ccall(_symbol(:lpt_context_set_threads), lpt_status, (Ptr{Cvoid}, Int32), context, thread_count)
 lpt_context_set_isa(context, isa) = ccall(_symbol(:lpt_context_set_isa), lpt_status, (Ptr{Cvoid}, lpt_isa), context, isa)
+lpt_context_set_stream(context, stream) = ccall(_symbol(:lpt_context_set_stream), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, stream)
+lpt_context_synchronize(context) = ccall(_symbol(:lpt_context_synchronize), lpt_status, (Ptr{Cvoid},), context)
 lpt_context_set_log(context, level, log, log_user) = ccall(_symbol(:lpt_context_set_log), lpt_status, (Ptr{Cvoid}, lpt_log_level, Ptr{Cvoid}, Ptr{Cvoid}), context, level, log, log_user)
 lpt_context_set_progress(context, progress, progress_user) = ccall(_symbol(:lpt_context_set_progress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, progress, progress_user)
 lpt_profile_entry_init(entry, struct_size) = ccall(_symbol(:lpt_profile_entry_init), Cvoid, (Ptr{lpt_profile_entry}, Csize_t), entry, struct_size)
@@ -806,7 +897,11 @@ lpt_tensor_part(context, tensor, part, out_tensor) = ccall(_symbol(:lpt_tensor_p
 lpt_tensor_combine(context, format, rows, columns, parts, part_count, out_tensor) = ccall(_symbol(:lpt_tensor_combine), lpt_status, (Ptr{Cvoid}, lpt_format, Int64, Int64, Ptr{Ptr{Cvoid}}, Int32, Ptr{Ptr{Cvoid}}), context, format, rows, columns, parts, part_count, out_tensor)
 lpt_tensor_describe(context, tensor, out_description) = ccall(_symbol(:lpt_tensor_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_tensor_description}), context, tensor, out_description)
 lpt_tensor_size(context, tensor, out_size_bytes) = ccall(_symbol(:lpt_tensor_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, tensor, out_size_bytes)
+lpt_tensor_copy(context, source, target) = ccall(_symbol(:lpt_tensor_copy), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, target)
 lpt_tensor_destroy(tensor) = ccall(_symbol(:lpt_tensor_destroy), Cvoid, (Ptr{Cvoid},), tensor)
+lpt_tensor_from_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_from_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
+lpt_tensor_take_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_take_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
+lpt_tensor_to_dlpack(context, tensor, is_versioned, out_managed) = ccall(_symbol(:lpt_tensor_to_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Ptr{Cvoid}}), context, tensor, is_versioned, out_managed)
 lpt_quantize_options_init(options, struct_size) = ccall(_symbol(:lpt_quantize_options_init), Cvoid, (Ptr{lpt_quantize_options}, Csize_t), options, struct_size)
 lpt_quantize(context, source, options, quantized, transposed) = ccall(_symbol(:lpt_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_quantize_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, options, quantized, transposed)
 lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt_fake_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_quantize_options}, Ptr{Cvoid}), context, source, format, options, output)
@@ -886,6 +981,7 @@ lpt_linear_saved_size(context, linear, rows, out_size_bytes) = ccall(_symbol(:lp
 lpt_linear_cast_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_cast_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_forward(context, linear, input, options, saved, output) = ccall(_symbol(:lpt_linear_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, input, options, saved, output)
 lpt_linear_backward(context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_linear_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
+lpt_linear_share_amax(context, comm, linears, linear_count) = ccall(_symbol(:lpt_linear_share_amax), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, comm, linears, linear_count)
 lpt_linear_update(context, linears, linear_count) = ccall(_symbol(:lpt_linear_update), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, linears, linear_count)
 lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_scaler_values}), context, linear, operand, out_values)
 lpt_linear_mask_read(context, linear, mask) = ccall(_symbol(:lpt_linear_mask_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, mask)
@@ -899,10 +995,14 @@ lpt_swiglu_forward(context, gate, up, options, output, smoothing) = ccall(_symbo
 lpt_swiglu_backward(context, gate, up, output_gradient, options, gate_gradient, up_gradient) = ccall(_symbol(:lpt_swiglu_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, output_gradient, options, gate_gradient, up_gradient)
 lpt_rmsnorm_options_init(options, struct_size) = ccall(_symbol(:lpt_rmsnorm_options_init), Cvoid, (Ptr{lpt_rmsnorm_options}, Csize_t), options, struct_size)
 lpt_rmsnorm_forward(context, input, weight, options, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, options, output, inverse_rms)
+lpt_rmsnorm_forward_sum(context, residual, branch, weight, options, sum, output, inverse_rms) = ccall(_symbol(:lpt_rmsnorm_forward_sum), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, residual, branch, weight, options, sum, output, inverse_rms)
 lpt_rmsnorm_backward(context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient) = ccall(_symbol(:lpt_rmsnorm_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rmsnorm_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, input, weight, inverse_rms, output_gradient, options, input_gradient, weight_gradient)
 lpt_softmax_options_init(options, struct_size) = ccall(_symbol(:lpt_softmax_options_init), Cvoid, (Ptr{lpt_softmax_options}, Csize_t), options, struct_size)
 lpt_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_softmax_backward(context, output, output_gradient, options, input_gradient) = ccall(_symbol(:lpt_softmax_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_softmax_options}, Ptr{Cvoid}), context, output, output_gradient, options, input_gradient)
+lpt_cross_entropy_options_init(options, struct_size) = ccall(_symbol(:lpt_cross_entropy_options_init), Cvoid, (Ptr{lpt_cross_entropy_options}, Csize_t), options, struct_size)
+lpt_cross_entropy_forward(context, logits, targets, options, loss, log_sums) = ccall(_symbol(:lpt_cross_entropy_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, logits, targets, options, loss, log_sums)
+lpt_cross_entropy_backward(context, logits, targets, log_sums, loss_gradient, options, logits_gradient) = ccall(_symbol(:lpt_cross_entropy_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}), context, logits, targets, log_sums, loss_gradient, options, logits_gradient)
 lpt_optimizer_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_options_init), Cvoid, (Ptr{lpt_optimizer_options}, Csize_t), options, struct_size)
 lpt_optimizer_parameter_init(parameter, struct_size) = ccall(_symbol(:lpt_optimizer_parameter_init), Cvoid, (Ptr{lpt_optimizer_parameter}, Csize_t), parameter, struct_size)
 lpt_step_options_init(options, struct_size) = ccall(_symbol(:lpt_step_options_init), Cvoid, (Ptr{lpt_step_options}, Csize_t), options, struct_size)
@@ -919,6 +1019,7 @@ lpt_optimizer_size(context, optimizer, out_size_bytes) = ccall(_symbol(:lpt_opti
 lpt_optimizer_state_size(context, optimizer, index, out_size_bytes) = ccall(_symbol(:lpt_optimizer_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Csize_t}), context, optimizer, index, out_size_bytes)
 lpt_optimizer_state_save(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
 lpt_optimizer_state_load(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
+lpt_optimizer_state_load_many(context, optimizer, index, buffers, buffer_bytes, count) = ccall(_symbol(:lpt_optimizer_state_load_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Ptr{Cvoid}}, Ptr{Csize_t}, Int64), context, optimizer, index, buffers, buffer_bytes, count)
 lpt_comm_options_init(options, struct_size) = ccall(_symbol(:lpt_comm_options_init), Cvoid, (Ptr{lpt_comm_options}, Csize_t), options, struct_size)
 lpt_comm_values_init(values, struct_size) = ccall(_symbol(:lpt_comm_values_init), Cvoid, (Ptr{lpt_comm_values}, Csize_t), values, struct_size)
 lpt_comm_group_create(rank_count, out_group) = ccall(_symbol(:lpt_comm_group_create), lpt_status, (Int32, Ptr{Ptr{Cvoid}}), rank_count, out_group)
@@ -945,6 +1046,17 @@ lpt_send(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_send
 lpt_receive(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_receive), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
 lpt_all_reduce_many(context, comm, tensors, count, options, out_future) = ccall(_symbol(:lpt_all_reduce_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_reduce_options}, Ptr{Ptr{Cvoid}}), context, comm, tensors, count, options, out_future)
 lpt_comm_compare(context, comm, tensor, out_is_same) = ccall(_symbol(:lpt_comm_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, comm, tensor, out_is_same)
+lpt_bucket_options_init(options, struct_size) = ccall(_symbol(:lpt_bucket_options_init), Cvoid, (Ptr{lpt_bucket_options}, Csize_t), options, struct_size)
+lpt_bucket_values_init(values, struct_size) = ccall(_symbol(:lpt_bucket_values_init), Cvoid, (Ptr{lpt_bucket_values}, Csize_t), values, struct_size)
+lpt_gradient_buckets_create(context, comm, gradients, count, options, out_buckets) = ccall(_symbol(:lpt_gradient_buckets_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_bucket_options}, Ptr{Ptr{Cvoid}}), context, comm, gradients, count, options, out_buckets)
+lpt_gradient_buckets_begin(context, buckets, is_last, options) = ccall(_symbol(:lpt_gradient_buckets_begin), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_reduce_options}), context, buckets, is_last, options)
+lpt_gradient_buckets_ready(context, buckets, index) = ccall(_symbol(:lpt_gradient_buckets_ready), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64), context, buckets, index)
+lpt_gradient_buckets_wait(context, buckets) = ccall(_symbol(:lpt_gradient_buckets_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, buckets)
+lpt_gradient_buckets_read(context, buckets, out_values) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_bucket_values}), context, buckets, out_values)
+lpt_gradient_buckets_destroy(buckets) = ccall(_symbol(:lpt_gradient_buckets_destroy), Cvoid, (Ptr{Cvoid},), buckets)
+lpt_shard_options_init(options, struct_size) = ccall(_symbol(:lpt_shard_options_init), Cvoid, (Ptr{lpt_shard_options}, Csize_t), options, struct_size)
+lpt_optimizer_add_shards(context, comm, optimizer, parameters, count, out_indices) = ccall(_symbol(:lpt_optimizer_add_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{lpt_optimizer_parameter}}, Int64, Ptr{Int64}), context, comm, optimizer, parameters, count, out_indices)
+lpt_optimizer_step_shards(context, comm, optimizer, indices, count, gradients, options, shards, parameters) = ccall(_symbol(:lpt_optimizer_step_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_step_options}, Ptr{lpt_shard_options}, Ptr{Ptr{Cvoid}}), context, comm, optimizer, indices, count, gradients, options, shards, parameters)
 lpt_partial_options_init(options, struct_size) = ccall(_symbol(:lpt_partial_options_init), Cvoid, (Ptr{lpt_partial_options}, Csize_t), options, struct_size)
 lpt_partial_values_init(values, struct_size) = ccall(_symbol(:lpt_partial_values_init), Cvoid, (Ptr{lpt_partial_values}, Csize_t), values, struct_size)
 lpt_partial_shared_columns(hidden_columns, fraction, out_shared_columns) = ccall(_symbol(:lpt_partial_shared_columns), lpt_status, (Int64, Cdouble, Ptr{Int64}), hidden_columns, fraction, out_shared_columns)
@@ -954,6 +1066,8 @@ lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_pa
 lpt_partial_allreduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_allreduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
 lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_partial_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, comm, plan, a, b, options, c)
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
+lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
+lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
 lpt_link_init(link, struct_size) = ccall(_symbol(:lpt_link_init), Cvoid, (Ptr{lpt_link}, Csize_t), link, struct_size)
 lpt_cost_values_init(values, struct_size) = ccall(_symbol(:lpt_cost_values_init), Cvoid, (Ptr{lpt_cost_values}, Csize_t), values, struct_size)
 lpt_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cast_rates_init), Cvoid, (Ptr{lpt_cast_rates}, Csize_t), rates, struct_size)

@@ -15,6 +15,12 @@ pub const LPT_CANCELLED: lpt_status = 6;
 pub const LPT_ABORTED: lpt_status = 7;
 pub const LPT_TIMEOUT: lpt_status = 8;
 pub const LPT_MISMATCH: lpt_status = 9;
+pub const LPT_WORK_FAILED: lpt_status = 10;
+
+/// A kind of device; one of lpt_device_values.
+pub type lpt_device = i32;
+pub const LPT_DEVICE_CPU: lpt_device = 0;
+pub const LPT_DEVICE_CUDA: lpt_device = 1;
 
 /// The highest instruction set that a context may use; one of lpt_isa_values.
 pub type lpt_isa = i32;
@@ -269,10 +275,22 @@ pub type lpt_output_scale = i32;
 pub const LPT_OUTPUT_SCALE_NONE: lpt_output_scale = 0;
 pub const LPT_OUTPUT_SCALE_UNIT: lpt_output_scale = 1;
 
+/// What part of a layer a rank of a comm has; one of lpt_parallel_values.
+pub type lpt_parallel = i32;
+pub const LPT_PARALLEL_NONE: lpt_parallel = 0;
+pub const LPT_PARALLEL_COLUMNS: lpt_parallel = 1;
+pub const LPT_PARALLEL_ROWS: lpt_parallel = 2;
+
 /// How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values.
 pub type lpt_smoothing = i32;
 pub const LPT_SMOOTHING_NONE: lpt_smoothing = 0;
 pub const LPT_SMOOTHING_CHANNEL: lpt_smoothing = 1;
+
+/// What becomes of the losses of all rows; one of lpt_loss_reduction_values.
+pub type lpt_loss_reduction = i32;
+pub const LPT_LOSS_MEAN: lpt_loss_reduction = 0;
+pub const LPT_LOSS_SUM: lpt_loss_reduction = 1;
+pub const LPT_LOSS_NONE: lpt_loss_reduction = 2;
 
 /// How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step().
 pub type lpt_method = i32;
@@ -299,6 +317,11 @@ pub type lpt_reduce_algorithm = i32;
 pub const LPT_REDUCE_ALGORITHM_AUTO: lpt_reduce_algorithm = 0;
 pub const LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_algorithm = 1;
 pub const LPT_REDUCE_ALGORITHM_TWO_SHOT: lpt_reduce_algorithm = 2;
+
+/// In which order gradients fill buckets; one of lpt_bucket_order_values.
+pub type lpt_bucket_order = i32;
+pub const LPT_BUCKET_ORDER_RECORDED: lpt_bucket_order = 0;
+pub const LPT_BUCKET_ORDER_REVERSED: lpt_bucket_order = 1;
 
 /// Which way activations go; one of lpt_pass_values.
 pub type lpt_pass = i32;
@@ -336,12 +359,14 @@ pub const LPT_NOISE_TWO_DRAWS: lpt_noise = 1;
 pub const LPT_CHECK_ONLY: u64 = 1;
 pub const LPT_KEEP_TENSOR_SCALE: u64 = 2;
 pub const LPT_WHOLE: i32 = -1;
+pub const LPT_DLPACK_READ_ONLY: u64 = 1;
+pub const LPT_DLPACK_COPIED: u64 = 2;
 pub const LPT_PORTABLE_ORDER: u64 = 4;
 pub const LPT_COMM_CHECKSUMS: u64 = 4;
 pub const LPT_COMM_MESSAGES: u64 = 8;
 pub const LPT_PARTIAL_SEQUENCE_PARALLEL: u64 = 4;
 
-/// One rank's end of a communicator. Belongs to the thread that uses its context: one thread, one rank, one comm.
+/// One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.
 #[repr(C)]
 pub struct lpt_comm {
     _opaque: [u8; 0],
@@ -368,6 +393,12 @@ pub struct lpt_future {
 /// A product of one shape that was checked, and whose kernel was picked, once for many calls.
 #[repr(C)]
 pub struct lpt_gemm_plan {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
+/// Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create().
+#[repr(C)]
+pub struct lpt_gradient_buckets {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
@@ -427,6 +458,24 @@ pub type lpt_task_function = Option<unsafe extern "C" fn(*mut c_void, i64)>;
 pub type lpt_parallel_for_function = Option<unsafe extern "C" fn(*mut c_void, i64, lpt_task_function, *mut c_void)>;
 pub type lpt_progress_function = Option<unsafe extern "C" fn(*mut c_void, i64, i64) -> i32>;
 
+/// What one device is, and whether contexts can work on it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_device_description {
+    pub struct_size: usize,
+    pub device: lpt_device,
+    pub index: i32,
+    pub count: i32,
+    pub is_usable: i32,
+    pub capability_major: i32,
+    pub capability_minor: i32,
+    pub processor_count: i32,
+    pub reserved: i32,
+    pub memory_bytes: i64,
+    pub name: [c_char; 128],
+    pub reason: [c_char; 512],
+}
+
 /// What a new context should be.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -445,6 +494,8 @@ pub struct lpt_context_options {
     pub parallel_for_user: *mut c_void,
     pub error_text: *mut c_char,
     pub error_text_bytes: usize,
+    pub device: lpt_device,
+    pub device_index: i32,
 }
 
 /// What one kernel did while a profile was taken.
@@ -493,6 +544,8 @@ pub struct lpt_tensor_description {
     pub reserved: i32,
     pub extents: *const i64,
     pub strides: *const i64,
+    pub device: lpt_device,
+    pub device_index: i32,
 }
 
 /// Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
@@ -739,6 +792,10 @@ pub struct lpt_linear_options {
     pub input_smoothing: *const lpt_tensor,
     pub is_accumulated: i32,
     pub reserved: i32,
+    pub comm: *mut lpt_comm,
+    pub plan: *const lpt_partial_plan,
+    pub parallel: lpt_parallel,
+    pub reserved_two: i32,
 }
 
 /// How to compute a SwiGLU.
@@ -770,6 +827,19 @@ pub struct lpt_softmax_options {
     pub flags: u64,
     pub scale: f64,
     pub is_causal: i32,
+    pub reserved: i32,
+}
+
+/// How to compute a cross entropy. The same on all ranks.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_cross_entropy_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub comm: *mut lpt_comm,
+    pub ignored_target: i64,
+    pub label_smoothing: f64,
+    pub reduction: lpt_loss_reduction,
     pub reserved: i32,
 }
 
@@ -885,6 +955,40 @@ pub struct lpt_reduce_options {
     pub random: lpt_random,
 }
 
+/// How gradients fill buckets.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_bucket_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub bucket_bytes: usize,
+    pub order: lpt_bucket_order,
+    pub reserved: i32,
+    pub names: *const *const c_char,
+}
+
+/// How buckets stand.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_bucket_values {
+    pub struct_size: usize,
+    pub bucket_count: i64,
+    pub ready_count: i64,
+    pub launched_count: i64,
+    pub wait_seconds: f64,
+    pub is_recorded: i32,
+    pub reserved: i32,
+}
+
+/// How ranks that share an optimizer's state step.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_shard_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub reduce: *const lpt_reduce_options,
+}
+
 /// How columns are shared. The same on all ranks, in all layers, for the whole training.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -898,6 +1002,9 @@ pub struct lpt_partial_options {
     pub custom_scale: f64,
     pub forward_wire: lpt_format,
     pub backward_wire: lpt_format,
+    pub chunk_rows: i64,
+    pub link_latency_seconds: f64,
+    pub link_bytes_per_second: f64,
 }
 
 /// What a plan says.
@@ -979,6 +1086,17 @@ pub struct lpt_alignment_values {
     pub mean_magnitude: f64,
     pub largest: f64,
     pub largest_channel: i64,
+}
+
+impl Default for lpt_device_description {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_device_description.
+        unsafe {
+            lpt_device_description_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
 }
 
 impl Default for lpt_context_options {
@@ -1256,6 +1374,17 @@ impl Default for lpt_softmax_options {
     }
 }
 
+impl Default for lpt_cross_entropy_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_cross_entropy_options.
+        unsafe {
+            lpt_cross_entropy_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_optimizer_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1339,6 +1468,39 @@ impl Default for lpt_reduce_options {
         // Of zeros and numbers alone: any bytes are a lpt_reduce_options.
         unsafe {
             lpt_reduce_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_bucket_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_bucket_options.
+        unsafe {
+            lpt_bucket_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_bucket_values {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_bucket_values.
+        unsafe {
+            lpt_bucket_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_shard_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_shard_options.
+        unsafe {
+            lpt_shard_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1443,6 +1605,10 @@ extern "C" {
     pub fn lpt_build_info() -> *const c_char;
     /// Names a status.
     pub fn lpt_status_string(status: lpt_status) -> *const c_char;
+    /// Writes the defaults of LPT_DEVICE_DESCRIPTION_INIT.
+    pub fn lpt_device_description_init(description: *mut lpt_device_description, struct_size: usize);
+    /// Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
+    pub fn lpt_device_describe(device: lpt_device, index: i32, out_description: *mut lpt_device_description) -> lpt_status;
     /// Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
     pub fn lpt_context_options_init(options: *mut lpt_context_options, struct_size: usize);
     /// Creates a context. Threads start with the first operation that wants them.
@@ -1457,6 +1623,10 @@ extern "C" {
     pub fn lpt_context_set_threads(context: *mut lpt_context, thread_count: i32) -> lpt_status;
     /// Changes the highest instruction set that may be used.
     pub fn lpt_context_set_isa(context: *mut lpt_context, isa: lpt_isa) -> lpt_status;
+    /// Changes the stream that work is queued on.
+    pub fn lpt_context_set_stream(context: *mut lpt_context, stream: *mut c_void) -> lpt_status;
+    /// Waits until the context's stream has done all that is queued on it. For the processor nothing ever is.
+    pub fn lpt_context_synchronize(context: *mut lpt_context) -> lpt_status;
     /// Changes where the log goes.
     pub fn lpt_context_set_log(context: *mut lpt_context, level: lpt_log_level, log: lpt_log_function, log_user: *mut c_void) -> lpt_status;
     /// Has casts, both ways, and products report their progress, some hundred times at most, and end when asked. A short one reports once. A layer's call reports one cast or product after the other, each to its own whole.
@@ -1501,8 +1671,16 @@ extern "C" {
     pub fn lpt_tensor_describe(context: *mut lpt_context, tensor: *const lpt_tensor, out_description: *mut lpt_tensor_description) -> lpt_status;
     /// Tells how many bytes the elements and scales of a tensor take, without gaps between rows.
     pub fn lpt_tensor_size(context: *mut lpt_context, tensor: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
+    /// Copies a tensor with all its parts: from one memory to another, or within one.
+    pub fn lpt_tensor_copy(context: *mut lpt_context, source: *const lpt_tensor, target: *mut lpt_tensor) -> lpt_status;
     /// Destroys a tensor. Memory that was wrapped is left alone.
     pub fn lpt_tensor_destroy(tensor: *mut lpt_tensor);
+    /// Makes a tensor of what another library describes by DLPack 1.x, without a copy. The description is read here; the memory is borrowed until the tensor is destroyed, and the caller keeps the struct and calls its deleter.
+    pub fn lpt_tensor_from_dlpack(context: *mut lpt_context, managed: *const c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    /// Makes a tensor as lpt_tensor_from_dlpack() does, and takes the struct over: its deleter is called once, when the last tensor that shares the memory is destroyed, on that thread. After an error the caller has it still.
+    pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_part(). Memory of the library lives as long as the struct; wrapped memory must.
+    pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
     /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
     pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.
@@ -1661,6 +1839,8 @@ extern "C" {
     pub fn lpt_linear_forward(context: *mut lpt_context, linear: *mut lpt_linear, input: *const lpt_tensor, options: *const lpt_linear_options, saved: *mut lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
     /// Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
     pub fn lpt_linear_backward(context: *mut lpt_context, linear: *mut lpt_linear, saved: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_linear_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message. Called on all ranks before lpt_linear_update(), delayed scales are the same on all of them.
+    pub fn lpt_linear_share_amax(context: *mut lpt_context, comm: *mut lpt_comm, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
     pub fn lpt_linear_update(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Reads what one of the layer's scalers knows.
@@ -1687,6 +1867,8 @@ extern "C" {
     pub fn lpt_rmsnorm_options_init(options: *mut lpt_rmsnorm_options, struct_size: usize);
     /// Computes output = input · r · weight, where r = 1 / sqrt(mean over the row of input² + epsilon).
     pub fn lpt_rmsnorm_forward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
+    /// Adds a branch to the residual stream and norms the sum, row by row while it is at hand: sum = residual + branch, then lpt_rmsnorm_forward() of the sum, bit for bit. Its gradients are those of lpt_rmsnorm_backward(), added to the sum's own: both the stream and the branch get that.
+    pub fn lpt_rmsnorm_forward_sum(context: *mut lpt_context, residual: *const lpt_tensor, branch: *const lpt_tensor, weight: *const lpt_tensor, options: *const lpt_rmsnorm_options, sum: *mut lpt_tensor, output: *mut lpt_tensor, inverse_rms: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_rmsnorm_forward().
     pub fn lpt_rmsnorm_backward(context: *mut lpt_context, input: *const lpt_tensor, weight: *const lpt_tensor, inverse_rms: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_rmsnorm_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_SOFTMAX_OPTIONS_INIT.
@@ -1695,6 +1877,12 @@ extern "C" {
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)).
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
+    pub fn lpt_cross_entropy_options_init(options: *mut lpt_cross_entropy_options, struct_size: usize);
+    /// Computes the loss -log softmax(logits)[target] of every row, in nats, of classes that ranks may share.
+    pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · [target]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes travel.
+    pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
     pub fn lpt_optimizer_options_init(options: *mut lpt_optimizer_options, struct_size: usize);
     /// Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
@@ -1727,6 +1915,8 @@ extern "C" {
     pub fn lpt_optimizer_state_save(context: *mut lpt_context, optimizer: *const lpt_optimizer, index: i64, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the state of one parameter.
     pub fn lpt_optimizer_state_load(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
+    /// Restores the state of one parameter, or of a shard of it, from saved shards that were cut in another way: a training that goes on with another number of ranks. Each saved state may be the whole or a shard; what lies outside of this parameter's elements is left.
+    pub fn lpt_optimizer_state_load_many(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffers: *const *const c_void, buffer_bytes: *const usize, count: i64) -> lpt_status;
     /// Writes the defaults of LPT_COMM_OPTIONS_INIT.
     pub fn lpt_comm_options_init(options: *mut lpt_comm_options, struct_size: usize);
     /// Writes the defaults of LPT_COMM_VALUES_INIT.
@@ -1779,6 +1969,28 @@ extern "C" {
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Tells whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank travel.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
+    /// Writes the defaults of LPT_BUCKET_OPTIONS_INIT.
+    pub fn lpt_bucket_options_init(options: *mut lpt_bucket_options, struct_size: usize);
+    /// Writes the defaults of LPT_BUCKET_VALUES_INIT.
+    pub fn lpt_bucket_values_init(values: *mut lpt_bucket_values, struct_size: usize);
+    /// Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready and the buckets before it have begun: data-parallel training whose backward hides its all-reduce.
+    pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_bucket_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
+    /// Begins a backward pass.
+    pub fn lpt_gradient_buckets_begin(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, is_last: i32, options: *const lpt_reduce_options) -> lpt_status;
+    /// Says that a gradient is there. From now on until lpt_gradient_buckets_wait() it belongs to the comm's thread; without is_last it stays the caller's.
+    pub fn lpt_gradient_buckets_ready(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, index: i64) -> lpt_status;
+    /// Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
+    pub fn lpt_gradient_buckets_wait(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets) -> lpt_status;
+    /// Tells how buckets stand.
+    pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_values: *mut lpt_bucket_values) -> lpt_status;
+    /// Lets go of buckets. Reductions that are under way go on.
+    pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
+    /// Writes the defaults of LPT_SHARD_OPTIONS_INIT.
+    pub fn lpt_shard_options_init(options: *mut lpt_shard_options, struct_size: usize);
+    /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing travels.
+    pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
+    /// Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this rank's shards, and gathers the parameters. All ranks call it.
+    pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_step_options, shards: *const lpt_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_PARTIAL_OPTIONS_INIT.
     pub fn lpt_partial_options_init(options: *mut lpt_partial_options, struct_size: usize);
     /// Writes the defaults of LPT_PARTIAL_VALUES_INIT.
@@ -1797,6 +2009,10 @@ extern "C" {
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies the private rows of a weight's first values by the scale, in place: then a plan with LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do not grow with the weight. One rounding.
     pub fn lpt_partial_scale_weight(context: *mut lpt_context, plan: *const lpt_partial_plan, weight: *mut lpt_tensor) -> lpt_status;
+    /// Sequence parallelism: gathers the rows of all ranks, in their order, before a column-parallel layer. Adjoint to lpt_sequence_scatter(): Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩, summed over ranks, so each is the other's backward.
+    pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
+    pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Writes the defaults of LPT_LINK_INIT.
     pub fn lpt_link_init(link: *mut lpt_link, struct_size: usize);
     /// Writes the defaults of LPT_COST_VALUES_INIT.

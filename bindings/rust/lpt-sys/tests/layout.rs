@@ -13,8 +13,25 @@ macro_rules! offset {
 }
 
 #[test]
+fn lpt_device_description_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_device_description>(), 688);
+    assert_eq!(offset!(lpt_device_description, struct_size), 0);
+    assert_eq!(offset!(lpt_device_description, device), 8);
+    assert_eq!(offset!(lpt_device_description, index), 12);
+    assert_eq!(offset!(lpt_device_description, count), 16);
+    assert_eq!(offset!(lpt_device_description, is_usable), 20);
+    assert_eq!(offset!(lpt_device_description, capability_major), 24);
+    assert_eq!(offset!(lpt_device_description, capability_minor), 28);
+    assert_eq!(offset!(lpt_device_description, processor_count), 32);
+    assert_eq!(offset!(lpt_device_description, reserved), 36);
+    assert_eq!(offset!(lpt_device_description, memory_bytes), 40);
+    assert_eq!(offset!(lpt_device_description, name), 48);
+    assert_eq!(offset!(lpt_device_description, reason), 176);
+}
+
+#[test]
 fn lpt_context_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_context_options>(), 96);
+    assert_eq!(size_of::<lpt_context_options>(), 104);
     assert_eq!(offset!(lpt_context_options, struct_size), 0);
     assert_eq!(offset!(lpt_context_options, thread_count), 8);
     assert_eq!(offset!(lpt_context_options, isa), 12);
@@ -29,6 +46,8 @@ fn lpt_context_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_context_options, parallel_for_user), 72);
     assert_eq!(offset!(lpt_context_options, error_text), 80);
     assert_eq!(offset!(lpt_context_options, error_text_bytes), 88);
+    assert_eq!(offset!(lpt_context_options, device), 96);
+    assert_eq!(offset!(lpt_context_options, device_index), 100);
 }
 
 #[test]
@@ -66,7 +85,7 @@ fn lpt_format_description_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_tensor_description_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_tensor_description>(), 48);
+    assert_eq!(size_of::<lpt_tensor_description>(), 56);
     assert_eq!(offset!(lpt_tensor_description, struct_size), 0);
     assert_eq!(offset!(lpt_tensor_description, format), 8);
     assert_eq!(offset!(lpt_tensor_description, data), 16);
@@ -74,6 +93,8 @@ fn lpt_tensor_description_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_tensor_description, reserved), 28);
     assert_eq!(offset!(lpt_tensor_description, extents), 32);
     assert_eq!(offset!(lpt_tensor_description, strides), 40);
+    assert_eq!(offset!(lpt_tensor_description, device), 48);
+    assert_eq!(offset!(lpt_tensor_description, device_index), 52);
 }
 
 #[test]
@@ -292,7 +313,7 @@ fn lpt_linear_shape_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_linear_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_linear_options>(), 80);
+    assert_eq!(size_of::<lpt_linear_options>(), 104);
     assert_eq!(offset!(lpt_linear_options, struct_size), 0);
     assert_eq!(offset!(lpt_linear_options, flags), 8);
     assert_eq!(offset!(lpt_linear_options, random), 16);
@@ -301,6 +322,10 @@ fn lpt_linear_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_linear_options, input_smoothing), 64);
     assert_eq!(offset!(lpt_linear_options, is_accumulated), 72);
     assert_eq!(offset!(lpt_linear_options, reserved), 76);
+    assert_eq!(offset!(lpt_linear_options, comm), 80);
+    assert_eq!(offset!(lpt_linear_options, plan), 88);
+    assert_eq!(offset!(lpt_linear_options, parallel), 96);
+    assert_eq!(offset!(lpt_linear_options, reserved_two), 100);
 }
 
 #[test]
@@ -330,6 +355,18 @@ fn lpt_softmax_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_softmax_options, scale), 16);
     assert_eq!(offset!(lpt_softmax_options, is_causal), 24);
     assert_eq!(offset!(lpt_softmax_options, reserved), 28);
+}
+
+#[test]
+fn lpt_cross_entropy_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_cross_entropy_options>(), 48);
+    assert_eq!(offset!(lpt_cross_entropy_options, struct_size), 0);
+    assert_eq!(offset!(lpt_cross_entropy_options, flags), 8);
+    assert_eq!(offset!(lpt_cross_entropy_options, comm), 16);
+    assert_eq!(offset!(lpt_cross_entropy_options, ignored_target), 24);
+    assert_eq!(offset!(lpt_cross_entropy_options, label_smoothing), 32);
+    assert_eq!(offset!(lpt_cross_entropy_options, reduction), 40);
+    assert_eq!(offset!(lpt_cross_entropy_options, reserved), 44);
 }
 
 #[test]
@@ -437,8 +474,39 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_bucket_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_bucket_options>(), 40);
+    assert_eq!(offset!(lpt_bucket_options, struct_size), 0);
+    assert_eq!(offset!(lpt_bucket_options, flags), 8);
+    assert_eq!(offset!(lpt_bucket_options, bucket_bytes), 16);
+    assert_eq!(offset!(lpt_bucket_options, order), 24);
+    assert_eq!(offset!(lpt_bucket_options, reserved), 28);
+    assert_eq!(offset!(lpt_bucket_options, names), 32);
+}
+
+#[test]
+fn lpt_bucket_values_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_bucket_values>(), 48);
+    assert_eq!(offset!(lpt_bucket_values, struct_size), 0);
+    assert_eq!(offset!(lpt_bucket_values, bucket_count), 8);
+    assert_eq!(offset!(lpt_bucket_values, ready_count), 16);
+    assert_eq!(offset!(lpt_bucket_values, launched_count), 24);
+    assert_eq!(offset!(lpt_bucket_values, wait_seconds), 32);
+    assert_eq!(offset!(lpt_bucket_values, is_recorded), 40);
+    assert_eq!(offset!(lpt_bucket_values, reserved), 44);
+}
+
+#[test]
+fn lpt_shard_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_shard_options>(), 24);
+    assert_eq!(offset!(lpt_shard_options, struct_size), 0);
+    assert_eq!(offset!(lpt_shard_options, flags), 8);
+    assert_eq!(offset!(lpt_shard_options, reduce), 16);
+}
+
+#[test]
 fn lpt_partial_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_partial_options>(), 64);
+    assert_eq!(size_of::<lpt_partial_options>(), 88);
     assert_eq!(offset!(lpt_partial_options, struct_size), 0);
     assert_eq!(offset!(lpt_partial_options, flags), 8);
     assert_eq!(offset!(lpt_partial_options, hidden_columns), 16);
@@ -448,6 +516,9 @@ fn lpt_partial_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_partial_options, custom_scale), 40);
     assert_eq!(offset!(lpt_partial_options, forward_wire), 48);
     assert_eq!(offset!(lpt_partial_options, backward_wire), 56);
+    assert_eq!(offset!(lpt_partial_options, chunk_rows), 64);
+    assert_eq!(offset!(lpt_partial_options, link_latency_seconds), 72);
+    assert_eq!(offset!(lpt_partial_options, link_bytes_per_second), 80);
 }
 
 #[test]

@@ -20,6 +20,18 @@ impl Status {
     pub const ABORTED: Status = Status(sys::LPT_ABORTED);
     pub const TIMEOUT: Status = Status(sys::LPT_TIMEOUT);
     pub const MISMATCH: Status = Status(sys::LPT_MISMATCH);
+    pub const WORK_FAILED: Status = Status(sys::LPT_WORK_FAILED);
+}
+
+/// A kind of device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Device(pub sys::lpt_device);
+
+#[allow(missing_docs)]
+impl Device {
+    pub const CPU: Device = Device(sys::LPT_DEVICE_CPU);
+    pub const CUDA: Device = Device(sys::LPT_DEVICE_CUDA);
 }
 
 /// The highest instruction set that a context may use.
@@ -431,6 +443,18 @@ impl OutputScale {
     pub const UNIT: OutputScale = OutputScale(sys::LPT_OUTPUT_SCALE_UNIT);
 }
 
+/// What part of a layer a rank of a comm has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Parallel(pub sys::lpt_parallel);
+
+#[allow(missing_docs)]
+impl Parallel {
+    pub const NONE: Parallel = Parallel(sys::LPT_PARALLEL_NONE);
+    pub const COLUMNS: Parallel = Parallel(sys::LPT_PARALLEL_COLUMNS);
+    pub const ROWS: Parallel = Parallel(sys::LPT_PARALLEL_ROWS);
+}
+
 /// How a SwiGLU is smoothed for the cast that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -440,6 +464,18 @@ pub struct Smoothing(pub sys::lpt_smoothing);
 impl Smoothing {
     pub const NONE: Smoothing = Smoothing(sys::LPT_SMOOTHING_NONE);
     pub const CHANNEL: Smoothing = Smoothing(sys::LPT_SMOOTHING_CHANNEL);
+}
+
+/// What becomes of the losses of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct LossReduction(pub sys::lpt_loss_reduction);
+
+#[allow(missing_docs)]
+impl LossReduction {
+    pub const MEAN: LossReduction = LossReduction(sys::LPT_LOSS_MEAN);
+    pub const SUM: LossReduction = LossReduction(sys::LPT_LOSS_SUM);
+    pub const NONE: LossReduction = LossReduction(sys::LPT_LOSS_NONE);
 }
 
 /// How a parameter is stepped.
@@ -490,6 +526,17 @@ impl ReduceAlgorithm {
     pub const AUTO: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_AUTO);
     pub const ONE_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_ONE_SHOT);
     pub const TWO_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_TWO_SHOT);
+}
+
+/// In which order gradients fill buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct BucketOrder(pub sys::lpt_bucket_order);
+
+#[allow(missing_docs)]
+impl BucketOrder {
+    pub const RECORDED: BucketOrder = BucketOrder(sys::LPT_BUCKET_ORDER_RECORDED);
+    pub const REVERSED: BucketOrder = BucketOrder(sys::LPT_BUCKET_ORDER_REVERSED);
 }
 
 /// Which way activations go.
