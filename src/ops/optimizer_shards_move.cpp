@@ -163,7 +163,7 @@ Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs
 Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, size_t count,
                       lpt_reduction reduction) {
   Tensor *raw = nullptr;
-  LPT_TRY(wrap_matrix(format, numbers, 1, static_cast<int64_t>(count), 0, &raw));
+  LPT_TRY(wrap_matrix(context, format, numbers, 1, static_cast<int64_t>(count), 0, &raw));
   const std::unique_ptr<Tensor> tensor(raw);
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.reduction = reduction;
