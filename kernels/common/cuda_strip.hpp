@@ -135,6 +135,32 @@ __device__ __forceinline__ void store_strip(void *data, int64_t index, int32_t c
   }
 }
 
+// As above, of f32, bf16 or f16 known at run time: the same for all threads.
+__device__ __forceinline__ NumberStrip load_numbers(lpt_format format, const void *data, int64_t index, int32_t count,
+                                                    bool is_whole) {
+  if (format == LPT_FORMAT_F32) return load_strip<Numeral::kF32>(data, index, count, is_whole);
+  if (format == LPT_FORMAT_BF16) return load_strip<Numeral::kBf16>(data, index, count, is_whole);
+  return load_strip<Numeral::kF16>(data, index, count, is_whole);
+}
+
+__device__ __forceinline__ void store_numbers(lpt_format format, void *data, int64_t index, int32_t count,
+                                              bool is_whole, const NumberStrip &strip) {
+  if (format == LPT_FORMAT_F32) return store_strip<Numeral::kF32>(data, index, count, is_whole, strip);
+  if (format == LPT_FORMAT_BF16) return store_strip<Numeral::kBf16>(data, index, count, is_whole, strip);
+  store_strip<Numeral::kF16>(data, index, count, is_whole, strip);
+}
+
+// A NaN becomes the positive quiet one.
+__device__ __forceinline__ float positive_nan(float number) {
+  return number == number ? number : bits_float(0x7FC00000u);
+}
+
+// How many numbers of a row are left from `column` on, sixteen at most.
+__device__ __forceinline__ int32_t strip_count(int64_t columns, int64_t column) {
+  const int64_t left = columns - column;
+  return left <= 0 ? 0 : left < kStrip ? static_cast<int32_t>(left) : kStrip;
+}
+
 // Sixteen codes of kBits bits (4, 6, 8, 16, 32): kBits / 2 words, elements in order, lowest first.
 template <int32_t kBits>
 struct CodeStrip {

@@ -114,11 +114,6 @@ __device__ __forceinline__ float settle_state_scale(const StateJob &job, const N
   return inverse_scale(scale);
 }
 
-// A NaN becomes the positive one.
-__device__ __forceinline__ float positive_nan(float number) {
-  return number == number ? number : bits_float(kFloatNanBits);
-}
-
 // bf16 has the exponents of f32: psi and the quotient of encode() are its bits, cut to b + 1 below the last place. With b = 16
 // they are one bit longer than what is there.
 __device__ __forceinline__ uint32_t bf16_drawn(uint32_t magnitude, uint32_t random, uint32_t bits) {

@@ -1,0 +1,205 @@
+// RMSNorm and softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is
+// not too long comes from the caches then.
+#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+__device__ __forceinline__ double root_of(double value) {
+#if defined(__CUDA_ARCH__)
+  return __dsqrt_rn(value);
+#else
+  return __builtin_sqrt(value);
+#endif
+}
+
+// ---- RMSNorm
+
+struct RmsnormJob {
+  DeviceLines input, output, weight;  // the weight's one row stands for all
+  float *inverse_rms;                 // NULL, or written
+  double epsilon;
+  double share;  // 1 / columns: a quotient in f64 costs registers of a call
+  int64_t rows, columns;
+};
+
+__device__ __forceinline__ double square_sum(const RmsnormJob &job, int64_t row) {
+  double sum = 0.0;
+  for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+    const NumberStrip x = load_line(job.input, row, column, strip_count(job.columns, column));
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      const auto number = static_cast<double>(x.number[i]);
+      sum += number * number;
+    }
+  }
+  return block_sum(sum);
+}
+
+__global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(RmsnormJob job) {
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    const double square = square_sum(job, row) * job.share + job.epsilon;
+    const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = strip_count(job.columns, column);
+      NumberStrip x = load_line(job.input, row, column, count);
+      const NumberStrip weight = load_line(job.weight, 0, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kStrip; ++i) x.number[i] = (x.number[i] * inverse) * weight.number[i];
+      store_line(job.output, row, column, count, x);
+    }
+    if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
+  }
+}
+
+// ---- softmax
+
+struct SoftmaxJob {
+  DeviceLines input, output;
+  float scale;
+  bool is_causal;
+  int64_t first_row, period, rows, columns;
+};
+
+// How many columns a row may see.
+__device__ __forceinline__ int64_t seen_columns(const SoftmaxJob &job, int64_t row) {
+  if (!job.is_causal) return job.columns;
+  const int64_t seen = (job.first_row + row) % job.period + job.columns - job.period + 1;
+  return seen < 0 ? 0 : seen > job.columns ? job.columns : seen;
+}
+
+// The largest of what is seen, of -x where the scale is negative; and whether there is a NaN.
+struct Peak {
+  float number;
+  bool has_nan;
+};
+
+__device__ __forceinline__ Peak peak_of(const SoftmaxJob &job, int64_t row, int64_t seen, float sign) {
+  float largest = -bits_float(0x7F800000u);
+  float nans = 0.0f;
+  for (int64_t column = first_column(); column < seen; column += kLineStep) {
+    const int32_t count = strip_count(seen, column);
+    const NumberStrip x = load_line(job.input, row, column, count);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      const float number = sign * x.number[i];
+      if (i < count && number > largest) largest = number;
+      if (number != number) nans = 1.0f;
+    }
+  }
+  return {block_largest(largest), block_largest(nans) > 0.0f};
+}
+
+__device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, int64_t seen, float top) {
+  double sum = 0.0;
+  for (int64_t column = first_column(); column < seen; column += kLineStep) {
+    const int32_t count = strip_count(seen, column);
+    const NumberStrip x = load_line(job.input, row, column, count);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      if (i < count) sum += static_cast<double>(exp_f32(job.scale * (x.number[i] - top)));
+    }
+  }
+  return block_sum(sum);
+}
+
+__global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) {
+  const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    int64_t seen = seen_columns(job, row);
+    const Peak peak = peak_of(job, row, seen, sign);
+    if (!peak.has_nan && peak.number == -bits_float(0x7F800000u)) seen = 0;
+    const float top = sign * peak.number;
+    const float inverse = static_cast<float>(1.0 / exponential_sum(job, row, seen, top));
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = strip_count(job.columns, column);
+      const int32_t live = strip_count(seen, column);
+      NumberStrip x = load_line(job.input, row, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kStrip; ++i) {
+        const float number = exp_f32(job.scale * (x.number[i] - top)) * inverse;
+        x.number[i] = i < live ? number : 0.0f;
+      }
+      store_line(job.output, row, column, count, x);
+    }
+  }
+}
+
+struct SoftmaxBackwardJob {
+  DeviceLines output, output_gradient, input_gradient;
+  float scale;
+  int64_t rows, columns;
+};
+
+__global__ void __launch_bounds__(kLineThreads) softmax_backward(SoftmaxBackwardJob job) {
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    double sum = 0.0;
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = strip_count(job.columns, column);
+      const NumberStrip y = load_line(job.output, row, column, count);
+      const NumberStrip dy = load_line(job.output_gradient, row, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kStrip; ++i) {
+        sum += static_cast<double>(y.number[i]) * static_cast<double>(dy.number[i]);
+      }
+    }
+    const auto mean = static_cast<float>(block_sum(sum));
+    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+      const int32_t count = strip_count(job.columns, column);
+      const NumberStrip y = load_line(job.output, row, column, count);
+      NumberStrip dy = load_line(job.output_gradient, row, column, count);
+#pragma unroll
+      for (int32_t i = 0; i < kStrip; ++i) {
+        dy.number[i] = (job.scale * y.number[i]) * (dy.number[i] - mean);
+      }
+      store_line(job.input_gradient, row, column, count, dy);
+    }
+  }
+}
+
+// A block for each row.
+uint32_t blocks_of(int64_t rows) { return static_cast<uint32_t>(rows < (1 << 20) ? rows : 1 << 20); }
+
+}  // namespace
+
+void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
+  const MatrixView &input = request.input;
+  if (input.rows == 0) return;
+  const bool is_weight_whole = reinterpret_cast<uintptr_t>(request.weight) % 16 == 0;
+  const DeviceLines weight = {const_cast<void *>(request.weight), 0, LPT_FORMAT_F32, is_weight_whole};
+  const double share = input.columns == 0 ? 0.0 : 1.0 / static_cast<double>(input.columns);
+  const RmsnormJob job = {lines_of(input), lines_of(request.output),
+                          weight,          static_cast<float *>(request.inverse_rms),
+                          request.epsilon, share,
+                          input.rows,      input.columns};
+  LPT_LAUNCH(rmsnorm_forward, blocks_of(input.rows), kLineThreads, 0, stream, job);
+}
+
+void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream) {
+  const MatrixView &input = request.input;
+  if (input.rows == 0 || input.columns == 0) return;
+  const SoftmaxJob job = {lines_of(input),
+                          lines_of(request.output),
+                          static_cast<float>(request.scale),
+                          request.is_causal,
+                          request.first_row,
+                          request.period,
+                          input.rows,
+                          input.columns};
+  LPT_LAUNCH(softmax_forward, blocks_of(input.rows), kLineThreads, 0, stream, job);
+}
+
+void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream) {
+  const MatrixView &output = request.output;
+  if (output.rows == 0 || output.columns == 0) return;
+  const SoftmaxBackwardJob job = {lines_of(output),
+                                  lines_of(request.output_gradient),
+                                  lines_of(request.input_gradient),
+                                  static_cast<float>(request.scale),
+                                  output.rows,
+                                  output.columns};
+  LPT_LAUNCH(softmax_backward, blocks_of(output.rows), kLineThreads, 0, stream, job);
+}
+
+}  // namespace lpt

@@ -1,0 +1,93 @@
+// SwiGLU there and back: exact, the operations of ref.cpp in its order.
+#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+struct ForwardJob {
+  DeviceLines gate, up, output;
+  int64_t rows, columns;
+  float *column_amax;
+};
+
+__device__ __forceinline__ void raise_amax(NumberStrip &amax, const NumberStrip &up) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const float magnitude = bits_float(float_bits(up.number[i]) & 0x7FFFFFFFu);
+    if (magnitude < bits_float(0x7F800000u) && magnitude > amax.number[i]) amax.number[i] = magnitude;
+  }
+}
+
+__global__ void __launch_bounds__(kLineThreads) swiglu_forward(ForwardJob job) {
+  const int64_t column = int64_t{blockIdx.x} * kLineStep + first_column();
+  const int32_t count = strip_count(job.columns, column);
+  if (count == 0) return;
+  NumberStrip amax = {};
+  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+    const NumberStrip gate = load_line(job.gate, row, column, count);
+    const NumberStrip up = load_line(job.up, row, column, count);
+    NumberStrip output;
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) output.number[i] = silu_f32(gate.number[i]) * up.number[i];
+    store_line(job.output, row, column, count, output);
+    raise_amax(amax, up);
+  }
+  if (job.column_amax == nullptr) return;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if (i < count) atomicMax(reinterpret_cast<uint32_t *>(job.column_amax + column + i), float_bits(amax.number[i]));
+  }
+}
+
+struct BackwardJob {
+  DeviceLines gate, up, output_gradient, gate_gradient, up_gradient;
+  int64_t rows, columns;
+};
+
+__global__ void __launch_bounds__(kLineThreads) swiglu_backward(BackwardJob job) {
+  const int64_t column = int64_t{blockIdx.x} * kLineStep + first_column();
+  const int32_t count = strip_count(job.columns, column);
+  if (count == 0) return;
+  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+    const NumberStrip gate = load_line(job.gate, row, column, count);
+    const NumberStrip up = load_line(job.up, row, column, count);
+    const NumberStrip gradient = load_line(job.output_gradient, row, column, count);
+    NumberStrip of_gate, of_up;
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      const float g = gate.number[i];
+      const Sigmoid s = sigmoid_f32(g);
+      const float derivative = s.value * fused_multiply_add(g, s.complement, 1.0f);
+      of_gate.number[i] = (gradient.number[i] * up.number[i]) * derivative;
+      of_up.number[i] = gradient.number[i] * (g * s.value);
+    }
+    store_line(job.gate_gradient, row, column, count, of_gate);
+    store_line(job.up_gradient, row, column, count, of_up);
+  }
+}
+
+}  // namespace
+
+void swiglu_forward_cuda(const SwigluForwardRequest &request, void *stream) {
+  const MatrixView &gate = request.gate;
+  if (gate.rows == 0 || gate.columns == 0) return;
+  const ForwardJob job = {lines_of(gate), lines_of(request.up), lines_of(request.output),
+                          gate.rows,      gate.columns,         request.column_amax};
+  LPT_LAUNCH(swiglu_forward, grid_of_strips(gate.rows, gate.columns), kLineThreads, 0, stream, job);
+}
+
+void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream) {
+  const MatrixView &gate = request.gate;
+  if (gate.rows == 0 || gate.columns == 0) return;
+  const BackwardJob job = {lines_of(gate),
+                           lines_of(request.up),
+                           lines_of(request.output_gradient),
+                           lines_of(request.gate_gradient),
+                           lines_of(request.up_gradient),
+                           gate.rows,
+                           gate.columns};
+  LPT_LAUNCH(swiglu_backward, grid_of_strips(gate.rows, gate.columns), kLineThreads, 0, stream, job);
+}
+
+}  // namespace lpt

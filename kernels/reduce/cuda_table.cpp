@@ -1,0 +1,25 @@
+// Rows of the device.
+#include "kernels/reduce/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_number(lpt_format format) {
+  return format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
+}
+
+const char *refuses_reduce(const ReduceRequest &request) {
+  if (!is_number(request.format) || !is_number(request.target_format)) return "takes f32, bf16 and f16 only";
+  const bool are_few = request.source_count <= kMostDeviceSources && request.target_count <= kMostDeviceSources;
+  return are_few ? nullptr : "takes 32 sources and targets at most";
+}
+
+}  // namespace
+
+std::span<const DeviceRow<ReduceRequest>> reduce_device_kernels() {
+  static constexpr DeviceRow<ReduceRequest> rows[] = {
+      {.name = "reduce_cuda", .least_capability = 80, .refuses = refuses_reduce, .run = reduce_cuda}};
+  return rows;
+}
+
+}  // namespace lpt

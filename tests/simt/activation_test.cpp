@@ -1,0 +1,201 @@
+// CUDA layers on the CPU, against the reference rows: SwiGLU bit for bit, RMSNorm and softmax within what another order of an
+// f64 sum may do.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/activation/cuda_rows.hpp"
+#include "src/base/status.hpp"
+#include "tests/simt/device_rows.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr int64_t kColumns[] = {1, 15, 16, 17, 40, 130, 4096, 4100};
+
+struct Extents {
+  int64_t rows, columns;
+};
+
+Extents any_extents(Random &random) { return {1 + random.below(3), random.of(kColumns)}; }
+
+// A matrix of any format, its rows on boundaries of 16 bytes or not.
+Matrix any_matrix(Random &random, Extents e) {
+  const int64_t padding = random.chance(0.5) ? (16 - e.columns % 16) % 16 : random.below(5);
+  return Matrix(random.of(kFormats), e.rows, e.columns, padding, random.chance(0.5) ? 0 : 4);
+}
+
+Matrix like(Matrix &other) {
+  return Matrix(other.format().id, other.rows(), other.columns(), other.view().row_stride - other.columns());
+}
+
+std::string text_of(Extents e, Values values) {
+  return text("%lldx%lld %s", static_cast<long long>(e.rows), static_cast<long long>(e.columns), name_of(values));
+}
+
+TEST(SimtSwiglu, ForwardEqualsTheReference) {
+  Random random(81);
+  for (int i = 0; i < (kIsSanitized ? 16 : 64); ++i) {
+    const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
+    const Extents e = any_extents(random);
+    Matrix gate = any_matrix(random, e), up = any_matrix(random, e), found = any_matrix(random, e);
+    Matrix wanted = like(found);
+    gate.fill(random, values);
+    up.fill(random, values);
+    std::vector<float> found_amax(static_cast<std::size_t>(e.columns), 0.5f), wanted_amax = found_amax;
+    const bool wants_amax = random.chance(0.5);
+    SwigluForwardRequest request = {gate.view(), up.view(), found.view(), wants_amax ? found_amax.data() : nullptr};
+    ASSERT_EQ(swiglu_forward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    swiglu_forward_device_kernels().front().run(request, nullptr);
+    request.output = wanted.view();
+    request.column_amax = wants_amax ? wanted_amax.data() : nullptr;
+    reference_of(swiglu_forward_kernels()).run(request);
+    EXPECT_TRUE(found.is_intact() && found.data.equals(wanted.data)) << text_of(e, values);
+    EXPECT_EQ(found_amax, wanted_amax) << text_of(e, values);
+  }
+}
+
+TEST(SimtSwiglu, BackwardEqualsTheReference) {
+  Random random(82);
+  for (int i = 0; i < (kIsSanitized ? 16 : 48); ++i) {
+    const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
+    const Extents e = any_extents(random);
+    Matrix gate = any_matrix(random, e), up = any_matrix(random, e), dy = any_matrix(random, e);
+    Matrix of_gate = any_matrix(random, e), of_up = any_matrix(random, e);
+    Matrix wanted_gate = like(of_gate), wanted_up = like(of_up);
+    for (Matrix *matrix : {&gate, &up, &dy}) matrix->fill(random, values);
+    SwigluBackwardRequest request = {gate.view(), up.view(), dy.view(), of_gate.view(), of_up.view()};
+    ASSERT_EQ(swiglu_backward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    swiglu_backward_device_kernels().front().run(request, nullptr);
+    request.gate_gradient = wanted_gate.view();
+    request.up_gradient = wanted_up.view();
+    reference_of(swiglu_backward_kernels()).run(request);
+    EXPECT_TRUE(of_gate.is_intact() && of_gate.data.equals(wanted_gate.data)) << text_of(e, values);
+    EXPECT_TRUE(of_up.is_intact() && of_up.data.equals(wanted_up.data)) << text_of(e, values);
+  }
+}
+
+// The f64 sums of both rows round to the same f32, or to its neighbour; the products with it, and their rounding to the
+// output, carry that along: two units of f32 and one of the output.
+void expect_close(const Matrix &found, const Matrix &wanted, const std::string &where) {
+  const int bits = found.format().id == LPT_FORMAT_F32 ? 23 : found.format().id == LPT_FORMAT_BF16 ? 7 : 10;
+  const float share = bits == 23 ? 0x1p-21f : std::ldexp(1.0f, -bits);
+  const float least = bits == 10 ? 0x1p-24f : bits == 7 ? 0x1p-133f : 0x1p-148f;
+  EXPECT_TRUE(found.is_intact()) << where;
+  for (int64_t row = 0; row < found.rows(); ++row) {
+    for (int64_t column = 0; column < found.columns(); ++column) {
+      const float a = found.get(row, column), b = wanted.get(row, column);
+      if (std::isnan(a) && std::isnan(b)) continue;
+      if (a == b) continue;
+      ASSERT_LE(std::fabs(a - b), share * std::fabs(b) + least) << where << " at " << row << ", " << column;
+    }
+  }
+}
+
+constexpr Values kTame[] = {Values::kNormal, Values::kOutliers, Values::kZeroRuns, Values::kSpecials, Values::kTies};
+
+TEST(SimtRmsnorm, ForwardIsCloseToTheReference) {
+  Random random(83);
+  for (int i = 0; i < (kIsSanitized ? 10 : 40); ++i) {
+    const Values values = kTame[static_cast<std::size_t>(i) % std::size(kTame)];
+    Extents e = any_extents(random);
+    if (i == 7) e.columns = 0;
+    Matrix input = any_matrix(random, e), found = any_matrix(random, e);
+    Matrix wanted = like(found), weight(LPT_FORMAT_F32, 1, e.columns, 0, random.chance(0.5) ? 0 : 4);
+    input.fill(random, values);
+    weight.fill(random, Values::kNormal);
+    Matrix found_rms(LPT_FORMAT_F32, 1, e.rows), wanted_rms(LPT_FORMAT_F32, 1, e.rows);
+    RmsnormForwardRequest request = {
+        input.view(), weight.data.data(), found.view(), found_rms.data.data(), random.chance(0.5) ? 0.0 : 1e-5, false};
+    ASSERT_EQ(rmsnorm_forward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    rmsnorm_forward_device_kernels().front().run(request, nullptr);
+    request.output = wanted.view();
+    request.inverse_rms = wanted_rms.data.data();
+    reference_of(rmsnorm_forward_kernels()).run(request);
+    expect_close(found, wanted, text_of(e, values));
+    expect_close(found_rms, wanted_rms, text_of(e, values) + ": inverse rms");
+  }
+}
+
+TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
+  Random random(84);
+  for (int i = 0; i < (kIsSanitized ? 10 : 50); ++i) {
+    const Values values = kTame[static_cast<std::size_t>(i) % std::size(kTame)];
+    const Extents e = any_extents(random);
+    Matrix input = any_matrix(random, e), found = any_matrix(random, e);
+    Matrix wanted = like(found);
+    input.fill(random, values);
+    if (i % 10 == 3) {
+      for (int64_t column = 0; column < e.columns; ++column) input.set(0, column, -INFINITY);
+    }
+    const int64_t period = 1 + random.below(e.columns + 3);
+    SoftmaxForwardRequest request = {input.view(),       found.view(),         random.chance(0.2) ? -0.7 : 0.3,
+                                     random.chance(0.5), random.below(period), period};
+    ASSERT_EQ(softmax_forward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    softmax_forward_device_kernels().front().run(request, nullptr);
+    request.output = wanted.view();
+    reference_of(softmax_forward_kernels()).run(request);
+    expect_close(found, wanted, text_of(e, values));
+  }
+}
+
+// dx = scale · y · (dy - sum): the difference cancels, so what the sum's last place is worth counts, not that of dx.
+TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
+  Random random(85);
+  for (int i = 0; i < (kIsSanitized ? 8 : 30); ++i) {
+    const Extents e = any_extents(random);
+    Matrix y = any_matrix(random, e), dy = any_matrix(random, e), found(LPT_FORMAT_F32, e.rows, e.columns, 3);
+    Matrix wanted = like(found);
+    y.fill(random, Values::kNormal);
+    dy.fill(random, Values::kNormal);
+    SoftmaxBackwardRequest request = {y.view(), dy.view(), found.view(), 0.3};
+    ASSERT_EQ(softmax_backward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    softmax_backward_device_kernels().front().run(request, nullptr);
+    request.input_gradient = wanted.view();
+    reference_of(softmax_backward_kernels()).run(request);
+    for (int64_t row = 0; row < e.rows; ++row) {
+      double sum = 0;
+      for (int64_t c = 0; c < e.columns; ++c) {
+        sum += static_cast<double>(y.get(row, c)) * static_cast<double>(dy.get(row, c));
+      }
+      for (int64_t c = 0; c < e.columns; ++c) {
+        const double unit = 0.3 * std::fabs(y.get(row, c)) * (std::fabs(sum) + std::fabs(dy.get(row, c)));
+        ASSERT_LE(std::fabs(found.get(row, c) - wanted.get(row, c)), 0x1p-22 * unit) << row << ", " << c;
+      }
+    }
+    EXPECT_TRUE(found.is_intact());
+  }
+}
+
+TEST(SimtActivation, WhatTheRowsDoNotTakeIsRefused) {
+  Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
+  MatrixView turned = matrix.view();
+  turned.column_stride = 2;
+  const auto &swiglu = swiglu_forward_device_kernels().front();
+  EXPECT_STREQ(swiglu.refuses({matrix.view(), wide.view(), matrix.view(), nullptr}), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(swiglu.refuses({matrix.view(), turned, matrix.view(), nullptr}), "takes adjacent columns only");
+  EXPECT_STREQ(
+      rmsnorm_forward_device_kernels().front().refuses({matrix.view(), nullptr, matrix.view(), nullptr, 0.0, true}),
+      "takes weights of f32 only");
+  EXPECT_STREQ(softmax_backward_device_kernels().front().refuses({turned, matrix.view(), matrix.view(), 1.0}),
+               "takes adjacent columns only");
+  EXPECT_STREQ(softmax_forward_device_kernels().front().refuses({wide.view(), matrix.view(), 1.0, false, 0, 1}),
+               "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(swiglu_backward_device_kernels().front().refuses(
+                   {matrix.view(), matrix.view(), matrix.view(), matrix.view(), turned}),
+               "takes adjacent columns only");
+}
+
+}  // namespace
+}  // namespace lpt::test
