@@ -56,16 +56,10 @@ def demangled(names):
     return text.splitlines()
 
 
-def element_name(found):
-    bits, mantissa = int(found[1]), int(found[2])
-    return f"e{bits - 1 - mantissa}m{mantissa}"
-
-
 def short_name(name):
-    """Elements by their names, arguments left out: quantize_strips<e4m3, 2, 0, true>."""
+    """Without namespaces, casts and arguments: quantize_strips<5, 2, 0, true>."""
     name = name.replace("(anonymous namespace)::", "").removeprefix("void ")
     name = re.sub(r"\([\w:]+\)(?=\d)", "", name)  # casts in front of numbers
-    name = re.sub(r"lpt::Element\{(\d+), (\d+)[^}]*\}", element_name, name)
     name = re.sub(r"\([^()]*\)$", "", name)  # arguments
     return re.sub(r"\b(\d+)u?l\b", r"\1", name).replace("lpt::", "")
 

@@ -8,7 +8,7 @@ namespace lpt {
 namespace {
 
 template <Element kElement>
-__global__ void convert(const float *numbers, uint32_t *codes, float *decoded, ScaleSpec spec) {
+__device__ void convert(const float *numbers, uint32_t *codes, float *decoded, const ScaleSpec &spec) {
   constexpr Element element = kElement;
   const float number = numbers[threadIdx.x];
   codes[threadIdx.x] =
@@ -20,17 +20,21 @@ __global__ void convert(const float *numbers, uint32_t *codes, float *decoded, S
   }
 }
 
+__global__ void convert_all(const float *numbers, uint32_t *codes, float *decoded, ScaleSpec spec) {
+  convert<kElementE4m3fn>(numbers, codes, decoded, spec);
+  convert<kElementE5m2>(numbers, codes, decoded, spec);
+  convert<kElementE3m2fn>(numbers, codes, decoded, spec);
+  convert<kElementE2m3fn>(numbers, codes, decoded, spec);
+  convert<kElementE2m1fn>(numbers, codes, decoded, spec);
+  convert<kElementE8m0fnu>(numbers, codes, decoded, spec);
+  convert<kElementF16>(numbers, codes, decoded, spec);
+  convert<kElementBf16>(numbers, codes, decoded, spec);
+}
+
 }  // namespace
 
 void launch_all(const float *numbers, uint32_t *codes, float *decoded, const ScaleSpec &spec) {
-  LPT_LAUNCH(convert<kElementE4m3fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementE5m2>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementE3m2fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementE2m3fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementE2m1fn>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementE8m0fnu>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementF16>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
-  LPT_LAUNCH(convert<kElementBf16>, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
+  LPT_LAUNCH(convert_all, 1, 32, 0, nullptr, numbers, codes, decoded, spec);
 }
 
 }  // namespace lpt
