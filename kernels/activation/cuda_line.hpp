@@ -8,7 +8,6 @@
 namespace lpt {
 
 constexpr uint32_t kLineThreads = 256;
-constexpr int64_t kMostGridRows = 65535;
 
 // A matrix as kernels take it, by value.
 struct DeviceLines {
@@ -66,13 +65,7 @@ __device__ __forceinline__ float block_largest(float number) {
   return largest;
 }
 
-// Grids: a thread for each strip of a row, or a block for each row.
-inline dim3 grid_of_strips(int64_t rows, int64_t columns) {
-  const int64_t block = int64_t{kLineThreads} * kStrip;
-  return dim3(static_cast<uint32_t>((columns + block - 1) / block),
-              static_cast<uint32_t>(rows < kMostGridRows ? rows : kMostGridRows));
-}
-
+// Where a block of threads takes a whole row.
 __device__ __forceinline__ int64_t first_column() { return int64_t{threadIdx.x} * kStrip; }
 
 constexpr int64_t kLineStep = int64_t{kLineThreads} * kStrip;

@@ -20,11 +20,11 @@ __device__ __forceinline__ void raise_amax(NumberStrip &amax, const NumberStrip 
 }
 
 __global__ void __launch_bounds__(kLineThreads) swiglu_forward(ForwardJob job) {
-  const int64_t column = int64_t{blockIdx.x} * kLineStep + first_column();
+  const int64_t column = first_column_of_grid();
   const int32_t count = strip_count(job.columns, column);
   if (count == 0) return;
   NumberStrip amax = {};
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const NumberStrip gate = load_line(job.gate, row, column, count);
     const NumberStrip up = load_line(job.up, row, column, count);
     NumberStrip output;
@@ -46,10 +46,10 @@ struct BackwardJob {
 };
 
 __global__ void __launch_bounds__(kLineThreads) swiglu_backward(BackwardJob job) {
-  const int64_t column = int64_t{blockIdx.x} * kLineStep + first_column();
+  const int64_t column = first_column_of_grid();
   const int32_t count = strip_count(job.columns, column);
   if (count == 0) return;
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const NumberStrip gate = load_line(job.gate, row, column, count);
     const NumberStrip up = load_line(job.up, row, column, count);
     const NumberStrip gradient = load_line(job.output_gradient, row, column, count);
@@ -74,7 +74,8 @@ void swiglu_forward_cuda(const SwigluForwardRequest &request, void *stream) {
   if (gate.rows == 0 || gate.columns == 0) return;
   const ForwardJob job = {lines_of(gate), lines_of(request.up), lines_of(request.output),
                           gate.rows,      gate.columns,         request.column_amax};
-  LPT_LAUNCH(swiglu_forward, grid_of_strips(gate.rows, gate.columns), kLineThreads, 0, stream, job);
+  const StripGrid grid = strip_grid(gate.rows, gate.columns, kLineThreads);
+  LPT_LAUNCH(swiglu_forward, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
 void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream) {
@@ -87,7 +88,8 @@ void swiglu_backward_cuda(const SwigluBackwardRequest &request, void *stream) {
                            lines_of(request.up_gradient),
                            gate.rows,
                            gate.columns};
-  LPT_LAUNCH(swiglu_backward, grid_of_strips(gate.rows, gate.columns), kLineThreads, 0, stream, job);
+  const StripGrid grid = strip_grid(gate.rows, gate.columns, kLineThreads);
+  LPT_LAUNCH(swiglu_backward, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
 }  // namespace lpt

@@ -2,6 +2,7 @@
 // boundaries, else one by one. What lies beyond the end of the row is zero, and is not written.
 #pragma once
 
+#include "kernels/common/cuda_grid.hpp"
 #include "kernels/common/launch.hpp"
 #include "src/formats/element.hpp"
 
@@ -13,6 +14,19 @@ constexpr uint32_t kAllLanes = ~0u;
 struct NumberStrip {
   float number[kStrip];
 };
+
+// The place of a thread in a StripGrid: it begins at (first_row, first_column) and steps over rows.
+__device__ __forceinline__ int64_t first_column_of_grid() {
+  return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * kStrip;
+}
+__device__ __forceinline__ int64_t first_row_of_grid() { return int64_t{blockIdx.y} * blockDim.y + threadIdx.y; }
+__device__ __forceinline__ int64_t rows_of_grid() { return int64_t{gridDim.y} * blockDim.y; }
+
+// The thread's number in its block, also of one with rows.
+__device__ __forceinline__ uint32_t thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
+
+inline dim3 blocks_of_grid(const StripGrid &grid) { return dim3(grid.grid_x, grid.grid_y); }
+inline dim3 threads_of_grid(const StripGrid &grid) { return dim3(grid.block_x, grid.block_y); }
 
 // How numbers lie in memory: what a kernel is compiled for.
 enum class Numeral { kF32, kBf16, kF16 };

@@ -61,7 +61,7 @@ __device__ __forceinline__ StripFacts facts_of_lanes(StripFacts facts, uint32_t 
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
   }
-  const uint32_t first = threadIdx.x % 32 / lanes * lanes;
+  const uint32_t first = thread_of_block() % 32 / lanes * lanes;
   const uint32_t votes = __ballot_sync(kAllLanes, facts.has_nan) >> first;
   facts.has_nan = (votes & (lanes == 32 ? kAllLanes : (1u << lanes) - 1)) != 0;
   return facts;
@@ -71,13 +71,13 @@ __device__ __forceinline__ StripFacts facts_of_lanes(StripFacts facts, uint32_t 
 __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const StripFacts &facts) {
   if (amax == nullptr && has_nan == nullptr) return;
   __shared__ uint32_t most;
-  if (threadIdx.x == 0) most = 0;
+  if (thread_of_block() == 0) most = 0;
   __syncthreads();
   const StripFacts all = facts_of_lanes(facts, 32);
-  if (threadIdx.x % 32 == 0) atomicMax(&most, all.amax);
+  if (thread_of_block() % 32 == 0) atomicMax(&most, all.amax);
   __syncthreads();
-  if (has_nan != nullptr && all.has_nan && threadIdx.x % 32 == 0) *has_nan = true;
-  if (amax != nullptr && threadIdx.x == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
+  if (has_nan != nullptr && all.has_nan && thread_of_block() % 32 == 0) *has_nan = true;
+  if (amax != nullptr && thread_of_block() == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
 }
 
 __device__ __forceinline__ float tensor_scale_of(const CastJob &job) {

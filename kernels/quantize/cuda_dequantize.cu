@@ -7,7 +7,6 @@ namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kMostRows = 65535;  // of a grid
 
 struct DecodeJob {
   const void *source, *block_scales;
@@ -31,15 +30,13 @@ __device__ __forceinline__ float scale_at(const DecodeJob &job, int64_t row, int
   return block_scale_value(job.scale, code) * tensor_scale;
 }
 
-// Rows of the grid take rows of the matrix in turn.
 template <lpt_format kFormat, Numeral kTarget>
 __global__ void __launch_bounds__(kThreads) dequantize_strips(DecodeJob job) {
   constexpr Element kSource = small_element(kFormat);
-  const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  if (column >= job.columns) return;
-  const int64_t left = job.columns - column;
-  const auto count = static_cast<int32_t>(left < kStrip ? left : kStrip);
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  const int64_t column = first_column_of_grid();
+  const int32_t count = strip_count(job.columns, column);
+  if (count == 0) return;
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const float scale = scale_at(job, row, column);
     const CodeStrip<kSource.bits> codes = load_codes<kSource.bits>(
         job.source, row * job.source_stride + column * kSource.bits / 8, count, count == kStrip && job.loads_whole);
@@ -49,12 +46,6 @@ __global__ void __launch_bounds__(kThreads) dequantize_strips(DecodeJob job) {
     store_strip<kTarget>(job.target, row * job.target_stride + column, count, count == kStrip && job.stores_whole,
                          strip);
   }
-}
-
-dim3 strips_grid(int64_t rows, int64_t columns) {
-  const int64_t strips = (columns + kStrip - 1) / kStrip;
-  return dim3(static_cast<uint32_t>((strips + kThreads - 1) / kThreads),
-              static_cast<uint32_t>(rows < kMostRows ? rows : kMostRows));
 }
 
 DecodeJob decode_job(const DequantizeRequest &request) {
@@ -84,16 +75,17 @@ template <lpt_format kSource>
 void launch_to(const DequantizeRequest &request, void *stream) {
   const DecodeJob job = decode_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const dim3 grid = strips_grid(job.rows, job.columns);
+  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (request.target.format.element) {
     case LPT_FORMAT_F32:
-      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kF32>), grid, kThreads, 0, stream, job);
+      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kF32>), grid, block, 0, stream, job);
       return;
     case LPT_FORMAT_BF16:
-      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kBf16>), grid, kThreads, 0, stream, job);
+      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kBf16>), grid, block, 0, stream, job);
       return;
     default:
-      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kF16>), grid, kThreads, 0, stream, job);
+      LPT_LAUNCH((dequantize_strips<kSource, Numeral::kF16>), grid, block, 0, stream, job);
   }
 }
 
@@ -114,11 +106,10 @@ __global__ void clear_facts(AmaxJob job) {
 
 template <Numeral kSource>
 __global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
-  const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  const int64_t left = job.columns - column;
-  const auto count = static_cast<int32_t>(left <= 0 ? 0 : left < kStrip ? left : kStrip);
+  const int64_t column = first_column_of_grid();
+  const int32_t count = strip_count(job.columns, column);
   StripFacts facts;
-  for (int64_t row = blockIdx.y; row < job.rows && count > 0; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows && count > 0; row += rows_of_grid()) {
     const StripFacts own =
         facts_of(load_strip<kSource>(job.source, row * job.stride + column, count, count == kStrip && job.loads_whole));
     facts.amax = larger(facts.amax, own.amax);
@@ -156,16 +147,17 @@ void amax_cuda(const AmaxRequest &request, void *stream) {
                        is_on(source.data, source.row_stride * bytes, 16)};
   LPT_LAUNCH(clear_facts, 1, 1, 0, stream, job);
   if (source.rows == 0 || source.columns == 0) return;
-  const dim3 grid = strips_grid(source.rows, source.columns);
+  const StripGrid shape = strip_grid(source.rows, source.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (source.format.element) {
     case LPT_FORMAT_F32:
-      LPT_LAUNCH(raise_facts<Numeral::kF32>, grid, kThreads, 0, stream, job);
+      LPT_LAUNCH(raise_facts<Numeral::kF32>, grid, block, 0, stream, job);
       return;
     case LPT_FORMAT_BF16:
-      LPT_LAUNCH(raise_facts<Numeral::kBf16>, grid, kThreads, 0, stream, job);
+      LPT_LAUNCH(raise_facts<Numeral::kBf16>, grid, block, 0, stream, job);
       return;
     default:
-      LPT_LAUNCH(raise_facts<Numeral::kF16>, grid, kThreads, 0, stream, job);
+      LPT_LAUNCH(raise_facts<Numeral::kF16>, grid, block, 0, stream, job);
   }
 }
 

@@ -93,12 +93,11 @@ __device__ __forceinline__ void mask_group(const MaskJob &job, const CodeStrip<8
 template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
 __global__ void __launch_bounds__(kThreads) mask_strips(MaskJob job) {
   constexpr int32_t kBytes = kNumeralBytes<kSource>;
-  const int64_t column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  if (column >= job.columns) return;
-  const int64_t left = job.columns - column;
-  const auto count = static_cast<int32_t>(left < kStrip ? left : kStrip);
+  const int64_t column = first_column_of_grid();
+  const int32_t count = strip_count(job.columns, column);
+  if (count == 0) return;
   const bool is_full = count == kStrip;
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const CodeStrip<8 *kBytes> codes = load_codes<8 * kBytes>(job.source, (row * job.source_stride + column) * kBytes,
                                                               count, is_full && job.loads_whole);
     MaskedStrip<kSource> result = {};
@@ -152,10 +151,8 @@ template <Numeral kSource, lpt_sparse_rule kRule, int kOf>
 void launch(const SparseMaskRequest &request, void *stream) {
   const MaskJob job = mask_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const int64_t strips = (job.columns + kStrip - 1) / kStrip;
-  const dim3 grid(static_cast<uint32_t>((strips + kThreads - 1) / kThreads),
-                  static_cast<uint32_t>(job.rows < 65535 ? job.rows : 65535));
-  LPT_LAUNCH((mask_strips<kSource, kRule, kOf>), grid, kThreads, 0, stream, job);
+  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
+  LPT_LAUNCH((mask_strips<kSource, kRule, kOf>), blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
 template <Numeral kSource, lpt_sparse_rule kRule>

@@ -102,9 +102,8 @@ struct StripCounts {
 
 __device__ __forceinline__ StripCounts counts_of(const PackJob &job) {
   StripCounts counts = {};
-  counts.column = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  const int64_t left = job.columns - counts.column;
-  counts.columns = static_cast<int32_t>(left <= 0 ? 0 : left < kStrip ? left : kStrip);
+  counts.column = first_column_of_grid();
+  counts.columns = strip_count(job.columns, counts.column);
   counts.stored = (counts.columns + 3) / 4 * 2;
   counts.index_bytes = (counts.columns + 7) / 8;
   return counts;
@@ -122,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) compress(PackJob job) {
   const StripCounts counts = counts_of(job);
   if (counts.columns == 0) return;
   const bool is_full = counts.columns == kStrip;
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const CodeStrip<kBits> dense = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
                                                      counts.columns, is_full && job.is_dense_whole);
     const CodeStrip<8> mask =
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
   const StripCounts counts = counts_of(job);
   if (counts.columns == 0) return;
   const bool is_full = counts.columns == kStrip;
-  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
     const StoredStrip<kBits> stored = load_stored<kBits>(
         static_cast<const unsigned char *>(job.stored) + row * job.stored_stride + counts.column * kBits / 16,
         counts.stored, job.is_stored_whole);
@@ -202,12 +201,6 @@ PackJob pack_job(const MatrixView &dense, const MatrixView &stored, int64_t inde
   return job;
 }
 
-dim3 grid_of(const PackJob &job) {
-  const int64_t strips = (job.columns + kStrip - 1) / kStrip;
-  return dim3(static_cast<uint32_t>((strips + kThreads - 1) / kThreads),
-              static_cast<uint32_t>(job.rows < 65535 ? job.rows : 65535));
-}
-
 }  // namespace
 
 void compress_cuda(const CompressRequest &request, void *stream) {
@@ -217,15 +210,17 @@ void compress_cuda(const CompressRequest &request, void *stream) {
   job.mask_stride = request.mask.row_stride;
   job.is_mask_whole = is_on(job.mask, job.mask_stride, 16);
   if (job.rows == 0 || job.columns == 0) return;
+  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.source.format.element)) {
     case 32:
-      LPT_LAUNCH(compress<32>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(compress<32>, grid, block, 0, stream, job);
       return;
     case 16:
-      LPT_LAUNCH(compress<16>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(compress<16>, grid, block, 0, stream, job);
       return;
     default:
-      LPT_LAUNCH(compress<8>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(compress<8>, grid, block, 0, stream, job);
   }
 }
 
@@ -233,15 +228,17 @@ void decompress_cuda(const DecompressRequest &request, void *stream) {
   PackJob job = pack_job(request.target, request.stored, request.index_stride);
   job.indices = const_cast<uint8_t *>(request.indices);
   if (job.rows == 0 || job.columns == 0) return;
+  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.stored.format.element)) {
     case 32:
-      LPT_LAUNCH(decompress<32>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(decompress<32>, grid, block, 0, stream, job);
       return;
     case 16:
-      LPT_LAUNCH(decompress<16>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(decompress<16>, grid, block, 0, stream, job);
       return;
     default:
-      LPT_LAUNCH(decompress<8>, grid_of(job), kThreads, 0, stream, job);
+      LPT_LAUNCH(decompress<8>, grid, block, 0, stream, job);
   }
 }
 
