@@ -57,7 +57,7 @@ TEST(Status, HasANameForEveryNumber) {
   EXPECT_STREQ("timeout", lpt_status_string(LPT_TIMEOUT));
   EXPECT_STREQ("mismatch", lpt_status_string(LPT_MISMATCH));
   EXPECT_STREQ("work failed", lpt_status_string(LPT_WORK_FAILED));
-  for (const lpt_status none : {-1, 10, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
+  for (const lpt_status none : {-1, 11, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
 }
 
 // ---- error text and explanation
