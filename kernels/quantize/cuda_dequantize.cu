@@ -30,6 +30,7 @@ __device__ __forceinline__ float scale_at(const DecodeJob &job, int64_t row, int
   return block_scale_value(job.scale, code) * tensor_scale;
 }
 
+// Rows of the grid take rows of the matrix in turn.
 template <lpt_format kFormat, Numeral kTarget>
 __global__ void __launch_bounds__(kThreads) dequantize_strips(DecodeJob job) {
   constexpr Element kSource = small_element(kFormat);
