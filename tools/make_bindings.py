@@ -20,14 +20,18 @@ COMMAND = "python3 tools/make_bindings.py write"
 NUMBERS = {  # C: (Rust, C#, Julia)
     "int32_t": ("i32", "int", "Int32"), "uint32_t": ("u32", "uint", "UInt32"), "int64_t": ("i64", "long", "Int64"),
     "uint64_t": ("u64", "ulong", "UInt64"), "size_t": ("usize", "UIntPtr", "Csize_t"), "float": ("f32", "float", "Cfloat"),
-    "double": ("f64", "double", "Cdouble"), "char": ("c_char", "byte", "UInt8"), "void": ("c_void", "void", "Cvoid"),
+    "int8_t": ("i8", "sbyte", "Int8"), "uint8_t": ("u8", "byte", "UInt8"), "int16_t": ("i16", "short", "Int16"),
+    "uint16_t": ("u16", "ushort", "UInt16"), "double": ("f64", "double", "Cdouble"), "char": ("c_char", "byte", "UInt8"), "void": ("c_void", "void", "Cvoid"),
 }
 
 
 def levels(c_type):
     """The type behind all stars, and for each star whether what it points at is const: innermost first."""
     parts = c_type.split("*")
-    return parts[0].replace("const", "").strip(), ["const" in part for part in parts[:-1]]
+    base = re.sub(r"\b(const|struct)\b", "", parts[0]).strip()
+    # What others declare, such as a DLPack tensor, is only pointed at.
+    is_foreign = base not in NUMBERS and not base.startswith("lpt_")
+    return "void" if is_foreign else base, ["const" in part for part in parts[:-1]]
 
 
 def array_of(c_type):
@@ -151,7 +155,7 @@ def csharp_type(header, c_type, is_destroyed=False):
 
 def csharp_member(header, member):
     if array_of(member.type):
-        return f"public fixed byte {pascal(member.name)}[{array_of(member.type)[1]}];"
+        return f"public fixed {NUMBERS[array_of(member.type)[0]][1]} {pascal(member.name)}[{array_of(member.type)[1]}];"
     text = csharp_type(header, member.type)
     is_pointer = "*" in member.type or levels(member.type)[0] in header.callbacks
     return f"public {'IntPtr' if is_pointer else text} {pascal(member.name)};"
