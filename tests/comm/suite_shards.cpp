@@ -8,7 +8,7 @@ namespace {
 
 // Elements of parameters: of several cuts, of less than one, of none; fewer cuts than ranks have parameters.
 const std::vector<int64_t> kSizes = {9000, 100, 0, 4097, 1, 300};
-constexpr uint32_t kSteps = 2;
+constexpr uint32_t kSteps = 3;  // the third reads what the second stored by delayed scales
 
 struct Kind {
   const char *name;
@@ -177,9 +177,11 @@ lpt_step_options step_at(uint32_t step) {
 
 // The oracle is the step of one rank that has everything, whose numbers are judged in tests/api/optimizer_*.
 void steps_as_one_rank_would(const Rank &self) {
-  const std::vector<std::vector<float>> sums[kSteps] = {summed_gradients(self.ranks, 0),
-                                                        summed_gradients(self.ranks, 1)};
-  const std::vector<std::vector<float>> own[kSteps] = {gradients_of(self.rank, 0), gradients_of(self.rank, 1)};
+  std::vector<std::vector<float>> sums[kSteps], own[kSteps];
+  for (uint32_t step = 0; step < kSteps; ++step) {
+    sums[step] = summed_gradients(self.ranks, step);
+    own[step] = gradients_of(self.rank, step);
+  }
   const lpt_reduce_options sum = LPT_REDUCE_OPTIONS_INIT;
   for (const Kind &kind : kinds()) {
     if (self.ranks > 4 && kind.method != LPT_METHOD_ADAMW) continue;  // they are many on few cores
