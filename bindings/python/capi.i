@@ -1,7 +1,6 @@
 // The low-level module: every function, constant and struct of lpt.h under its own name. Statuses become exceptions, handles and
 // numbers that are returned come back as results, counted arrays are sequences. Structs of answers are arguments, as in C.
 %module(package="lpt", threads="1") capi
-%feature("autodoc", "0");
 %nothread;
 
 %{
@@ -36,6 +35,7 @@ struct kind {};
   }
   if (result < 0) $1 = NULL;
 }
+%feature("docstring") kind##_destroy "Ends a handle: its object is empty then, as None is.";
 void kind##_destroy(kind *DESTROYED);
 %typemap(in, numinputs=0) kind ** (kind *made = NULL) { $1 = &made; }
 %typemap(argout) kind ** {

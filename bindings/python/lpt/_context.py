@@ -24,7 +24,9 @@ class Context:
         options.thread_count = thread_count
         options.isa = constant("LPT_ISA_", isa)
         self._handle = capi.context_of(options)
-        self._log = self._progress = None
+        # Kept for as long as the library may call them.
+        self._log: Any = None
+        self._progress: Any = None
 
     def __reduce__(self):
         raise TypeError("a context is a worker of this process and cannot be pickled")

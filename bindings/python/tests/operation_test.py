@@ -45,6 +45,12 @@ class Products(Case):
         silu = [[(x := 2 * v + shift) / (1 + math.exp(-x)) + 0.5 for v, shift in zip(row, range(5))] for row in plain]
         self.near(silu, lpt.gemm(self.a, self.b, alpha=2.0, bias=bias, activation="silu", residual=residual).tolist())
 
+    def test_halve_the_columns_by_a_swiglu(self):
+        b = floats(Draws(4).list(32 * 6), [32, 6])
+        plain = product(self.a.tolist(), b.tolist())
+        expected = [[row[j] / (1 + math.exp(-row[j])) * row[j + 3] for j in range(3)] for row in plain]
+        self.near(expected, lpt.gemm(self.a, b, activation="swiglu").tolist())
+
     def test_write_few_bits(self):
         result = lpt.gemm(self.a, self.b, format="e4m3fn_row", quantize={"rounding": "toward_zero"})
         self.assertEqual(lpt.quantize(lpt.gemm(self.a, self.b), "e4m3fn_row", rounding="toward_zero").tolist(),

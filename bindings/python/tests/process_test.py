@@ -114,6 +114,7 @@ class Process(unittest.TestCase):
         self.assertEqual([], [name for name in functions + constants + structs if not hasattr(capi, name)])
         for name in structs:
             getattr(capi, name)()
+        self.assertEqual([], [name for name in functions if not (getattr(capi, name).__doc__ or "").strip()])
 
     def test_the_tool_and_the_header_are_inside(self):
         self.assertTrue(os.path.exists(os.path.join(lpt.get_include(), "lpt.h")))

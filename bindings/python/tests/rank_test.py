@@ -40,17 +40,17 @@ class Ranks(unittest.TestCase):
             own = floats([comm.rank + 1.0] * 4, [4, 1])
             total = comm.all_reduce(own)
             most = comm.all_reduce(own, reduction="maximum", future=True)
-            part = comm.reduce_scatter(floats([1.0] * 6, [6, 1]), counts=[1, 2, 3])
+            part = comm.reduce_scatter(floats([1.0] * 6, [6, 1]), counts=[1, 2, 3], reduction="average")
             whole = comm.all_gather(floats([comm.rank] * 2, [1, 2]))
             swapped = comm.all_to_all(floats([10 * comm.rank + i for i in range(3)], [3, 1]))
-            many = comm.all_reduce_many([floats([1.0]), floats([2.0, 3.0])])
+            many = comm.all_reduce_many([floats([1.0]), floats([2.0, 3.0])], factor=2.0)
             root = comm.broadcast(floats([comm.rank]), root=1)
             comm.barrier()
-            return (total.tolist(), most.wait().tolist(), len(part), whole.tolist(), swapped.tolist(),
+            return (total.tolist(), most.wait().tolist(), part.tolist(), whole.tolist(), swapped.tolist(),
                     [tensor.tolist() for tensor in many], root.tolist(), comm.is_same(total), comm.is_same(own))
         for rank, found in enumerate(run(3, body)):
-            self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, rank + 1, [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
-                              [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[3.0], [6.0, 9.0]], [1.0], True, False), found)
+            self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, [[1.0]] * (rank + 1), [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
+                              [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[6.0], [12.0, 18.0]], [1.0], True, False), found)
 
     def test_send_and_receive_and_split(self):
         def body(comm):
