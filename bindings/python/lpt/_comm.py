@@ -4,7 +4,7 @@ from __future__ import annotations
 from . import capi
 from ._context import Context, handle_of, values_of
 from ._options import options
-from ._tensor import Tensor, empty, read, written
+from ._tensor import Tensor, empty, format_number, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
@@ -55,6 +55,31 @@ _under_way: list = []
 
 def _is_done(handle: Any) -> bool:
     return bool(capi.lpt_future_is_done(handle_of(None), handle))
+
+
+class PartialPlan:
+    """Which columns of activations tensor-parallel ranks share. Options: private_scale ("root", "one", "custom"),
+    custom_scale, forward_wire, backward_wire (formats in which sums travel)."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, hidden_columns: int, shared: Any, rank_count: int, **given: Any) -> None:
+        """shared: a number of columns, or a fraction of them as a float."""
+        keep: list = []
+        if isinstance(shared, float):
+            shared = capi.lpt_partial_shared_columns(hidden_columns, shared)
+        given = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
+        self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_options, given, keep))
+
+    def values(self, format: Format = "f32") -> dict:
+        """shared_columns, private_scale, bytes for each row, and the rest of what the plan says of tensors in a format."""
+        values = capi.lpt_partial_values()
+        capi.lpt_partial_plan_read(handle_of(None), self._handle, format_number(format), values)
+        return values_of(values)
+
+    def scale_weight(self, weight: Any) -> None:
+        """Multiplies the private rows of a weight's first values by the scale, in place."""
+        capi.lpt_partial_scale_weight(handle_of(None), self._handle, written(weight))
 
 
 class Comm:
@@ -194,6 +219,28 @@ class Comm:
     def is_same(self, x: Any, *, context: Optional[Context] = None) -> bool:
         """Whether a tensor has the same bits on all ranks."""
         return bool(capi.lpt_comm_compare(handle_of(context), self._handle, read(x)))
+
+    def partial_all_reduce(self, plan: "PartialPlan", x: Any, *, backward: bool = False, out: Any = None,
+                           future: bool = False, context: Optional[Context] = None) -> Any:
+        """Adds up the shared columns of all ranks and scales this rank's private ones."""
+        source = read(x)
+        result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
+        made = capi.lpt_partial_allreduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
+                                          future)
+        return Future(made, result, (source, plan)) if future else result
+
+    def partial_gemm(self, plan: "PartialPlan", a: Any, b: Any, *, out: Any = None, format: Format = "f32",
+                     context: Optional[Context] = None, **given: Any) -> Tensor:
+        """gemm() of this rank's part of a row-parallel weight, then partial_all_reduce(); private columns are computed while
+        shared ones travel. Options: alpha, a_transposed, b_transposed, arithmetic."""
+        keep: list = []
+        left, right = read(a), read(b)
+        if out is None:
+            out = empty(left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],), format)
+        result = written(out)
+        capi.lpt_partial_gemm(handle_of(context), self._handle, plan._handle, left, right,
+                              options(capi.lpt_gemm_options, given, keep), result)
+        return result
 
     def _counts(self, counts: Optional[Sequence[int]], name: str) -> Optional[List[int]]:
         if counts is None:

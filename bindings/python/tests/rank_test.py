@@ -68,6 +68,34 @@ class Ranks(unittest.TestCase):
             return comm.all_reduce(floats([1.0] * 2048), wire="e4m3fn_tensor", algorithm="one_shot").tolist()
         self.assertEqual([[2.0] * 2048] * 2, run(2, body))
 
+    def test_share_some_columns(self):
+        def body(comm):
+            plan = lpt.PartialPlan(4, 0.5, comm.rank_count)
+            values = plan.values()
+            x = floats([1.0, 2.0, 3.0, 4.0], [1, 4])
+            scale = 2 ** 0.5
+            summed = comm.partial_all_reduce(plan, x).tolist()[0]
+            later = comm.partial_all_reduce(plan, x, future=True, backward=True).wait().tolist()[0]
+            eye = floats([float(i % 5 == 0) for i in range(16)], [4, 4])
+            product = comm.partial_gemm(plan, x, eye).tolist()[0]
+            weight = floats([1.0] * 4, [4, 1])
+            plan.scale_weight(weight)
+            return (values["shared_columns"], summed, later, product, weight.tolist(), scale)
+        for shared, summed, later, product, weight, scale in run(2, body):
+            self.assertEqual((2, [2.0, 4.0]), (shared, summed[:2]))
+            for found, expected in zip(summed[2:], (3 * scale, 4 * scale)):
+                self.assertLess(abs(found - expected), 1e-6)
+            self.assertEqual((summed, summed), (later, product))
+            self.assertEqual([[1.0], [1.0]], weight[:2])
+            self.assertLess(abs(weight[3][0] - scale), 1e-6)
+
+    def test_reckon_what_they_would_cost(self):
+        ring = lpt.collective_cost("all_reduce", 4, 1000, algorithm="ring", latency_seconds=1e-3, bytes_per_second=1e6)
+        self.assertEqual(6, ring["step_count"])
+        self.assertEqual(2 * 3 / 4 * 4000, ring["rank_bytes"])
+        self.assertRaisesRegex(ValueError, "all_gather", lpt.collective_cost, "gather", 2, 1, latency_seconds=0.0,
+                               bytes_per_second=1e6)
+
     def test_a_rank_that_leaves_frees_the_others(self):
         def body(comm):
             if comm.rank == 1:

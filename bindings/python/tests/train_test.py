@@ -4,6 +4,7 @@ import math
 import os
 import pickle
 import subprocess
+import tempfile
 import unittest
 
 import lpt
@@ -105,6 +106,32 @@ class Training(unittest.TestCase):
                          (again.cast_format("wgrad_input"), again.cast_format("forward_input")))
         with self.assertRaises(lpt.InvalidArgument):
             lpt.Recipe("fp9")
+
+    def test_noise_and_alignment_are_measured(self):
+        exact, noisy = floats([3.0, 4.0]), floats([3.0, 4.5])
+        values = lpt.noise_measure([exact], [noisy])
+        self.assertEqual((5.0, 0.5, 10.0), (values["gradient_norm"], values["noise_norm"], values["ratio"]))
+        # Without an exact one: |g|² is a · b, the squared noise |a - b|² / 2.
+        values = lpt.noise_measure([exact], [noisy], two_draws=True)
+        self.assertLess(abs(values["gradient_norm"] - 27.0 ** 0.5), 1e-12)
+        self.assertLess(abs(values["noise_norm"] - 0.125 ** 0.5), 1e-12)
+        self.assertRaises(ValueError, lpt.noise_measure, [exact], [])
+        cosines, values = lpt.swiglu_alignment(floats([3.0, 4.0], [1, 2]), floats([4.0, 3.0], [1, 2]))
+        self.assertLess(abs(cosines.tolist()[0] - 0.96), 1e-6)
+        self.assertEqual(0, values["largest_channel"])
+
+    def test_a_monitor_saves_its_record(self):
+        monitor, statistics = lpt.Monitor(), lpt.Statistics()
+        layer = lpt.Linear(2, 2, "fp8_current")
+        monitor.record(1, "loss", 0.5)
+        self.assertEqual(1, len(monitor))
+        monitor.record(2, "cast", statistics)
+        monitor.record(2, "layer", layer)
+        self.assertGreater(len(monitor), 3)
+        with tempfile.TemporaryDirectory() as place:
+            monitor.save(os.path.join(place, "record.csv"))
+            with open(os.path.join(place, "record.csv")) as file:
+                self.assertIn("loss", file.read())
 
     def test_a_linear_layer_of_f32_is_its_product(self):
         layer = lpt.Linear(3, 2)

@@ -1,0 +1,77 @@
+"""What to watch while a model learns, and what collectives would cost."""
+from __future__ import annotations
+
+from . import capi
+from ._context import constant, handle_of, values_of
+from ._ops import Statistics
+from ._options import options
+from ._tensor import empty, format_number, read
+from ._train import Linear
+
+TYPE_CHECKING = False  # importing typing would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Tuple, Union
+    from ._context import Context
+    from ._tensor import Format, Tensor
+
+
+class Monitor:
+    """A record of numbers by step and name, which is saved as CSV."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self) -> None:
+        self._handle = capi.lpt_monitor_create(handle_of(None))
+
+    def record(self, step: int, name: str, value: Union[float, Linear, Statistics]) -> None:
+        """Records a number, the scalers and casts of a Linear, or a Statistics."""
+        if isinstance(value, Linear):
+            capi.lpt_monitor_record_linear(handle_of(None), self._handle, step, name, value._handle)
+        elif isinstance(value, Statistics):
+            capi.lpt_monitor_record_statistics(handle_of(None), self._handle, step, name, value._handle)
+        else:
+            capi.lpt_monitor_record(handle_of(None), self._handle, step, name, value)
+
+    def __len__(self) -> int:
+        return capi.lpt_monitor_count(handle_of(None), self._handle)
+
+    def save(self, path: str) -> None:
+        """Writes the record."""
+        capi.lpt_monitor_save(handle_of(None), self._handle, path)
+
+
+def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Optional[Context] = None,
+                  two_draws: bool = False) -> dict:
+    """The noise that quantization put in gradients: gradient_norm, noise_norm, ratio, is_noisy. two_draws: both are noisy, by
+    random bits of their own."""
+    if len(gradients) != len(noisy):
+        raise ValueError(f"{len(gradients)} gradients and {len(noisy)} noisy ones: expected as many of each")
+    keep: list = []
+    values = capi.lpt_noise_values()
+    capi.lpt_noise_measure(handle_of(context), [read(one) for one in gradients], [read(one) for one in noisy],
+                           options(capi.lpt_noise_options, {"kind": int(two_draws)}, keep), values)
+    return values_of(values)
+
+
+def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, dict]:
+    """The cosine between both weights of each channel; and mean, mean_magnitude, largest, largest_channel."""
+    gate, values = read(gate_weight), capi.lpt_alignment_values()
+    cosines = empty(gate.shape[0], "f32")
+    capi.lpt_swiglu_alignment(handle_of(context), gate, read(up_weight), cosines, values)
+    return cosines, values_of(values)
+
+
+def _link(latency_seconds: float, bytes_per_second: float) -> Any:
+    link = capi.lpt_link()
+    link.latency_seconds, link.bytes_per_second = latency_seconds, bytes_per_second
+    return link
+
+
+def collective_cost(collective: str, ranks: int, elements: int, payload: Format = "f32", *, algorithm: str = "best",
+                    latency_seconds: float, bytes_per_second: float) -> dict:
+    """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""
+    values = capi.lpt_cost_values()
+    capi.lpt_collective_cost(handle_of(None), constant("LPT_COLLECTIVE_", collective),
+                             constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),
+                             _link(latency_seconds, bytes_per_second), values)
+    return values_of(values)
