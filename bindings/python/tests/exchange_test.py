@@ -74,8 +74,9 @@ class Dlpack(unittest.TestCase):
             data.extend(b"more")
         del again
         data.extend(b"more")
-        lpt.Tensor(data).__dlpack__()  # a capsule that nobody takes
-        data.extend(b"more")
+        for version in (None, (1, 0)):
+            lpt.Tensor(data).__dlpack__(max_version=version)  # a capsule that nobody takes
+            data.extend(b"more")
 
     def test_read_only_memory_is_told(self):
         tensor = lpt.Tensor(bytes(4))
