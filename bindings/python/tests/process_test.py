@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import zipfile
 
@@ -51,24 +50,20 @@ class Process(unittest.TestCase):
         self.assertEqual(expected, [cast_sum(seed) for seed in range(4)])
 
     def test_other_threads_run_during_a_call(self):
-        size = 384
-        x = floats([1.0] * (size * size), [size, size])
-        context, turns, is_over = lpt.Context(1, "reference"), [], threading.Event()
+        group, order = lpt.Group(2), []
 
-        def turn():
-            while not is_over.is_set():
-                turns.append(time.monotonic())
-                time.sleep(0.0002)
-        thread = threading.Thread(target=turn)
+        def wait_in_the_library():
+            comm = lpt.Comm.local(group, 1, timeout_seconds=20.0)
+            comm.barrier()
+            order.append("let go")
+        thread = threading.Thread(target=wait_in_the_library)
         thread.start()
-        begin = time.monotonic()
-        lpt.gemm(x, x, context=context)
-        end = time.monotonic()
-        is_over.set()
+        # Were the lock held while the other rank waits, this one would never come, and the other would run out of time.
+        comm = lpt.Comm.local(group, 0, timeout_seconds=20.0)
+        order.append("came")
+        comm.barrier()
         thread.join()
-        # Held during the call, the lock would leave no turn strictly inside it.
-        inside = [moment for moment in turns if begin + 0.2 * (end - begin) < moment < end - 0.2 * (end - begin)]
-        self.assertTrue(inside)
+        self.assertEqual(["came", "let go"], order)
 
     def test_memory_stays_flat(self):
         source, out = floats(range(64), [1, 64]), lpt.empty((1, 64), "nvfp4")

@@ -118,6 +118,22 @@ class Ranks(unittest.TestCase):
             return True
         self.assertEqual([True, True], run(2, body))
 
+    def test_memory_of_a_dropped_future_is_held_until_it_is_done(self):
+        is_dropped = threading.Event()
+
+        def body(comm):
+            if comm.rank == 0:
+                comm.all_reduce(floats([1.0] * 8), future=True)  # under way: the other has not come
+                held = len(lpt._comm._under_way)
+                is_dropped.set()
+            else:
+                is_dropped.wait(20)
+                held = comm.all_reduce(floats([1.0] * 8)).tolist()
+            comm.barrier()
+            comm.all_reduce(floats([1.0]), future=True).wait()
+            return held, len(lpt._comm._under_way)
+        self.assertEqual([(1, 0), ([2.0] * 8, 0)], run(2, body))
+
     def test_counts_are_one_for_each_rank(self):
         def body(comm):
             self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])

@@ -1,0 +1,140 @@
+// From Python: a tensor of any buffer or DLPack producer, without a copy. A buffer becomes a DLPack struct that the tensor takes over.
+%{
+// What a tensor that wraps a buffer keeps until it ends.
+typedef struct {
+  DlManaged managed;
+  Py_buffer lent;
+  int64_t shape[kMostAxes], strides[kMostAxes];
+} Loan;
+
+static void end_loan(DlManaged *managed) {
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Loan *loan = (Loan *)managed->owner;
+  PyBuffer_Release(&loan->lent);
+  free(loan);
+  PyGILState_Release(state);
+}
+
+typedef struct {
+  char letter;
+  lpt_format format;
+  uint8_t code, bits;
+} Letter;
+
+// The letters of PEP 3118 that are formats, with DLPack's code.
+static const Letter kLetters[] = {{'f', LPT_FORMAT_F32, 2, 32},  {'d', LPT_FORMAT_F64, 2, 64},  {'e', LPT_FORMAT_F16, 2, 16},
+                                  {'b', LPT_FORMAT_INT8, 0, 8},  {'B', LPT_FORMAT_UINT8, 1, 8}, {'?', LPT_FORMAT_UINT8, 1, 8},
+                                  {'h', LPT_FORMAT_INT16, 0, 16}, {'c', LPT_FORMAT_UINT8, 1, 8}};
+
+static char letter_of(const Py_buffer *lent) {
+  const char *text = lent->format != NULL ? lent->format : "B";
+  if (*text == '@' || *text == '=' || *text == '<') ++text;
+  return text[0] != '\0' && text[1] == '\0' ? text[0] : '\0';
+}
+
+static int strides_of(const Py_buffer *lent, int64_t *strides) {
+  for (int i = 0; i < lent->ndim; ++i) {
+    if (lent->strides[i] % lent->itemsize != 0) {
+      PyErr_Format(PyExc_ValueError, "strides[%d] is %zd bytes: expected a multiple of the element's %zd", i,
+                   lent->strides[i], lent->itemsize);
+      return 0;
+    }
+    strides[i] = lent->strides[i] / lent->itemsize;
+  }
+  return 1;
+}
+
+// Plain elements with a letter of their own.
+static lpt_tensor *take_letters(Loan *loan) {
+  const Py_buffer *lent = &loan->lent;
+  const char letter = letter_of(lent);
+  const Letter *found = NULL;
+  for (size_t i = 0; i < sizeof kLetters / sizeof *kLetters; ++i) {
+    if (kLetters[i].letter == letter) found = &kLetters[i];
+  }
+  if (found == NULL) {
+    PyErr_Format(PyExc_TypeError, "a buffer of format '%s': expected f, d, e, b, B, h or ?, or a format argument",
+                 lent->format != NULL ? lent->format : "");
+    return NULL;
+  }
+  if (!strides_of(lent, loan->strides)) return NULL;
+  for (int i = 0; i < lent->ndim; ++i) loan->shape[i] = lent->shape[i];
+  loan->managed.array.data = lent->buf;
+  loan->managed.array.device_type = 1;
+  loan->managed.array.ndim = lent->ndim;
+  loan->managed.array.code = found->code;
+  loan->managed.array.bits = found->bits;
+  loan->managed.array.lanes = 1;
+  loan->managed.array.shape = loan->shape;
+  loan->managed.array.strides = loan->strides;
+  lpt_tensor *tensor = NULL;
+  return is_well(lpt_tensor_take_dlpack(describing_context(), &loan->managed, 0, NULL, &tensor)) ? tensor : NULL;
+}
+
+// Writable where it can be had, so that the tensor may be an output later.
+static int lend_buffer(PyObject *object, int is_written, Py_buffer *lent) {
+  if (PyObject_GetBuffer(object, lent, PyBUF_STRIDED | PyBUF_FORMAT) == 0) return 1;
+  if (is_written) return 0;
+  PyErr_Clear();
+  return PyObject_GetBuffer(object, lent, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0;
+}
+
+static lpt_tensor *tensor_from_buffer(PyObject *object, int is_written, int *out_is_read_only) {
+  Loan *loan = (Loan *)calloc(1, sizeof *loan);
+  if (loan == NULL) return PyErr_NoMemory(), NULL;
+  if (!lend_buffer(object, is_written, &loan->lent)) {
+    free(loan);
+    return NULL;
+  }
+  loan->managed.owner = loan;
+  loan->managed.deleter = end_loan;
+  *out_is_read_only = loan->lent.readonly;
+  lpt_tensor *tensor = NULL;
+  if (loan->lent.ndim > kMostAxes) {
+    PyErr_Format(PyExc_ValueError, "a buffer of %d axes: expected at most %d", loan->lent.ndim, kMostAxes);
+  } else {
+    tensor = take_letters(loan);
+  }
+  if (tensor == NULL) {
+    PyBuffer_Release(&loan->lent);
+    free(loan);
+  }
+  return tensor;
+}
+
+// The producer's capsule, of 1.x where it can give one.
+static PyObject *capsule_of(PyObject *object) {
+  if (PyCapsule_CheckExact(object)) return Py_INCREF(object), object;
+  PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+  if (method == NULL) return NULL;
+  PyObject *none = PyTuple_New(0), *version = Py_BuildValue("{s:(ii)}", "max_version", 1, 1);
+  PyObject *capsule = none != NULL && version != NULL ? PyObject_Call(method, none, version) : NULL;
+  if (capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    capsule = PyObject_CallNoArgs(method);
+  }
+  Py_XDECREF(none);
+  Py_XDECREF(version);
+  Py_DECREF(method);
+  return capsule;
+}
+
+static lpt_tensor *tensor_from_dlpack(PyObject *object, int is_written, int *out_is_read_only) {
+  PyObject *capsule = capsule_of(object);
+  if (capsule == NULL) return NULL;
+  const int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+  void *managed = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
+  lpt_tensor *tensor = NULL;
+  uint64_t flags = 0;
+  if (managed != NULL && is_versioned && is_written && (((DlVersioned *)managed)->flags & LPT_DLPACK_READ_ONLY) != 0) {
+    PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected memory to write");
+  } else if (managed != NULL &&
+             is_well(lpt_tensor_take_dlpack(describing_context(), managed, is_versioned, &flags, &tensor))) {
+    PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
+    *out_is_read_only = (flags & LPT_DLPACK_READ_ONLY) != 0;
+  }
+  Py_DECREF(capsule);
+  return tensor;
+}
+%}
