@@ -3346,6 +3346,44 @@ enum lpt_reduce_algorithm_values {
   LPT_REDUCE_ALGORITHM_TWO_SHOT = 2
 };
 
+/**
+ * @brief A compression of the caller's own, in which the numbers of a reduction travel.
+ *
+ * Shares are those of `wire` in lpt_reduce_options. Each share is encoded once by each rank, by one call, what became of it
+ * once more by the rank that added it up, and all decode those bytes, that rank too: all ranks end with the same bits if equal
+ * bytes decode to equal numbers. Numbers are f32 and adjacent; tensors in bf16 and f16 are widened before and rounded after.
+ * No function is called for 0 elements.
+ *
+ * Functions run on the threads of the context (with a future: on that of the comm), several at once with the same `user`
+ * where it has more than one. They may not throw, nor call LPT with this context or comm. Other than 0 from one of them ends
+ * the reduction with LPT_ABORTED on all ranks, whose text names codec, function and number on the rank where it was; the
+ * comm is broken then, and the output of that rank is as it was.
+ */
+typedef struct lpt_codec {
+  size_t struct_size; /**< sizeof(lpt_codec) of the caller. */
+  char name[16];      /**< 1 to 12 bytes of ASCII, and 0. Another one on another rank is LPT_MISMATCH. */
+  /** Bytes of `count` elements, at least 0. The same whenever it is asked; another number on another rank is LPT_MISMATCH. */
+  int64_t (*bytes_for)(void *user, int64_t count);
+  /** Writes bytes_for(count) bytes, all of them. */
+  int32_t (*encode)(void *user, const float *numbers, int64_t count, void *bytes);
+  /** Writes `count` numbers. */
+  int32_t (*decode)(void *user, const void *bytes, int64_t count, float *numbers);
+  /** Adds what decode() would write to `sum`. NULL: decoded to scratch and added. */
+  int32_t (*decode_add)(void *user, const void *bytes, int64_t count, float *sum);
+  void *user; /**< The functions' own; lives until the reduction is done. */
+} lpt_codec;
+
+/** @brief No codec: name and functions are still to be set. */
+#define LPT_CODEC_INIT \
+  { sizeof(lpt_codec), "", NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * @brief Writes the defaults of LPT_CODEC_INIT.
+ * @param codec written; never past `struct_size` bytes.
+ * @param struct_size size of the caller's struct.
+ */
+LPT_API void lpt_codec_init(lpt_codec *codec, size_t struct_size);
+
 /** @brief How to reduce. */
 typedef struct lpt_reduce_options {
   size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
@@ -3369,13 +3407,18 @@ typedef struct lpt_reduce_options {
    * seed ^ (q · 2^54), so that errors of ranks do not add up.
    */
   lpt_random random;
+  /**
+   * NULL: none. Numbers travel by this codec, whatever their number, also of a rank alone; in two shots, SUM or AVERAGE, of
+   * tensors in f32, bf16 or f16, without a wire, to nearest. It is copied, save what `user` points to.
+   */
+  const lpt_codec *codec;
 } lpt_reduce_options;
 
 /** @brief Defaults of lpt_reduce_options. */
 #define LPT_REDUCE_OPTIONS_INIT                                                                           \
   {                                                                                                       \
     sizeof(lpt_reduce_options), 0, LPT_REDUCTION_SUM, 0, 1.0, LPT_FORMAT_NONE, LPT_REDUCE_ALGORITHM_AUTO, \
-        LPT_ROUNDING_NEAREST_EVEN, LPT_RANDOM_INIT                                                        \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_RANDOM_INIT, NULL                                                  \
   }
 
 /**
@@ -3445,6 +3488,21 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
  */
 LPT_API lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor *input, const int64_t *counts,
                                   lpt_tensor *output, lpt_future **out_future);
+
+/**
+ * @brief lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
+ * @param context of this rank.
+ * @param comm the communicator.
+ * @param codec see lpt_codec; the same on all ranks.
+ * @param input borrowed; the part of this rank, in f32, bf16 or f16.
+ * @param counts as for lpt_all_gather().
+ * @param output written; in the input's format. May hold the input at its place.
+ * @param out_future as for lpt_all_reduce().
+ * @return as lpt_all_reduce().
+ */
+LPT_API lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_codec *codec,
+                                           const lpt_tensor *input, const int64_t *counts, lpt_tensor *output,
+                                           lpt_future **out_future);
 
 /**
  * @brief Gives all ranks the tensor of one, with all its scales.

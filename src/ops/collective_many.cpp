@@ -39,6 +39,7 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Ch
   }
   reducing.plain.input.data = reducing.plain.output.data = run;
   reducing.wired.input.data = reducing.wired.output.data = run;
+  reducing.coded.input.data = reducing.coded.output.data = run;
   LPT_TRY(run_to_all(worker, engine, reducing));
   place = run;
   for (const Pieces &pieces : many.pieces) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/ops/codec_reducing.hpp"
 #include "src/ops/collective.hpp"
 #include "src/ops/pieces.hpp"
 
@@ -147,18 +148,23 @@ Signature parted_signature(const char *operation, const FirstAxis &axis, const M
   return {operation, view.format.id, 0, axis.is_columns ? 0 : view.columns, axis.is_columns ? 0 : axis.fold};
 }
 
-}  // namespace
-
-Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
-                  Future **out_future) {
+// What both gathers check.
+struct Gathering {
   MatrixView from, to;
+  FirstAxis axis;
+  std::vector<int64_t> extents;
+};
+
+Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts, const Tensor *output,
+                    Gathering &out_parts) {
+  auto &[from, to, axis, extents] = out_parts;
   LPT_TRY(check_moved(input, "input", from));
   LPT_TRY(check_moved(output, "output", to));
-  const FirstAxis axis = first_axis_of(*output), part = first_axis_of(*input);
+  axis = first_axis_of(*output);
+  const FirstAxis part = first_axis_of(*input);
   LPT_TRY(check_like(to, from, axis.is_columns));
   LPT_TRY(check_axes(part, axis));
   const int32_t ranks = comm.engine->ranks();
-  std::vector<int64_t> extents;
   LPT_TRY(find_counts("counts", counts, ranks, axis, to, "output", extents));
   const auto self = static_cast<size_t>(comm.engine->rank());
   if (part.extent != extents[self]) {
@@ -171,14 +177,50 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
     const MatrixView place = cut_first(axis, to, begin, extents[self]);
     if (place.data != from.data) LPT_TRY(check_apart(from, "input", to, "output"));
   }
-  const Pieces mine(from);
-  Moving moving{signature_of("all_gather", to, 0),
-                std::vector<Pieces>(static_cast<size_t>(ranks), mine),
-                parts_of(axis, to, extents),
+  return {};
+}
+
+}  // namespace
+
+Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
+                  Future **out_future) {
+  Gathering parts;
+  LPT_TRY(check_gather(comm, input, counts, output, parts));
+  const Pieces mine(parts.from);
+  Moving moving{signature_of("all_gather", parts.to, 0),
+                std::vector<Pieces>(parts.extents.size(), mine),
+                parts_of(parts.axis, parts.to, parts.extents),
                 *input,
                 *output,
-                to.format.has_tensor_scale()};
+                parts.to.format.has_tensor_scale()};
   return run_moving(context, comm, std::move(moving), out_future);
+}
+
+Status all_gather_by_codec(Context &context, Comm &comm, const lpt_codec &codec, const Tensor *input,
+                           const int64_t *counts, Tensor *output, Future **out_future) {
+  Gathering parts;
+  LPT_TRY(check_gather(comm, input, counts, output, parts));
+  LPT_TRY(check_wide_float(parts.from, "input"));
+  if (parts.from.format.id == LPT_FORMAT_F64)
+    return unsupported("input is f64: expected f32, bf16 or f16 with a codec");
+  CodecMoving moving{};
+  moving.input = parts.from;
+  moving.output = parts.to;
+  moving.rows = parts.to.rows;
+  moving.columns = parts.to.columns;
+  const int64_t elements_of_one = parts.axis.is_columns ? 1 : parts.axis.fold * parts.to.columns;
+  int64_t begin = 0;
+  for (const int64_t extent : parts.extents) {
+    moving.shares.push_back({begin, begin + extent * elements_of_one});
+    begin = moving.shares.back().end;
+  }
+  LPT_TRY(prepare_codec(context, codec, "all_gather", moving));
+  return run_collective(
+      context, comm,
+      [moving, from = *input, to = *output](Context &worker, Engine &engine) {
+        return gather_by_codec(worker, engine, moving);
+      },
+      out_future);
 }
 
 Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future) {

@@ -86,6 +86,10 @@ Status choose_way(Context &context, const lpt_reduce_options &options, const Red
 Status choose_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
                        bool is_to_all, ChosenReducing &out_chosen) {
   out_chosen.plain = reducing;
+  if (options.codec != nullptr) {
+    out_chosen.way = Way::kCodec;
+    return prepare_codec_reducing(context, options, reducing, ranks, is_to_all, out_chosen.coded);
+  }
   LPT_TRY(choose_way(context, options, reducing, ranks, is_to_all, out_chosen.way, out_chosen.wired));
   return out_chosen.way == Way::kPlain ? choose_reduction(context, out_chosen.plain) : Status();
 }
@@ -96,12 +100,15 @@ Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen)
       return reduce_in_one_shot(worker, engine, chosen.wired);
     case Way::kTwoShots:
       return reduce_in_two_shots(worker, engine, chosen.wired);
+    case Way::kCodec:
+      return reduce_to_all_by_codec(worker, engine, chosen.coded);
     default:
       return reduce_to_all(worker, engine, chosen.plain);
   }
 }
 
 Status run_to_parts(Context &worker, Engine &engine, const ChosenReducing &chosen) {
+  if (chosen.way == Way::kCodec) return reduce_to_parts_by_codec(worker, engine, chosen.coded);
   return chosen.way == Way::kPlain ? reduce_to_parts(worker, engine, chosen.plain)
                                    : reduce_wire_to_parts(worker, engine, chosen.wired);
 }

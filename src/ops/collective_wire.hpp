@@ -1,11 +1,12 @@
 // Which way the numbers of a reduction go.
 #pragma once
 
+#include "src/ops/codec_reducing.hpp"
 #include "src/ops/wire_reducing.hpp"
 
 namespace lpt {
 
-enum class Way : uint8_t { kPlain, kOneShot, kTwoShots };
+enum class Way : uint8_t { kPlain, kOneShot, kTwoShots, kCodec };
 
 // Checks what options say of a wire, and chooses the way, told in the context's explanation. `reducing` has been checked; the
 // shares of one that is not plain are those of `out_wired`.
@@ -17,6 +18,7 @@ struct ChosenReducing {
   Way way;
   Reducing plain;
   WireReducing wired;
+  CodecMoving coded;
 };
 
 // choose_way(), and the kernels of that way. `reducing` has its shares.

@@ -70,6 +70,7 @@ void for_each_struct(Body body) {
   body("lpt_optimizer_values", Defaults<lpt_optimizer_values>{lpt_optimizer_values_init, LPT_OPTIMIZER_VALUES_INIT});
   body("lpt_comm_options", Defaults<lpt_comm_options>{lpt_comm_options_init, LPT_COMM_OPTIONS_INIT});
   body("lpt_comm_values", Defaults<lpt_comm_values>{lpt_comm_values_init, LPT_COMM_VALUES_INIT});
+  body("lpt_codec", Defaults<lpt_codec>{lpt_codec_init, LPT_CODEC_INIT});
   body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
   body("lpt_partial_options", Defaults<lpt_partial_options>{lpt_partial_options_init, LPT_PARTIAL_OPTIONS_INIT});
   body("lpt_partial_values", Defaults<lpt_partial_values>{lpt_partial_values_init, LPT_PARTIAL_VALUES_INIT});

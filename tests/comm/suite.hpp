@@ -35,6 +35,7 @@ std::vector<Case> linear_cases();
 std::vector<Case> cross_entropy_cases();
 std::vector<Case> sequence_cases();
 std::vector<Case> wire_cases();
+std::vector<Case> codec_cases();
 std::vector<Case> signs_cases();
 std::vector<Case> scale_cases();
 std::vector<Case> bucket_cases();
@@ -42,12 +43,12 @@ std::vector<Case> shard_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
-  for (const auto &more :
-       {move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(), wire_cases(), bucket_cases(),
-        linear_cases(), cross_entropy_cases(), sequence_cases(), shard_cases()}) {
+  move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(), wire_cases(), bucket_cases(),
+      linear_cases(), cross_entropy_cases(), sequence_cases(), shard_cases(), codec_cases()
+}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
-  return cases;
+return cases;
 }
 
 // Numbers that a rank has; every rank can reckon those of all others.
