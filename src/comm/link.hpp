@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "src/base/status.hpp"
 #include "src/comm/wire.hpp"
@@ -19,10 +20,11 @@ class Link {
   const char *name() const { return table_->name; }
   bool copies_sends() const { return table_->copies_sends != 0; }
 
-  // NULL comes out for color -1.
-  Status split(int32_t color, int32_t rank, int32_t ranks, std::unique_ptr<Link> &out_link) {
+  // No members: NULL comes out.
+  Status split(const std::vector<int32_t> &members, double seconds, std::unique_ptr<Link> &out_link) {
     void *link = nullptr;
-    LPT_TRY(call(table_->split, link_, color, rank, ranks, &link));
+    const int32_t *const first = members.empty() ? nullptr : members.data();
+    LPT_TRY(call(table_->split, link_, first, static_cast<int32_t>(members.size()), seconds, &link));
     if (link != nullptr) out_link = std::make_unique<Link>(*table_, link);
     return {};
   }

@@ -94,12 +94,14 @@ void close(void *link) {
   delete &local(link);
 }
 
-int32_t split(void *link, int32_t color, int32_t rank, int32_t ranks, void **out_link, char *, size_t) {
+// The first member names the part.
+int32_t split(void *link, const int32_t *members, int32_t count, double, void **out_link, char *, size_t) {
   LocalLink &self = local(link);
   const uint64_t split = self.splits++;
-  if (color < 0) return LPT_OK;
+  if (members == nullptr) return LPT_OK;
+  const auto place = static_cast<int32_t>(std::find(members, members + count, self.rank) - members);
   *out_link =
-      new LocalLink{self.team->part_of({split, color}, ranks), rank, self.latency_seconds, self.bytes_per_second};
+      new LocalLink{self.team->part_of({split, members[0]}, count), place, self.latency_seconds, self.bytes_per_second};
   return LPT_OK;
 }
 

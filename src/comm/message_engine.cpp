@@ -394,13 +394,12 @@ Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<En
   LPT_TRY(swap_all({"split", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
   LPT_TRY(release_all());
   LPT_TRY(heed_news(kAllNews));
-  const std::vector<int32_t> part = ranks_of_part(wishes, color);
-  const int32_t place = place_in_part(part, rank_);
-  const auto size = static_cast<int32_t>(part.size());
+  const std::vector<int32_t> part = color < 0 ? std::vector<int32_t>() : ranks_of_part(wishes, color);
   std::unique_ptr<Link> link;
-  LPT_TRY(post_.link().split(color, place, size, link));
-  if (link != nullptr)
-    out_engine = std::make_unique<MessageEngine>(std::move(link), place, size, options_of_part(options_));
+  LPT_TRY(post_.link().split(part, options_.timeout_seconds, link));
+  if (link == nullptr) return {};
+  out_engine = std::make_unique<MessageEngine>(std::move(link), place_in_part(part, rank_),
+                                               static_cast<int32_t>(part.size()), options_of_part(options_));
   return {};
 }
 

@@ -8,7 +8,7 @@
 extern "C" {
 
 // Raised when what is here changes. Functions are added at the end only, and counted by struct_size.
-#define LPT_WIRE_ABI 1
+#define LPT_WIRE_ABI 2
 
 #define LPT_WIRE_ANY_RANK (-1)
 
@@ -28,9 +28,9 @@ typedef struct lpt_wire_table {
   int32_t (*open)(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,
                   int32_t *out_world_ranks, char *error, size_t error_bytes);
 
-  // A link among the ranks of the same color; all ranks call it. `rank` of `ranks` is the caller's place there. Color -1: no
-  // link comes of it.
-  int32_t (*split)(void *link, int32_t color, int32_t rank, int32_t ranks, void **out_link, char *error,
+  // A link among `members`, in whose order its ranks are counted; the caller is one of them, or wants none: NULL. All ranks
+  // of the link call it, each with its own part; LPT_TIMEOUT where somebody does not within `seconds`, 0: for ever.
+  int32_t (*split)(void *link, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
                    size_t error_bytes);
 
   // Start a message and return. `data` stays as it is until the request is done. Messages from one rank to another with one

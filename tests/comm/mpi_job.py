@@ -3,7 +3,7 @@
 
 Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, that pass the suite, or the name of a fault: stopped, killed, lonely, other_launcher. Exit 77
+JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, killed, lonely, other_launcher. Exit 77
 where the launcher is not installed.
 """
 import os
@@ -54,6 +54,14 @@ def stopped(mpi, programs):
     return None if status == 0 and named == 3 else f"exit {status}, {named} ranks name the one that was stopped"
 
 
+def slow_split(mpi, programs):
+    plugin = f"{os.environ['LPT_PLUGIN_PATH']}/liblpt_{mpi}.so"
+    status, said, seconds = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "slow_split"], LPT_REAL_PLUGIN=plugin,
+                                   LPT_PLUGIN_PATH=f"{programs}/slow_split_plugin.so")
+    late = said.count("did not go on with it within 0.5 seconds")
+    return None if status == 0 and late >= 2 and seconds < 20 else f"exit {status}, {late} ranks do not wait for ever"
+
+
 def killed(mpi, programs):
     status, _, seconds = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "killed"])
     return None if status != 0 and seconds < 20 else f"exit {status} after {seconds:.1f} s"
@@ -74,7 +82,7 @@ def other_launcher(mpi, programs):
     return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
 
 
-FAULTS = {"stopped": stopped, "killed": killed, "lonely": lonely, "other_launcher": other_launcher}
+FAULTS = {"stopped": stopped, "slow_split": slow_split, "killed": killed, "lonely": lonely, "other_launcher": other_launcher}
 
 
 def main(mpi, libraries, programs, job):

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "lpt.h"
+#include "src/comm/deadline.hpp"
+#include "src/comm/patience.hpp"
 #include "src/comm/wire.hpp"
 
 namespace {
@@ -58,7 +60,10 @@ class Copies {
 
 struct MpiLink {
   MPI_Comm comm;
+  std::vector<int32_t> members{};  // what its ranks are called in `comm`; none: all of them, as they are
   Copies copies{};
+
+  int name_of(int32_t rank) const { return rank < 0 || members.empty() ? rank : members[static_cast<size_t>(rank)]; }
 };
 
 struct MpiRequest {
@@ -138,13 +143,39 @@ int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, 
   return adopt(comm, out_link);
 }
 
-int32_t split(void *link, int32_t color, int32_t rank, int32_t, void **out_link, char *error, size_t error_bytes) {
-  MPI_Comm part = MPI_COMM_NULL;
-  const int mpi_color = color < 0 ? MPI_UNDEFINED : color;
-  if (const int32_t code = told(MPI_Comm_split(mpi(link).comm, mpi_color, rank, &part), "split", error, error_bytes)) {
-    return code;
+// A communicator that is being made. Lost where it comes to nothing: MPI may write to it still.
+struct Making {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes) {
+  const lpt::Deadline deadline(seconds);
+  int is_done = 0;
+  for (lpt::Patience patience; is_done == 0; patience.rest(true)) {
+    const int result = MPI_Test(&making.request, &is_done, MPI_STATUS_IGNORE);
+    if (result != MPI_SUCCESS) return told(result, "split", error, error_bytes);
+    if (is_done != 0 || !deadline.is_over()) continue;
+    std::snprintf(error, error_bytes, "split: a rank did not go on with it within %g seconds", seconds);
+    return LPT_TIMEOUT;
   }
-  return color < 0 ? LPT_OK : adopt(part, out_link);
+  return LPT_OK;
+}
+
+// One communicator serves all parts, for no two have a rank in common. MPI_Comm_split() would wait for ever.
+int32_t split(void *link, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
+              size_t error_bytes) {
+  const MpiLink &self = mpi(link);
+  auto *making = new Making;
+  int32_t code = told(MPI_Comm_idup(self.comm, &making->comm, &making->request), "split", error, error_bytes);
+  if (code == LPT_OK) code = wait_for(*making, seconds, error, error_bytes);
+  if (code != LPT_OK) return code;
+  const MPI_Comm comm = making->comm;
+  delete making;
+  if (members == nullptr) return LPT_OK;
+  adopt(comm, out_link);
+  for (int32_t i = 0; i < count; ++i) mpi(*out_link).members.push_back(self.name_of(members[i]));
+  return LPT_OK;
 }
 
 // One part sets out, or is asked for, at the place of one that has ended.
@@ -231,12 +262,12 @@ int32_t start(const MpiRequest &wanted, void **out_request, char *error, size_t 
 int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request, char *error,
              size_t error_bytes) {
   auto *const from = const_cast<char *>(static_cast<const char *>(data));
-  return start({&mpi(link), peer, tag, from, bytes, true}, out_request, error, error_bytes);
+  return start({&mpi(link), mpi(link).name_of(peer), tag, from, bytes, true}, out_request, error, error_bytes);
 }
 
 int32_t receive(void *link, int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request, char *error,
                 size_t error_bytes) {
-  const int source = peer == LPT_WIRE_ANY_RANK ? MPI_ANY_SOURCE : peer;
+  const int source = peer == LPT_WIRE_ANY_RANK ? MPI_ANY_SOURCE : mpi(link).name_of(peer);
   return start({&mpi(link), source, tag, static_cast<char *>(data), bytes, false}, out_request, error, error_bytes);
 }
 
