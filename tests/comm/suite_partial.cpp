@@ -289,6 +289,35 @@ void sends_what_the_plan_says(const Rank &self) {
   EXPECT_EQ(0.0, sent[3]);
 }
 
+// What a step of a stack sends over all ranks: P of each layer in both passes, and all columns once at the entry.
+int64_t sent_by_a_stack(const Rank &self, int64_t layers, int64_t shared, std::vector<uint16_t> &stream, int64_t wide) {
+  const auto rows = static_cast<int64_t>(stream.size()) / wide;
+  const Tensor both = wrap(self.context, LPT_FORMAT_BF16, stream.data(), rows, wide);
+  const PartialPlan plan = make_plan(self, wide, shared);
+  const int64_t before = read(self).bytes_sent;
+  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+    for (int64_t i = 0; i < layers; ++i) EXPECT_TRUE(self.ok(partial(self, plan, pass, both, both)));
+  }
+  EXPECT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr)));
+  std::vector<double> sent = {static_cast<double>(read(self).bytes_sent - before)};
+  const Tensor sum = wrap(self.context, sent, 1, 1);
+  EXPECT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, sum.get(), nullptr, sum.get(), nullptr)));
+  return static_cast<int64_t>(sent[0]);
+}
+
+void sends_what_a_stack_is_said_to(const Rank &self) {
+  constexpr int64_t kTall = 1024, kWide = 128, kBytes = 2;
+  std::vector<uint16_t> stream(kTall * kWide, 0);
+  for (const int64_t layers : {1, 3}) {
+    for (const int64_t shared : {kWide, kWide / 2, kWide / 4}) {
+      const int64_t row_elements = 2 * layers * shared + kWide;
+      EXPECT_EQ(2 * (self.ranks - 1) * kTall * row_elements * kBytes,
+                sent_by_a_stack(self, layers, shared, stream, kWide))
+          << layers << " layers, " << shared << " shared";
+    }
+  }
+}
+
 void flies_while_the_caller_goes_on(const Rank &self) {
   const auto all = numbers_of_all(self.ranks, 49, kRows * kHidden);
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
@@ -469,6 +498,7 @@ std::vector<Case> partial_cases() {
           {"ComparesWhateverTheStrides", compares_whatever_the_strides},
           {"KeepsTheVariance", keeps_the_variance},
           {"SendsWhatThePlanSays", sends_what_the_plan_says},
+          {"SendsWhatAStackIsSaidTo", sends_what_a_stack_is_said_to},
           {"FliesWhileTheCallerGoesOn", flies_while_the_caller_goes_on},
           {"TakesOtherScales", takes_other_scales},
           {"ScalesWeightsInstead", scales_weights_instead},
