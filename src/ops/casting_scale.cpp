@@ -28,12 +28,17 @@ Status Casting::look() {
 }
 
 Status Casting::look_at_lines(const Row<AmaxRequest> &row, Found &found) {
-  const Parts parts = split(context_, source_.rows, source_.columns);
+  constexpr int64_t kPiece = 4096;  // of a lone row, which is cut along
+  const bool is_one_row = source_.rows == 1;
+  const int64_t extent = is_one_row ? source_.columns : source_.rows, unit = is_one_row ? kPiece : 1;
+  const Parts parts = split(context_, (extent + unit - 1) / unit, is_one_row ? unit : source_.columns);
   std::vector<Found> partial(static_cast<size_t>(parts.count));
   parallel_for(context_, parts.count, [&](int64_t i) {
-    const int64_t begin = i * parts.length;
+    const int64_t begin = i * parts.length * unit;
+    const int64_t count = std::min(parts.length * unit, extent - begin);
     Found &part = partial[static_cast<size_t>(i)];
-    row.run({cut_rows(source_, begin, std::min(parts.length, source_.rows - begin)), &part.amax, &part.has_nan});
+    row.run(
+        {is_one_row ? cut_columns(source_, begin, count) : cut_rows(source_, begin, count), &part.amax, &part.has_nan});
   });
   gather(partial, found);
   return {};
