@@ -99,6 +99,34 @@ TEST(BenchComm, CountsTheStepsOfCalls) {
   }
 }
 
+// Reductions by each wire beside those without, in the same run; a gather has none.
+TEST(BenchComm, MeasuresWires) {
+  const Workplace workplace;
+  const Outcome outcome =
+      run_lpt(workplace,
+              bench({"--ranks", "3", "--least", "64KiB", "--most", "256KiB", "--format", "f32", "--wire",
+                     "int8_1x32,f16", "--json", workplace.path("out.json"), "--picture", workplace.path("out.svg")}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json report = json::parse(workplace.read("out.json"));
+  EXPECT_EQ(report.at("results").size(), 2u * (3 + 3 + 1));
+  const double shares[] = {36.0 / 128, 0.5};
+  for (const json &result : report.at("results")) {
+    if (!result.contains("wire")) continue;
+    const bool is_int8 = result.at("wire").get<std::string>() == "int8_1x32";
+    const double all = (result.at("collective").get<std::string>() == "all_reduce" ? 4.0 : 2.0) / 3;
+    const double sent = all * shares[is_int8 ? 0 : 1] * result.at("bytes").get<double>();
+    EXPECT_NEAR(result.at("rank_bytes").get<double>(), sent, 0.03 * sent) << result;
+  }
+  ASSERT_EQ(report.at("wires").size(), 4u);
+  for (const json &wire : report.at("wires")) {
+    const auto shares_of_time = wire.at("shares").get<std::vector<double>>();
+    ASSERT_EQ(shares_of_time.size(), 2u);
+    EXPECT_EQ(wire.at("pays_from_bytes").is_null(), shares_of_time.back() >= 1) << wire;
+  }
+  EXPECT_NE(outcome.out.find("all_reduce f32 by int8_1x32"), std::string::npos) << outcome.out;
+  EXPECT_NE(workplace.read("out.svg").find("all_reduce f32 by f16"), std::string::npos);
+}
+
 TEST(BenchComm, DrawsAPicture) {
   const Workplace workplace;
   const Outcome outcome =
@@ -125,6 +153,7 @@ TEST(BenchComm, DrawsOneSize) {
 TEST(BenchComm, RefusesInOneLine) {
   const Workplace workplace;
   for (const std::vector<std::string> &words : {std::vector<std::string>{"--payload", "fp7"},
+                                                {"--wire", "f16,fp7"},
                                                 {"--least", "8"},
                                                 {"--least", "1MiB", "--most", "1KiB"},
                                                 {"--most", "64GiB"}}) {

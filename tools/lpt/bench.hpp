@@ -35,6 +35,7 @@ struct BenchCommOptions {
   std::vector<std::string> collectives;                                     // empty: all that are measured
   std::vector<std::string> formats = {"f32", "bf16"};                       // of the tensors
   std::vector<std::string> payloads = {"bf16", "mxfp8_e4m3", "int8_1x32"};  // whose break-even is told
+  std::vector<std::string> wires;  // that reductions are measured by, beside the tensors' own formats
   int64_t least_bytes = int64_t{1} << 10, most_bytes = int64_t{64} << 20;
   double seconds = 0.05;                             // for each size
   double link_microseconds = 0, link_gigabytes = 0;  // of an emulated link; 0: none

@@ -194,6 +194,44 @@ void print_break_evens(const CommReport &report) {
   }
 }
 
+// ---- wires that were measured
+
+const CommSeries *plain_of(const CommReport &report, const CommSeries &wired) {
+  for (const CommSeries &series : report.series) {
+    const bool is_alike = series.collective == wired.collective && series.format == wired.format;
+    if (is_alike && series.wire == LPT_FORMAT_NONE) return &series;
+  }
+  return nullptr;
+}
+
+CommWire compared(const CommSeries &wired, const CommSeries &plain) {
+  CommWire wire;
+  wire.name = wired.name();
+  for (size_t i = 0; i < wired.times.size(); ++i) {
+    wire.shares.push_back(wired.times[i].seconds / plain.times[i].seconds);
+    if (wire.shares.back() >= 1) wire.pays_from = -1;
+    if (wire.shares.back() < 1 && wire.pays_from < 0) wire.pays_from = wired.times[i].bytes;
+  }
+  return wire;
+}
+
+void compare_wires(CommReport &report) {
+  for (const CommSeries &series : report.series) {
+    if (series.wire == LPT_FORMAT_NONE) continue;
+    if (const CommSeries *plain = plain_of(report, series)) report.wires.push_back(compared(series, *plain));
+  }
+}
+
+void print_wires(const CommReport &report) {
+  for (const CommWire &wire : report.wires) {
+    const std::string verdict = wire.pays_from < 0
+                                    ? "does not pay at the largest size"
+                                    : "pays from " + size_text(static_cast<uint64_t>(wire.pays_from)) + " on";
+    fmt::print("{}: {:.2f} of the time without the wire at the largest size, {}\n", wire.name, wire.shares.back(),
+               verdict);
+  }
+}
+
 // What speaks against the figures.
 void print_doubts(const CommReport &report) {
   if (report.load > report.ranks * report.threads + kQuietLoad) {
@@ -209,15 +247,22 @@ void print_doubts(const CommReport &report) {
 
 std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommSeries> &out_series) {
   std::vector<CommTask> tasks;
+  const auto add = [&](lpt_collective collective, lpt_format format, lpt_format wire) {
+    CommSeries series;
+    series.collective = collective;
+    series.format = format;
+    series.wire = wire;
+    out_series.push_back(series);
+    for (const int64_t bytes : sizes_of(wishes.least_bytes, wishes.most_bytes)) {
+      tasks.push_back({collective, format, bytes, wire});
+    }
+  };
   for (const lpt_collective collective : collectives_of(wishes.collectives)) {
     for (const std::string &name : wishes.formats) {
-      CommSeries series;
-      series.collective = collective;
-      series.format = find_format(name);
-      out_series.push_back(series);
-      for (const int64_t bytes : sizes_of(wishes.least_bytes, wishes.most_bytes)) {
-        tasks.push_back({collective, series.format, bytes});
-      }
+      const lpt_format format = find_format(name);
+      add(collective, format, LPT_FORMAT_NONE);
+      if (collective == LPT_COLLECTIVE_ALL_GATHER || format == LPT_FORMAT_F64) continue;  // they travel as they are
+      for (const std::string &wire : wishes.wires) add(collective, format, find_format(wire));
     }
   }
   return tasks;
@@ -262,13 +307,15 @@ json json_of(const CommReport &report) {
                  {"bytes_per_second", report.options.link_bytes_per_second}}},
                {"results", json::array()},
                {"fits", json::array()},
-               {"break_even", json::array()}};
+               {"break_even", json::array()},
+               {"wires", json::array()}};
   for (const CommSeries &series : report.series) {
-    const json which = {{"collective", name_of(series.collective)}, {"format", format_name(series.format)}};
+    json which = {{"collective", name_of(series.collective)}, {"format", format_name(series.format)}};
+    if (series.wire != LPT_FORMAT_NONE) which["wire"] = format_name(series.wire);
     for (const CommTime &time : series.times) {
       json result = which;
-      result.update(
-          {{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"steps", time.steps}, {"seconds", time.seconds}});
+      result.update({{"bytes", time.bytes}, {"rank_bytes", time.rank_bytes}, {"seconds", time.seconds}});
+      if (series.wire == LPT_FORMAT_NONE) result["steps"] = time.steps;
       file["results"].push_back(result);
     }
     if (!series.has_link) continue;
@@ -285,12 +332,20 @@ json json_of(const CommReport &report) {
                                   {"decode_bytes_per_second", even.rates.decode_bytes_per_second},
                                   {"elements", even.elements}});
   }
+  for (const CommWire &wire : report.wires) {
+    file["wires"].push_back({{"series", wire.name},
+                             {"shares", wire.shares},
+                             {"pays_from_bytes", wire.pays_from < 0 ? json(nullptr) : json(wire.pays_from)}});
+  }
   return file;
 }
 
 }  // namespace
 
-std::string CommSeries::name() const { return name_of(collective) + " " + format_name(format); }
+std::string CommSeries::name() const {
+  const std::string plain = name_of(collective) + " " + format_name(format);
+  return wire == LPT_FORMAT_NONE ? plain : plain + " by " + format_name(wire);
+}
 
 double CommSeries::modelled_seconds(const CommTime &time) const {
   return time.steps * link.latency_seconds + time.rank_bytes / link.bytes_per_second;
@@ -312,11 +367,14 @@ void bench_comm(const BenchCommOptions &options) {
   print_doubts(report);
   const Context context = make_context(1);
   for (CommSeries &series : report.series) {
+    if (series.wire != LPT_FORMAT_NONE) continue;  // a time of casts as well
     const std::string problem = fit(context.get(), report, series);
     print_fit(series, problem);
   }
   find_break_evens(options, report);
   print_break_evens(report);
+  compare_wires(report);
+  print_wires(report);
   if (!options.json.empty()) write_text(options.json, json_of(report).dump(1) + "\n");
   if (!options.picture.empty()) write_text(options.picture, comm_picture(report));
 }

@@ -12,6 +12,7 @@ namespace tool {
 struct CommSeries {
   lpt_collective collective = LPT_COLLECTIVE_ALL_REDUCE;
   lpt_format format = LPT_FORMAT_NONE;
+  lpt_format wire = LPT_FORMAT_NONE;
   std::vector<CommTime> times;
   bool has_link = false;
   lpt_link link = LPT_LINK_INIT;  // that fits the times
@@ -28,6 +29,13 @@ struct CommBreakEven {
   int64_t elements = -1;
 };
 
+// A wire against the tensors' own format, size by size.
+struct CommWire {
+  std::string name;            // of the series
+  std::vector<double> shares;  // of the time without the wire
+  double pays_from = -1;       // bytes: from this size on, at all that were measured; -1: not at the largest
+};
+
 struct CommReport {
   std::string build, engine;
   int ranks = 0, threads = 0;
@@ -36,6 +44,7 @@ struct CommReport {
   std::vector<CommSeries> series;
   lpt_format plain = LPT_FORMAT_NONE;  // of the all-reduce that break-evens are about; NONE: none was measured
   std::vector<CommBreakEven> break_evens;
+  std::vector<CommWire> wires;
 };
 
 std::string comm_picture(const CommReport &report);  // SVG

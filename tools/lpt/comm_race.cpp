@@ -140,13 +140,15 @@ class Ranks {
   static lpt_status call(Self &self, const CommTask &task) {
     lpt_context *const context = self.context.get();
     lpt_comm *const comm = self.comm.get();
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    options.wire = task.wire;
     switch (task.collective) {
       case LPT_COLLECTIVE_REDUCE_SCATTER:
-        return lpt_reduce_scatter(context, comm, self.from.get(), nullptr, nullptr, self.to.get(), nullptr);
+        return lpt_reduce_scatter(context, comm, self.from.get(), nullptr, &options, self.to.get(), nullptr);
       case LPT_COLLECTIVE_ALL_GATHER:
         return lpt_all_gather(context, comm, self.from.get(), nullptr, self.to.get(), nullptr);
       default:
-        return lpt_all_reduce(context, comm, self.from.get(), nullptr, self.to.get(), nullptr);
+        return lpt_all_reduce(context, comm, self.from.get(), &options, self.to.get(), nullptr);
     }
   }
 

@@ -15,6 +15,7 @@ struct CommTask {
   lpt_collective collective;  // ALL_REDUCE, REDUCE_SCATTER or ALL_GATHER
   lpt_format format;
   int64_t bytes;
+  lpt_format wire = LPT_FORMAT_NONE;  // of reductions
 };
 
 struct CommTime {

@@ -101,6 +101,8 @@ void declare_bench_comm(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--payload", options->payloads, "Formats to cast to for the way, whose break-even is told")
       ->capture_default_str();
+  command->add_option("--wire", options->wires, "Formats that reductions are measured by as well, one after a comma")
+      ->delimiter(',');
   command->add_option("--least", options->least_bytes, "Least size of a tensor; with a unit, such as 1KiB")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
