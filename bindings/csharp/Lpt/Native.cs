@@ -1208,6 +1208,27 @@ namespace Lpt
         }
     }
 
+    /// <summary>A compression of the caller's own, in which the numbers of a reduction travel.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct Codec
+    {
+        public UIntPtr StructSize;
+        public fixed byte Name[16];
+        public IntPtr BytesFor;
+        public IntPtr Encode;
+        public IntPtr Decode;
+        public IntPtr DecodeAdd;
+        public IntPtr User;
+
+        /// <summary>The library's defaults.</summary>
+        public static Codec Default()
+        {
+            var value = default(Codec);
+            Native.lpt_codec_init(&value, (UIntPtr)sizeof(Codec));
+            return value;
+        }
+    }
+
     /// <summary>How to reduce.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ReduceOptions
@@ -1221,6 +1242,7 @@ namespace Lpt
         public ReduceAlgorithm Algorithm;
         public Rounding Rounding;
         public Random Random;
+        public IntPtr Codec;
 
         /// <summary>The library's defaults.</summary>
         public static ReduceOptions Default()
@@ -1758,11 +1780,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
         [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
+        [LibraryImport(Library)] public static partial void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_barrier(Context context, Comm comm);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
@@ -1986,11 +2010,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_barrier(Context context, Comm comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);

@@ -699,6 +699,16 @@ struct lpt_comm_values
     seconds::Cdouble
 end
 
+struct lpt_codec
+    struct_size::Csize_t
+    name::NTuple{16,UInt8}
+    bytes_for::Ptr{Ptr{Cvoid}}
+    encode::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
+    decode::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
+    decode_add::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
+    user::Ptr{Cvoid}
+end
+
 struct lpt_reduce_options
     struct_size::Csize_t
     flags::UInt64
@@ -709,6 +719,7 @@ struct lpt_reduce_options
     algorithm::lpt_reduce_algorithm
     rounding::lpt_rounding
     random::lpt_random
+    codec::Ptr{lpt_codec}
 end
 
 struct lpt_bucket_options
@@ -846,6 +857,7 @@ _defaults(::Type{lpt_optimizer_values}, place) = lpt_optimizer_values_init(place
 _defaults(::Type{lpt_gradient_values}, place) = lpt_gradient_values_init(place, sizeof(lpt_gradient_values))
 _defaults(::Type{lpt_comm_options}, place) = lpt_comm_options_init(place, sizeof(lpt_comm_options))
 _defaults(::Type{lpt_comm_values}, place) = lpt_comm_values_init(place, sizeof(lpt_comm_values))
+_defaults(::Type{lpt_codec}, place) = lpt_codec_init(place, sizeof(lpt_codec))
 _defaults(::Type{lpt_reduce_options}, place) = lpt_reduce_options_init(place, sizeof(lpt_reduce_options))
 _defaults(::Type{lpt_bucket_options}, place) = lpt_bucket_options_init(place, sizeof(lpt_bucket_options))
 _defaults(::Type{lpt_bucket_values}, place) = lpt_bucket_values_init(place, sizeof(lpt_bucket_values))
@@ -1033,11 +1045,13 @@ lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_st
 lpt_future_wait(context, future) = ccall(_symbol(:lpt_future_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, future)
 lpt_future_is_done(context, future, out_is_done) = ccall(_symbol(:lpt_future_is_done), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, future, out_is_done)
 lpt_future_destroy(future) = ccall(_symbol(:lpt_future_destroy), Cvoid, (Ptr{Cvoid},), future)
+lpt_codec_init(codec, struct_size) = ccall(_symbol(:lpt_codec_init), Cvoid, (Ptr{lpt_codec}, Csize_t), codec, struct_size)
 lpt_reduce_options_init(options, struct_size) = ccall(_symbol(:lpt_reduce_options_init), Cvoid, (Ptr{lpt_reduce_options}, Csize_t), options, struct_size)
 lpt_barrier(context, comm) = ccall(_symbol(:lpt_barrier), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, comm)
 lpt_all_reduce(context, comm, input, options, output, out_future) = ccall(_symbol(:lpt_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, options, output, out_future)
 lpt_reduce_scatter(context, comm, input, counts, options, output, out_future) = ccall(_symbol(:lpt_reduce_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, options, output, out_future)
 lpt_all_gather(context, comm, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, output, out_future)
+lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
 lpt_broadcast(context, comm, root, tensor, out_future) = ccall(_symbol(:lpt_broadcast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, root, tensor, out_future)
 lpt_all_to_all(context, comm, input, send_counts, receive_counts, output, out_future) = ccall(_symbol(:lpt_all_to_all), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, send_counts, receive_counts, output, out_future)
 lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)

@@ -940,6 +940,19 @@ pub struct lpt_comm_values {
     pub seconds: f64,
 }
 
+/// A compression of the caller's own, in which the numbers of a reduction travel.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_codec {
+    pub struct_size: usize,
+    pub name: [c_char; 16],
+    pub bytes_for: *mut *mut c_void,
+    pub encode: *mut *const *mut *mut c_void,
+    pub decode: *mut *const *mut *mut c_void,
+    pub decode_add: *mut *const *mut *mut c_void,
+    pub user: *mut c_void,
+}
+
 /// How to reduce.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -953,6 +966,7 @@ pub struct lpt_reduce_options {
     pub algorithm: lpt_reduce_algorithm,
     pub rounding: lpt_rounding,
     pub random: lpt_random,
+    pub codec: *const lpt_codec,
 }
 
 /// How gradients fill buckets.
@@ -1462,6 +1476,17 @@ impl Default for lpt_comm_values {
     }
 }
 
+impl Default for lpt_codec {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_codec.
+        unsafe {
+            lpt_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_reduce_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1943,6 +1968,8 @@ extern "C" {
     pub fn lpt_future_is_done(context: *mut lpt_context, future: *const lpt_future, out_is_done: *mut i32) -> lpt_status;
     /// Lets go of a future. The collective goes on.
     pub fn lpt_future_destroy(future: *mut lpt_future);
+    /// Writes the defaults of LPT_CODEC_INIT.
+    pub fn lpt_codec_init(codec: *mut lpt_codec, struct_size: usize);
     /// Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
     pub fn lpt_reduce_options_init(options: *mut lpt_reduce_options, struct_size: usize);
     /// Returns when all ranks have called it.
@@ -1953,6 +1980,8 @@ extern "C" {
     pub fn lpt_reduce_scatter(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
     pub fn lpt_all_gather(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
+    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the tensor of one, with all its scales.
     pub fn lpt_broadcast(context: *mut lpt_context, comm: *mut lpt_comm, root: i32, tensor: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sends each rank a part of the input, and puts together what comes from each, along the first axis.

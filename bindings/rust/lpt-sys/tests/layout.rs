@@ -460,8 +460,20 @@ fn lpt_comm_values_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_codec_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_codec>(), 64);
+    assert_eq!(offset!(lpt_codec, struct_size), 0);
+    assert_eq!(offset!(lpt_codec, name), 8);
+    assert_eq!(offset!(lpt_codec, bytes_for), 24);
+    assert_eq!(offset!(lpt_codec, encode), 32);
+    assert_eq!(offset!(lpt_codec, decode), 40);
+    assert_eq!(offset!(lpt_codec, decode_add), 48);
+    assert_eq!(offset!(lpt_codec, user), 56);
+}
+
+#[test]
 fn lpt_reduce_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_reduce_options>(), 80);
+    assert_eq!(size_of::<lpt_reduce_options>(), 88);
     assert_eq!(offset!(lpt_reduce_options, struct_size), 0);
     assert_eq!(offset!(lpt_reduce_options, flags), 8);
     assert_eq!(offset!(lpt_reduce_options, reduction), 16);
@@ -471,6 +483,7 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_reduce_options, algorithm), 40);
     assert_eq!(offset!(lpt_reduce_options, rounding), 44);
     assert_eq!(offset!(lpt_reduce_options, random), 48);
+    assert_eq!(offset!(lpt_reduce_options, codec), 80);
 }
 
 #[test]
