@@ -37,6 +37,7 @@ static void set_error_classes(PyObject *classes) {
   $result = SWIG_Py_Void();
 }
 %enddef
+LPT_WITHOUT_CONTEXT(lpt_device_describe)
 LPT_WITHOUT_CONTEXT(lpt_context_create)
 LPT_WITHOUT_CONTEXT(lpt_format_from_description)
 LPT_WITHOUT_CONTEXT(lpt_format_describe)

@@ -43,12 +43,12 @@ std::vector<Case> shard_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
-  move_cases(), partial_cases(), partial_gemm_cases(), scale_cases(), signs_cases(), wire_cases(), bucket_cases(),
-      linear_cases(), cross_entropy_cases(), sequence_cases(), shard_cases(), codec_cases()
-}) {
+  for (const auto &more :
+       {move_cases(), partial_cases(), partial_gemm_cases(), linear_cases(), cross_entropy_cases(), sequence_cases(),
+        scale_cases(), signs_cases(), wire_cases(), codec_cases(), bucket_cases(), shard_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
-return cases;
+  return cases;
 }
 
 // Numbers that a rank has; every rank can reckon those of all others.

@@ -194,7 +194,7 @@ void check_averages(lm::OwnRank &rank, const lm::Grid &grid, lm::Expect &expect)
   lm::Activations<float> activations = model.make_activations(context.get(), kSequences);
   const auto backward = [&](const lm::Pass &pass) {
     model.forward(context.get(), text.inputs, pass, activations);
-    lm::cross_entropy_to_gradient(activations.logits, text.targets, 1.0);
+    lm::cross_entropy_to_gradient(context.get(), rank.parallel(grid).tensor, activations.logits, text.targets);
     model.backward(context.get(), text.inputs, pass, activations);
   };
   std::vector<lpt_tensor *> tensors;
