@@ -1,10 +1,15 @@
 /* What fragments of code in the guides take for granted: handles that they do not make themselves. Static, as some stay unused. */
 #include <lpt.h>
+#include <string.h>
 
-static lpt_context *context;
+static lpt_context *context, *gpu;
+static void *stream;
 static lpt_comm_group *group;
 static lpt_comm *comm;
 static lpt_partial_plan *plan;
 static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
 static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;
+static lpt_tensor *source, *codes, *weights_of_the_processor, *normed, *saved_first, *hidden, *saved_second, *branch;
+static lpt_linear *first, *second;
+static int64_t extents[2];
 static int32_t rank;

@@ -4,7 +4,8 @@
 Usage: snippets.py ROOT LIBRARY_FOLDER C_COMPILER CXX_COMPILER
 
 A block that has a main() is a program. Another one is a fragment: it is compiled as the body of a function, after the handles of
-prelude.h, and each call of the library in it may leave its status unlooked at, as text does.
+prelude.h, and each call of the library in it may leave its status unlooked at, as text does. Paragraphs that begin with "static" are
+functions, and stand before it.
 """
 import pathlib
 import re
@@ -19,7 +20,11 @@ LANGUAGES = {"c": (2, ["-x", "c", "-std=c99"]), "cpp": (3, ["-x", "c++", "-std=c
 def source_of(text):
     if "main(" in text:
         return text
-    return f'#include "prelude.h"\nvoid fragment(void);\nvoid fragment(void) {{\n{text}}}\n'
+    paragraphs = text.split("\n\n")
+    functions = [paragraph for paragraph in paragraphs if paragraph.startswith("static ")]
+    body = "\n\n".join(paragraph for paragraph in paragraphs if paragraph not in functions)
+    before = "\n".join(functions)
+    return f'#include "prelude.h"\n{before}\nvoid fragment(void);\nvoid fragment(void) {{\n{body}}}\n'
 
 
 def tried(root, libraries, compiler, flags, text, program):
