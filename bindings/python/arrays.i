@@ -140,6 +140,40 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   }
 }
 
+// Many int64, in place where they are given as a buffer of them. Nothing is filled up: who calls has counted them.
+%typemap(in) const int64_t *INT64S (Py_buffer lent) {
+  if (PyObject_GetBuffer($input, &lent, PyBUF_ND | PyBUF_FORMAT) != 0) SWIG_fail;
+  if (lent.itemsize != 8 || lent.format == NULL || strchr("ql", lent.format[0]) == NULL) {
+    PyErr_Format(PyExc_TypeError, "$symname: $1_name has format %.10s: expected a buffer of int64",
+                 lent.format == NULL ? "B" : lent.format);
+    SWIG_fail;
+  }
+  $1 = (int64_t *)lent.buf;
+}
+%typemap(arginit) const int64_t *INT64S { memset(&lent$argnum, 0, sizeof lent$argnum); }
+%typemap(freearg) const int64_t *INT64S { PyBuffer_Release(&lent$argnum); }
+
+// Descriptions of parameters, and an index that comes back for each.
+%typemap(in) (const lpt_optimizer_parameter *const *parameters, int64_t count, int64_t *out_indices) {
+  int64_t count = 0;
+  if (!handles_from($input, "$symname", $descriptor(lpt_optimizer_parameter *), (void ***)&$1, &count)) SWIG_fail;
+  $2 = count;
+  $3 = (int64_t *)calloc((size_t)count + 1, sizeof(int64_t));
+  if ($3 == NULL) {
+    PyErr_NoMemory();
+    SWIG_fail;
+  }
+}
+%typemap(argout) (const lpt_optimizer_parameter *const *parameters, int64_t count, int64_t *out_indices) {
+  PyObject *indices = PyList_New((Py_ssize_t)$2);
+  for (int64_t i = 0; indices != NULL && i < $2; ++i) PyList_SET_ITEM(indices, i, PyLong_FromLongLong($3[i]));
+  $result = SWIG_Python_AppendOutput($result, indices);
+}
+%typemap(freearg) (const lpt_optimizer_parameter *const *parameters, int64_t count, int64_t *out_indices) {
+  free((void *)$1);
+  free($3);
+}
+
 // An address, as a number.
 %typemap(in) void *ADDRESS, const void *ADDRESS {
   $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);
@@ -196,7 +230,8 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %define LPT_APPLY_ARRAYS
 %apply (int32_t RANK, const int64_t *NUMBERS) { (int32_t rank, const int64_t *extents) };
 %apply const int64_t *NUMBERS { const int64_t *begins, const int64_t *extents, const int64_t *counts,
-                                const int64_t *send_counts, const int64_t *receive_counts };
+                                const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts };
+%apply const int64_t *INT64S { const int64_t *targets };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *group_ends, int64_t group_count),
                                                  (const int64_t *indices, int64_t count) };
 %apply const double *NUMBERS { const double *bytes };
@@ -209,7 +244,8 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %apply (const lpt_tensor *const *HANDLES, int64_t COUNT) { (const lpt_tensor *const *parts, int32_t part_count),
                                                            (const lpt_tensor *const *gradients, int64_t count),
                                                            (const lpt_tensor *const *noisy, int64_t count) };
-%apply (lpt_tensor *const *HANDLES, int64_t COUNT) { (lpt_tensor *const *tensors, int64_t count) };
+%apply (lpt_tensor *const *HANDLES, int64_t COUNT) { (lpt_tensor *const *tensors, int64_t count),
+                                                     (lpt_tensor *const *gradients, int64_t count) };
 %apply (lpt_scaler *const *HANDLES, int64_t COUNT) { (lpt_scaler *const *scalers, int64_t scaler_count) };
 %apply (lpt_linear *const *HANDLES, int64_t COUNT) { (lpt_linear *const *linears, int64_t linear_count) };
 %apply const lpt_tensor *const *HANDLES { const lpt_tensor *const *gradients };

@@ -15,12 +15,12 @@ from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Cancelled, Error, Intern
 
 capi.set_error_classes(_BY_STATUS)
 
-from ._comm import Comm, Future, Group, PartialPlan  # noqa: E402  (classes of errors come first)
+from ._comm import Comm, Future, GradientBuckets, Group, PartialPlan  # noqa: E402  (classes of errors come first)
 from ._context import Context, default_context, set_default_context  # noqa: E402
 from ._monitor import Monitor, collective_cost, noise_measure, swiglu_alignment  # noqa: E402
 from ._ops import (GemmPlan, Statistics, convert, dequantize, dialect_export, dialect_import, fake_quantize,  # noqa: E402
-                   gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm, rmsnorm_backward, softmax,
-                   softmax_backward, swiglu, swiglu_backward, weights_order, weights_pack,
+                   cross_entropy, cross_entropy_backward, gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm,
+                   rmsnorm_backward, rmsnorm_sum, softmax, softmax_backward, swiglu, swiglu_backward, weights_order, weights_pack,
                    weights_unpack)
 from ._options import Random  # noqa: E402
 from ._sparse import (sparse_apply, sparse_check, sparse_compare, sparse_compress, sparse_decay,  # noqa: E402

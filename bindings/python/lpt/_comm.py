@@ -248,3 +248,40 @@ class Comm:
         if len(counts) != self.rank_count:
             raise ValueError(f"{name} has {len(counts)} numbers: expected {self.rank_count}, one of each rank")
         return list(counts)
+
+
+class GradientBuckets:
+    """Gradients that ranks reduce in place while backward goes on: begin(), ready(index) as soon as one is there, wait().
+
+    gradients: in the order of forward; they are kept. Options: bucket_bytes, order ("recorded", "reversed").
+    """
+
+    __slots__ = ("_handle", "_gradients", "_comm", "_keep")
+
+    def __init__(self, comm: Comm, gradients: Sequence[Any], *, context: Optional[Context] = None, **given: Any) -> None:
+        self._keep: list = []
+        self._comm = comm
+        self._gradients = [written(gradient) for gradient in gradients]
+        self._handle = capi.lpt_gradient_buckets_create(handle_of(context), comm._handle, self._gradients,
+                                                        options(capi.lpt_bucket_options, given, self._keep))
+
+    def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
+        """Begins a backward pass; without last nothing travels. Options as of Comm.all_reduce()."""
+        keep: list = []
+        capi.lpt_gradient_buckets_begin(handle_of(context), self._handle, int(last),
+                                        options(capi.lpt_reduce_options, given, keep))
+
+    def ready(self, index: int, *, context: Optional[Context] = None) -> None:
+        """Says that a gradient is there."""
+        capi.lpt_gradient_buckets_ready(handle_of(context), self._handle, index)
+
+    def wait(self, *, context: Optional[Context] = None) -> None:
+        """Ends the pass: all gradients are reduced then. One that was never made ready is named."""
+        capi.lpt_gradient_buckets_wait(handle_of(context), self._handle)
+
+    @property
+    def values(self) -> dict:
+        """bucket_count, ready_count, launched_count, wait_seconds, is_recorded."""
+        values = capi.lpt_bucket_values()
+        capi.lpt_gradient_buckets_read(handle_of(None), self._handle, values)
+        return values_of(values)

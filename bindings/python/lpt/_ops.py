@@ -258,6 +258,71 @@ def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any
     return result, total
 
 
+def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, total: Any = None,
+                context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
+    """rmsnorm() of residual + branch; returns the result, the sum (written to total, which may be residual) and r."""
+    keep: list = []
+    stream, part = read(residual), read(branch)
+    sums = capi.tensor_like(stream, _own(stream), 0) if total is None else written(total)
+    result = _result(out, stream, _own(stream))
+    rows = stream.size // stream.shape[-1] if stream.shape[-1] else 0
+    inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32")
+    capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
+                                 options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
+    return result, sums, inverse
+
+
+def _targets_of(targets: Any, logits: Tensor) -> Any:
+    """Targets as a buffer of int64, one for each row of logits."""
+    try:
+        lent = memoryview(targets)
+        is_buffer = lent.itemsize == 8 and lent.format in ("q", "l") and lent.c_contiguous
+    except TypeError:
+        is_buffer = False
+    found = targets if is_buffer else array("q", targets)
+    count = memoryview(found).nbytes // 8
+    rows = 1
+    for extent in logits.shape[:-1]:
+        rows *= extent
+    if count != rows:
+        raise ValueError(f"targets has {count} numbers: expected {rows}, one for each row of logits")
+    return found
+
+
+def _loss_options(reduction: str, given: dict, keep: list) -> Any:
+    return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_", reduction)), keep)
+
+
+def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context: Optional[Context] = None,
+                  **given: Any) -> Tuple[Tensor, Tensor]:
+    """-log softmax(logits)[target] of every row, in nats: the loss, and the logarithms of sums, which backward takes.
+
+    targets: a buffer of int64 or a sequence, one class for each row. reduction: "mean", "sum" or "none". Options: comm (ranks
+    that share the classes), ignored_target, label_smoothing.
+    """
+    keep: list = []
+    source = read(logits)
+    rows = _targets_of(targets, source)
+    count = memoryview(rows).nbytes // 8
+    loss = empty(count if reduction == "none" else 1,
+                 "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32")
+    sums = empty(count, "f64")
+    capi.lpt_cross_entropy_forward(handle_of(context), source, rows, _loss_options(reduction, given, keep), loss, sums)
+    return loss, sums
+
+
+def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gradient: Any = None, reduction: str = "mean",
+                           out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
+    """The gradient of the logits; out may be logits. Options as of cross_entropy()."""
+    keep: list = []
+    source = read(logits)
+    result = _result(out, source, _own(source))
+    capi.lpt_cross_entropy_backward(handle_of(context), source, _targets_of(targets, source), read(log_sums),
+                                    None if loss_gradient is None else read(loss_gradient),
+                                    _loss_options(reduction, given, keep), result)
+    return result
+
+
 def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any = None,
            context: Optional[Context] = None) -> Any:
     """silu(gate) · up; with smoothing also the factor of every column for Linear's input_smoothing."""

@@ -9,6 +9,7 @@ from ._tensor import Tensor, empty, format_name, format_number, read, state_of, 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+    from ._comm import Comm
     from ._tensor import Format
 
 
@@ -245,13 +246,14 @@ class Optimizer:
     the state of a parameter is kept; step() changes parameters in place.
     """
 
-    __slots__ = ("_handle", "_given", "_parameters")
+    __slots__ = ("_handle", "_given", "_parameters", "_is_shared")
 
     def __init__(self, method: str = "adamw", **given: Any) -> None:
         keep: list = []
         self._given = dict(given, method=method)
         self._handle = capi.lpt_optimizer_create(handle_of(None), options(capi.lpt_optimizer_options, self._given, keep))
         self._parameters: List[dict] = []
+        self._is_shared = False
 
     def add(self, elements: int, **given: Any) -> int:
         """Makes the state of a parameter; its index. Options: first_moment, second_moment (formats), weight_decay,
@@ -280,6 +282,34 @@ class Optimizer:
                                 options(capi.lpt_step_options, given, keep),
                                 [written(parameter) for parameter in parameters])
 
+    def add_shards(self, comm: Comm, parameters: Sequence[dict]) -> List[int]:
+        """Makes the state of this rank's shards of whole parameters, each given by the arguments of add(); their indices."""
+        keep: list = []
+        kinds = [options(capi.lpt_optimizer_parameter, given, keep) for given in parameters]
+        indices = capi.lpt_optimizer_add_shards(handle_of(None), comm._handle, self._handle, kinds)
+        self._parameters.extend(dict(given) for given in parameters)
+        self._is_shared = True
+        return indices
+
+    def step_shards(self, comm: Comm, parameters: Sequence[Any], gradients: Sequence[Any], *,
+                    indices: Optional[Sequence[int]] = None, reduce: Optional[dict] = None,
+                    context: Optional[Context] = None, **given: Any) -> None:
+        """Steps whole parameters whose state ranks share, on all ranks. reduce: None where gradients are the same on all ranks
+        (ZeRO 1), else options of Comm.all_reduce() by which each rank's own are reduced (ZeRO 2). Options as of step()."""
+        keep: list = []
+        indices = range(len(self._parameters)) if indices is None else indices
+        if not len(parameters) == len(gradients) == len(indices):
+            raise ValueError(f"{len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
+                             "expected as many of each")
+        shards = capi.lpt_shard_options()
+        if reduce is not None:
+            wishes = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
+            shards.reduce = wishes
+        capi.lpt_optimizer_step_shards(handle_of(context), comm._handle, self._handle, indices,
+                                       [read(gradient) for gradient in gradients],
+                                       options(capi.lpt_step_options, given, keep), shards,
+                                       [written(parameter) for parameter in parameters])
+
     @property
     def values(self) -> dict:
         """What the last step came to: gradient_norm, clip_factor, is_skipped, skipped_count."""
@@ -305,6 +335,8 @@ class Optimizer:
             capi.lpt_optimizer_state_load(handle_of(None), self._handle, index, state)
 
     def __reduce__(self) -> Any:
+        if self._is_shared:
+            raise TypeError("an optimizer with shards belongs to its rank: save state() of each rank")
         return _optimizer_again, (self._given, self._parameters, self.state())
 
 

@@ -1,14 +1,16 @@
 """Ranks as threads: collectives, futures, and a rank that fails."""
 import glob
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import threading
 import unittest
+from array import array
 
 import lpt
-from support import floats
+from support import Draws, floats
 
 
 def run(rank_count, body):
@@ -51,6 +53,82 @@ class Ranks(unittest.TestCase):
         for rank, found in enumerate(run(3, body)):
             self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, [[1.0]] * (rank + 1), [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
                               [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[6.0], [12.0, 18.0]], [1.0], True, False), found)
+
+    def test_gradients_travel_during_backward(self):
+        def body(comm):
+            gradients = [floats([comm.rank + float(i)] * (i + 1)) for i in range(4)]
+            buckets = lpt.GradientBuckets(comm, gradients, bucket_bytes=16)
+            for step in range(2):
+                buckets.begin(reduction="average")
+                for index in (3, 2, 1) if step == 0 else (1, 3, 2):
+                    buckets.ready(index)
+                with self.assertRaisesRegex(ValueError, r"gradients\[0\]"):
+                    buckets.wait()
+                buckets.ready(0)
+                buckets.wait()
+            return [list(gradient) for gradient in gradients], buckets.values["is_recorded"]
+        for found in run(3, body):
+            self.assertEqual(([[1.0 + i] * (i + 1) for i in range(4)], 1), found)
+
+    def test_shards_of_an_optimizer_step_as_one(self):
+        draws = Draws()
+        sizes = (5000, 3, 9000)
+        first = [draws.list(size) for size in sizes]
+        slopes = [draws.list(size) for size in sizes]
+        whole = [floats(numbers) for numbers in first]
+        alone = lpt.Optimizer(beta2=0.95)
+        for size in sizes:
+            alone.add(size, first_moment="e4m3fn_1x128", weight_decay=0.1)
+        for _ in range(2):
+            alone.step(whole, [floats(numbers) for numbers in slopes], learning_rate=0.01, largest_norm=1.0)
+
+        def body(comm, reduce):
+            mine = [floats(numbers) for numbers in first]
+            optimizer = lpt.Optimizer(beta2=0.95)
+            optimizer.add_shards(comm, [{"elements": size, "first_moment": "e4m3fn_1x128", "weight_decay": 0.1} for size in sizes])
+            for _ in range(2):
+                optimizer.step_shards(comm, mine, [floats(numbers) for numbers in slopes], reduce=reduce,
+                                      learning_rate=0.01, largest_norm=1.0)
+            with self.assertRaisesRegex(TypeError, "shards"):
+                pickle.dumps(optimizer)
+            return [bytes(numbers) for numbers in mine], optimizer.nbytes
+        for reduce in (None, {"reduction": "average"}):
+            found = run(2, lambda comm, reduce=reduce: body(comm, reduce))
+            for parameters, size in found:
+                self.assertEqual([bytes(numbers) for numbers in whole], parameters)
+                self.assertLess(size, alone.nbytes)
+
+    def test_classes_and_layers_are_shared(self):
+        logits = Draws().list(8 * 6)
+        targets = [5, 0, 3, -1, 2, 1, 4, 5]
+        columns = (2, 4)
+
+        def of_rank(comm):
+            begin = sum(columns[:comm.rank])
+            return floats([x for row in range(8) for x in logits[6 * row + begin:][:columns[comm.rank]]],
+                          [8, columns[comm.rank]])
+
+        def body(comm):
+            loss, sums = lpt.cross_entropy(of_rank(comm), targets, comm=comm, label_smoothing=0.1)
+            gradient = lpt.cross_entropy_backward(of_rank(comm), targets, sums, comm=comm, label_smoothing=0.1)
+            layer = lpt.Linear(2, 3, lpt.Recipe("f32"))
+            weight = floats([float(comm.rank + 1)] * 6, [3, 2])
+            layer.prepare(weight)
+            product = layer.forward(floats([1.0, 2.0], [1, 2]), comm=comm, parallel="rows")
+            product = product[0] if isinstance(product, tuple) else product
+            return loss.tolist(), gradient.tolist(), product.tolist()
+        loss, sums = lpt.cross_entropy(floats(logits, [8, 6]), array("q", targets), label_smoothing=0.1)
+        gradient = lpt.cross_entropy_backward(floats(logits, [8, 6]), targets, sums, label_smoothing=0.1).tolist()
+        for rank, found in enumerate(run(2, body)):
+            # Sums are joined in f64 in the order of ranks: one rounding to f32 may fall to the other side.
+            self.assertAlmostEqual(loss.tolist()[0], found[0][0], delta=abs(found[0][0]) * 2 ** -23)
+            begin = sum(columns[:rank])
+            for row, own in zip(gradient, found[1]):
+                for x, y in zip(row[begin:begin + columns[rank]], own):
+                    self.assertAlmostEqual(x, y, delta=abs(x) * 2 ** -22)
+            self.assertEqual([[9.0] * 3], found[2])
+        with self.assertRaisesRegex(ValueError, "expected 8, one for each row"):
+            lpt.cross_entropy(floats(logits, [8, 6]), [1, 2])
 
     def test_send_and_receive_and_split(self):
         def body(comm):
