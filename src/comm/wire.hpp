@@ -44,7 +44,8 @@ typedef struct lpt_wire_table {
   // Looks whether a request is done, and gets all others on. What is done, or has failed, is freed.
   int32_t (*test)(void *link, void *request, int32_t *out_is_done, char *error, size_t error_bytes);
 
-  // Frees a request that nobody waits for any more. From then on nothing reads or writes its `data`, whatever is on the way.
+  // Frees a request that nobody waits for any more. From then on no call of the wire reads or writes its `data`, whatever is
+  // on the way; where that takes it, all later calls of this process fail with LPT_ABORTED.
   void (*abandon)(void *link, void *request);
 
   // The caller has no requests left.

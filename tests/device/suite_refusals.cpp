@@ -28,7 +28,9 @@ lpt_status pack(lpt_context *context, Operands &o) {
 
 lpt_status plan(lpt_context *context, Operands &o) {
   lpt_gemm_plan *plan = nullptr;
-  return lpt_gemm_plan_create(context, o.f32.get(), o.other.get(), nullptr, o.third.get(), &plan);
+  const lpt_status status = lpt_gemm_plan_create(context, o.f32.get(), o.other.get(), nullptr, o.third.get(), &plan);
+  lpt_gemm_plan_destroy(plan);
+  return status;
 }
 
 lpt_status fake(lpt_context *context, Operands &o) {

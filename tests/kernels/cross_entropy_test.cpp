@@ -19,7 +19,7 @@ TEST(CrossEntropySums, RowsAreNearTheDefinition) {
     for (const lpt_format format : kAll) {
       for (const int64_t columns : kSimdEdges) {
         const int64_t count = 1 + random.below(4);
-        Matrix logits(format, count, columns, 1, 4);
+        Matrix logits(format, count, columns, 1, 8);
         fill_finite(random, logits, Values::kNormal);
         std::vector<int64_t> places;
         for (int64_t r = 0; r < count; ++r) places.push_back(random.below(columns + 4) - 2);
@@ -91,7 +91,7 @@ TEST(CrossEntropyGradient, RowsAreNearTheDefinition) {
       for (const int64_t columns : kSimdEdges) {
         const lpt_format target = random.of(kAll);
         const int64_t count = 1 + random.below(4);
-        Matrix logits(format, count, columns, 1, 4), gradient(target, count, columns, 3, 4);
+        Matrix logits(format, count, columns, 1, 8), gradient(target, count, columns, 3, 8);
         fill_finite(random, logits, Values::kNormal);
         std::vector<int64_t> places;
         std::vector<double> log_sums, factors;

@@ -2,9 +2,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "lpt.h"
@@ -14,54 +17,29 @@
 
 namespace {
 
-// Messages travel in parts, through memory of our own: MPI cannot take back what it has begun, and may come to read or write it
-// long after a rank has given up and its caller has freed the tensor. Some parts at a time, so that copies and MPI overlap.
-constexpr int64_t kPartBytes = 256 << 10;
+// MPI counts bytes in an int: more of them go as several messages of one tag, which arrive in their order.
+constexpr int64_t kMostBytes = int64_t{1} << 30;
 constexpr size_t kPartsAtATime = 4;
+
+// MPI cannot take back what it has begun. Small messages travel through memory of our own, which is lost then; that costs
+// nothing that was seen. Large ones are read and written in place: three copies instead of one would take half as long again.
+constexpr int64_t kCopiedBytes = 64 << 10;
+
+// Memory of a caller that MPI was not done with when a rank gave up may be freed from then on. So this process enters MPI no
+// more, not even to end it. Those inside share the lock; who leaves for all waits for them.
+std::shared_mutex mpi_lock;
+std::atomic<bool> is_left{false};
 
 struct Part {
   MPI_Request request = MPI_REQUEST_NULL;
-  char *copy = nullptr;
+  char *place = nullptr;
   int64_t at = 0;
   bool is_under_way = false;
-};
-
-// Room for parts that is kept for the next ones: new pages cost more than what is copied to them.
-class Copies {
- public:
-  Copies() = default;
-  Copies(const Copies &) = delete;
-  Copies &operator=(const Copies &) = delete;
-  ~Copies() {
-    for (char *copy : spare_) delete[] copy;
-  }
-
-  char *take(int64_t bytes) {
-    if (bytes <= kSmallBytes) return new char[static_cast<size_t>(bytes)];
-    if (spare_.empty()) return new char[static_cast<size_t>(kPartBytes)];
-    char *const copy = spare_.back();
-    spare_.pop_back();
-    return copy;
-  }
-
-  void give_back(char *copy, int64_t bytes) {
-    if (bytes > kSmallBytes && spare_.size() < kMostSpare) {
-      spare_.push_back(copy);
-    } else {
-      delete[] copy;
-    }
-  }
-
- private:
-  static constexpr int64_t kSmallBytes = 16 << 10;
-  static constexpr size_t kMostSpare = 32;
-  std::vector<char *> spare_;
 };
 
 struct MpiLink {
   MPI_Comm comm;
   std::vector<int32_t> members{};  // what its ranks are called in `comm`; none: all of them, as they are
-  Copies copies{};
 
   int name_of(int32_t rank) const { return rank < 0 || members.empty() ? rank : members[static_cast<size_t>(rank)]; }
 };
@@ -76,10 +54,7 @@ struct MpiRequest {
   size_t next = 0;    // the part that ends first
   std::vector<Part> parts{};
 
-  int64_t part_bytes(int64_t at) const { return std::min(bytes - at, kPartBytes); }
-  void free(Part &part) {
-    if (part.copy != nullptr) link->copies.give_back(part.copy, part_bytes(0));
-  }
+  bool is_copied() const { return bytes <= kCopiedBytes; }
 };
 
 MpiLink &mpi(void *link) { return *static_cast<MpiLink *>(link); }
@@ -98,8 +73,15 @@ int32_t refused(char *error, size_t error_bytes, const char *words) {
   return LPT_UNSUPPORTED;
 }
 
-// Ours to end, if nobody has by then.
+int32_t left(char *error, size_t error_bytes) {
+  std::snprintf(error, error_bytes,
+                "MPI: a rank gave up while MPI moved memory of its caller: this process enters it no more");
+  return LPT_ABORTED;
+}
+
+// Ours to end, if nobody has by then. Where it can no longer be ended, the others would wait for us in its end: so the job is.
 void finalize() {
+  if (is_left) MPI_Abort(MPI_COMM_WORLD, 1);
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
   if (is_finalized == 0) MPI_Finalize();
@@ -132,6 +114,7 @@ int32_t adopt(MPI_Comm comm, void **out_link) {
 
 int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,
              int32_t *out_world_ranks, char *error, size_t error_bytes) {
+  if (is_left) return left(error, error_bytes);
   if (const int32_t code = start_mpi(error, error_bytes)) return code;
   const MPI_Comm whole = fortran_handle == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(*fortran_handle);
   if (whole == MPI_COMM_NULL) return refused(error, error_bytes, "the handle is that of no communicator");
@@ -153,6 +136,8 @@ int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes
   const lpt::Deadline deadline(seconds);
   int is_done = 0;
   for (lpt::Patience patience; is_done == 0; patience.rest(true)) {
+    const std::shared_lock lock(mpi_lock);
+    if (is_left) return left(error, error_bytes);
     const int result = MPI_Test(&making.request, &is_done, MPI_STATUS_IGNORE);
     if (result != MPI_SUCCESS) return told(result, "split", error, error_bytes);
     if (is_done != 0 || !deadline.is_over()) continue;
@@ -165,6 +150,7 @@ int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes
 // One communicator serves all parts, for no two have a rank in common. MPI_Comm_split() would wait for ever.
 int32_t split(void *link, const int32_t *members, int32_t count, double seconds, void **out_link, char *error,
               size_t error_bytes) {
+  if (is_left) return left(error, error_bytes);
   const MpiLink &self = mpi(link);
   auto *making = new Making;
   int32_t code = told(MPI_Comm_idup(self.comm, &making->comm, &making->request), "split", error, error_bytes);
@@ -181,21 +167,22 @@ int32_t split(void *link, const int32_t *members, int32_t count, double seconds,
 // One part sets out, or is asked for, at the place of one that has ended.
 int begin_part(MpiRequest &self, Part &part) {
   part.at = self.begun;
-  const auto count = static_cast<int>(self.part_bytes(part.at));
-  if (self.is_send && count > 0) std::memcpy(part.copy, self.data + part.at, static_cast<size_t>(count));
+  const auto count = static_cast<int>(std::min(self.bytes - part.at, kMostBytes));
+  if (!self.is_copied()) part.place = self.data + part.at;
+  if (self.is_copied() && self.is_send && count > 0) std::memcpy(part.place, self.data, static_cast<size_t>(count));
   self.begun += count;
   part.is_under_way = true;
-  if (self.is_send) return MPI_Isend(part.copy, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
-  return MPI_Irecv(part.copy, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
+  if (self.is_send) return MPI_Isend(part.place, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
+  return MPI_Irecv(part.place, count, MPI_BYTE, self.peer, self.tag, self.link->comm, &part.request);
 }
 
 // A message may be shorter than what was asked for.
 void end_part(const MpiRequest &self, Part &part, const MPI_Status &status) {
   part.is_under_way = false;
-  if (self.is_send) return;
+  if (self.is_send || !self.is_copied()) return;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  if (count > 0) std::memcpy(self.data + part.at, part.copy, static_cast<size_t>(count));
+  if (count > 0) std::memcpy(self.data, part.place, static_cast<size_t>(count));
 }
 
 // Parts end in their order: MPI keeps that of one sender and one tag.
@@ -229,34 +216,52 @@ bool is_taken_back(const MpiRequest &self, Part &part) {
   return is_done != 0;
 }
 
-// What MPI may still look at is lost rather than freed.
-void give_up(MpiRequest *self) {
-  int is_finalized = 0;
-  MPI_Finalized(&is_finalized);
+void forget(MpiRequest *self) {
   for (Part &part : self->parts) {
-    if (!part.is_under_way || is_finalized != 0 || is_taken_back(*self, part)) self->free(part);
+    if (self->is_copied()) delete[] part.place;
   }
   delete self;
 }
 
-void forget(MpiRequest *self) {
-  for (Part &part : self->parts) self->free(part);
-  delete self;
+// Whether MPI may still look at the caller's memory; what it may still look at of ours is lost.
+bool is_caught(MpiRequest &self) {
+  const std::shared_lock lock(mpi_lock);
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  bool is_caught = false;
+  for (Part &part : self.parts) {
+    if (!part.is_under_way || is_finalized != 0 || is_left || is_taken_back(self, part)) continue;
+    if (self.is_copied()) {
+      part.place = nullptr;
+    } else {
+      is_caught = true;
+    }
+  }
+  return is_caught;
+}
+
+void give_up(MpiRequest *self) {
+  if (is_caught(*self)) {
+    const std::unique_lock alone(mpi_lock);
+    is_left = true;
+  }
+  forget(self);
 }
 
 int32_t start(const MpiRequest &wanted, void **out_request, char *error, size_t error_bytes) {
+  const std::shared_lock lock(mpi_lock);
+  if (is_left) return left(error, error_bytes);
   auto *self = new MpiRequest(wanted);
-  const auto count = static_cast<size_t>(std::max<int64_t>((self->bytes + kPartBytes - 1) / kPartBytes, 1));
+  const auto count = static_cast<size_t>(std::max<int64_t>((self->bytes + kMostBytes - 1) / kMostBytes, 1));
   self->parts.resize(std::min(count, kPartsAtATime));
-  for (Part &part : self->parts) {
-    part.copy = self->link->copies.take(self->part_bytes(0));
-    if (const int result = begin_part(*self, part)) {
-      give_up(self);
-      return told(result, wanted.is_send ? "send" : "receive", error, error_bytes);
-    }
+  int result = MPI_SUCCESS;
+  for (size_t i = 0; i < self->parts.size() && result == MPI_SUCCESS; ++i) {
+    if (self->is_copied()) self->parts[i].place = new char[static_cast<size_t>(self->bytes)];
+    result = begin_part(*self, self->parts[i]);
   }
+  // The engine abandons it after an error.
   *out_request = self;
-  return LPT_OK;
+  return told(result, wanted.is_send ? "send" : "receive", error, error_bytes);
 }
 
 int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t bytes, void **out_request, char *error,
@@ -275,9 +280,14 @@ void abandon(void *, void *request) { give_up(static_cast<MpiRequest *>(request)
 
 int32_t test(void *, void *request, int32_t *out_is_done, char *error, size_t error_bytes) {
   auto *self = static_cast<MpiRequest *>(request);
-  if (const int result = get_on(*self)) {
+  int32_t code = LPT_OK;
+  {
+    const std::shared_lock lock(mpi_lock);
+    code = is_left ? left(error, error_bytes) : told(get_on(*self), "test", error, error_bytes);
+  }
+  if (code != LPT_OK) {
     give_up(self);
-    return told(result, "test", error, error_bytes);
+    return code;
   }
   *out_is_done = is_under_way(*self) ? 0 : 1;
   if (*out_is_done != 0) forget(self);
