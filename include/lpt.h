@@ -2416,9 +2416,9 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  * the slice. All ranks call it. Bits are those of one call after the other: this layer without a comm, then the
  * reduction; but private columns are computed while shared ones travel, and a bias behind ROWS is the same on all
  * ranks and added once, after the sum, with a rounding of its own; never scaled with private columns. One rank gives the
- * bits of the layer without a comm. Scales of tensors and blocks are those of the slice. Unit-scaled products behind
- * ROWS divide by the root of rank count · input_columns: there slices are alike. Stochastic casts of what only this rank has draw by seed ^ (rank · 2^54), casts of what
- * all ranks hold by the seed: all get the same codes. Progress is not told.
+ * bits of the layer without a comm. Scales of tensors and blocks are those of the slice. Unit-scaled products behind ROWS
+ * divide by the root of rank count · input_columns: there slices are alike. Stochastic casts of what only this rank has draw
+ * by seed ^ (rank · 2^54), casts of what all ranks hold by the seed: all get the same codes. Progress is not told.
  *
  * @param context the context; with a comm, of this rank.
  * @param linear the layer; prepared.
@@ -3356,8 +3356,8 @@ enum lpt_reduce_algorithm_values {
  *
  * Functions run on the threads of the context (with a future: on that of the comm), several at once with the same `user`
  * where it has more than one. They may not throw, nor call LPT with this context or comm. Other than 0 from one of them ends
- * the reduction with LPT_ABORTED on all ranks, whose text names codec, function and number on the rank where it was; the
- * comm is broken then, and the output of that rank is as it was.
+ * the reduction with LPT_ABORTED on its rank, whose text names codec, function and number, and on all ranks that do not have
+ * all they need yet; the comm is broken then, and the output of that rank is as it was.
  */
 typedef struct lpt_codec {
   size_t struct_size; /**< sizeof(lpt_codec) of the caller. */

@@ -31,6 +31,17 @@ inline dim3 threads_of_grid(const StripGrid &grid) { return dim3(grid.block_x, g
 // How numbers lie in memory: what a kernel is compiled for.
 enum class Numeral { kF32, kBf16, kF16 };
 
+// What numbers of a format a kernel is launched for: body(NumeralTag<...>{}).
+template <Numeral kNumeral>
+struct NumeralTag {};
+
+template <typename Body>
+void for_numeral(lpt_format element, const Body &body) {
+  if (element == LPT_FORMAT_F32) return body(NumeralTag<Numeral::kF32>{});
+  if (element == LPT_FORMAT_BF16) return body(NumeralTag<Numeral::kBf16>{});
+  body(NumeralTag<Numeral::kF16>{});
+}
+
 template <Numeral kNumeral>
 constexpr int32_t kNumeralBytes = kNumeral == Numeral::kF32 ? 4 : 2;
 

@@ -103,14 +103,8 @@ template <lpt_format kTarget>
 void launch_from(const QuantizeRequest &request, void *stream) {
   const CastJob job = cast_job(request);
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  switch (request.source.format.element) {
-    case LPT_FORMAT_F32:
-      return launch<kTarget, Numeral::kF32>(job, is_drawn, stream);
-    case LPT_FORMAT_BF16:
-      return launch<kTarget, Numeral::kBf16>(job, is_drawn, stream);
-    default:
-      return launch<kTarget, Numeral::kF16>(job, is_drawn, stream);
-  }
+  for_numeral(request.source.format.element,
+              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
 }
 
 }  // namespace

@@ -56,14 +56,8 @@ void launch_from(const QuantizeRequest &request, void *stream) {
   const int64_t bytes = number_bytes(request.source.format.element);
   job.loads_whole = is_on(request.source.data, request.source.column_stride * bytes, 16);
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  switch (request.source.format.element) {
-    case LPT_FORMAT_F32:
-      return launch<kTarget, Numeral::kF32>(job, is_drawn, stream);
-    case LPT_FORMAT_BF16:
-      return launch<kTarget, Numeral::kBf16>(job, is_drawn, stream);
-    default:
-      return launch<kTarget, Numeral::kF16>(job, is_drawn, stream);
-  }
+  for_numeral(request.source.format.element,
+              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
 }
 
 // ---- codes

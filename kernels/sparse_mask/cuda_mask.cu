@@ -181,14 +181,8 @@ void launch_rule(const SparseMaskRequest &request, void *stream) {
 }  // namespace
 
 void sparse_mask_cuda(const SparseMaskRequest &request, void *stream) {
-  switch (request.source.format.element) {
-    case LPT_FORMAT_F32:
-      return launch_rule<Numeral::kF32>(request, stream);
-    case LPT_FORMAT_BF16:
-      return launch_rule<Numeral::kBf16>(request, stream);
-    default:
-      return launch_rule<Numeral::kF16>(request, stream);
-  }
+  for_numeral(request.source.format.element,
+              [&]<Numeral kSource>(NumeralTag<kSource>) { launch_rule<kSource>(request, stream); });
 }
 
 }  // namespace lpt

@@ -35,25 +35,24 @@ Status find_sizes(CodecMoving &moving) {
   return {};
 }
 
-// The row that brings numbers from one wide format to another.
-Status choose_change(Context &context, lpt_format from, lpt_format to, const Row<ReduceRequest> **out_row) {
+// A sum of one source: what brings numbers from one wide format to another.
+ReduceRequest change_request(lpt_format from, lpt_format to) {
   ReduceRequest request{};
   request.format = from;
   request.target_format = to;
   request.reduction = Reduction::kSum;
   request.source_count = request.target_count = 1;
   request.factor = 1.0;
-  return choose(context, "reduce", reduce_kernels(), request, {from, to}, out_row);
+  return request;
+}
+
+Status choose_change(Context &context, lpt_format from, lpt_format to, const Row<ReduceRequest> **out_row) {
+  return choose(context, "reduce", reduce_kernels(), change_request(from, to), {from, to}, out_row);
 }
 
 void change(const Row<ReduceRequest> &row, lpt_format from, const void *source, lpt_format to, void *target,
             int64_t count) {
-  ReduceRequest request{};
-  request.format = from;
-  request.target_format = to;
-  request.reduction = Reduction::kSum;
-  request.source_count = request.target_count = 1;
-  request.factor = 1.0;
+  ReduceRequest request = change_request(from, to);
   request.elements = count;
   request.sources = &source;
   request.targets = &target;

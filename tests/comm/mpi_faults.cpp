@@ -63,7 +63,7 @@ int go_on(const Rank &self) {
   say(self, lpt_barrier(self.context, part));
   // A process that ends without a word to MPI takes the others with it: they shall have said theirs.
   std::fflush(stdout);
-  sleep(4);
+  sleep(6);
   return status == LPT_TIMEOUT ? 0 : 1;
 }
 
