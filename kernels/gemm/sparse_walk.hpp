@@ -1,6 +1,7 @@
 // How few rows are multiplied by a 2:4 matrix, whatever the registers. Included by ISA files only.
 //
-// A kind of numbers says what a row of a is read as, what b stores, and how 512 columns of up to kSharedRows rows are added up.
+// A kind of numbers says what a row of a is read as, what b stores, and how a step of columns is added up for up to kSharedRows
+// rows.
 #pragma once
 
 #include "kernels/common/ahead.hpp"
@@ -9,7 +10,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kSparseColumns = 512;  // of a step
+constexpr int64_t kSparseColumns = 256;  // of a step
 constexpr int64_t kBlockRows = 8;        // of b that meet a piece of a before the next piece
 constexpr int64_t kWholeRowsBytes = 32 << 10;
 constexpr int64_t kPieceBytes = 16 << 10;
@@ -79,7 +80,7 @@ struct SparseByteRows {
 template <typename Kind>
 struct SparseTail {
   alignas(64) uint8_t stored[kSparseColumns / 2 * Kind::kBytes];
-  uint8_t indices[64];
+  uint8_t indices[kSparseColumns / 8];
 
   SparseTail(const uint8_t *from, const uint8_t *places, int64_t columns) {
     memset(stored, 0, sizeof stored);
@@ -94,10 +95,12 @@ struct SparseReads {
   Ahead stored, indices;
 };
 
-// As ahead_over(), somewhat further: a step asks for many lines at once.
-inline Ahead reads_over(const void *begin, int64_t bytes) {
+// Further ahead than ahead_over(), since a step asks for many lines at once; places as far ahead in time, not in bytes.
+inline SparseReads reads_over(const void *stored, int64_t stored_bytes, const void *indices, int64_t index_bytes) {
   constexpr int64_t kLarge = int64_t{8} << 20;
-  return ahead_from(bytes >= kLarge ? begin : nullptr, 6144);
+  constexpr int64_t kDistance = 8192, kIndexDistance = 1024;
+  return {ahead_from(stored_bytes >= kLarge ? stored : nullptr, kDistance),
+          ahead_from(index_bytes >= kLarge ? indices : nullptr, kIndexDistance)};
 }
 
 // Rows of a as they are read, and what reading noted of each.
@@ -130,7 +133,7 @@ inline void add_columns(const GemmRequest &request, int64_t column, int64_t begi
     constexpr int kLines = kSparseColumns / 2 * Kind::kBytes / 64;
     reads.indices.ask<1>(indices + p / 8);
     reads.stored.ask<(kLines < 8 ? kLines : 8)>(stored + p / 2 * Kind::kBytes);
-    if (kLines > 8) reads.stored.ask<8>(stored + p / 2 * Kind::kBytes + 512);
+    if constexpr (kLines > 8) reads.stored.ask<8>(stored + p / 2 * Kind::kBytes + 512);
     Kind::template add_step<kRows>(stored + p / 2 * Kind::kBytes, indices + p / 8, a + p, a_stride, sums);
   }
   if (p < end) {
@@ -197,9 +200,9 @@ void multiply_sparse(const GemmRequest &request) {
     rows.noted[i] = Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
   }
   const int64_t row_bytes = b.row_stride * Kind::kBytes;
-  const SparseReads reads = {
-      reads_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes),
-      reads_over(b.indices + request.first_column * b.index_stride, request.n * b.index_stride)};
+  const SparseReads reads =
+      reads_over(static_cast<const uint8_t *>(b.data) + request.first_column * row_bytes, request.n * row_bytes,
+                 b.indices + request.first_column * b.index_stride, request.n * b.index_stride);
   // Rows of a that the first cache holds are met one row of b after the other, which is read in one stream.
   const int64_t a_bytes = request.m * a_stride * static_cast<int64_t>(sizeof(typename Kind::Number));
   const bool is_whole = a_bytes <= kWholeRowsBytes;
