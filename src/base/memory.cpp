@@ -1,5 +1,7 @@
 #include "src/base/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -7,8 +9,23 @@
 namespace lpt {
 namespace {
 
+constexpr size_t kHugePage = size_t{2} << 20;
+
+constexpr size_t multiple(size_t bytes, size_t of) { return (bytes + of - 1) / of * of; }
+
+// Matrices are walked down their columns too: with pages of 4 KiB nearly every line of those would be looked up anew. Whole
+// huge pages only, so that nothing takes more memory; a system that has none goes on as it was.
+void *allocate_huge(size_t bytes) {
+  void *const memory = std::aligned_alloc(kHugePage, multiple(bytes, kHugePage));
+#ifdef MADV_HUGEPAGE
+  if (memory != nullptr) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
 void *allocate_aligned(void *, size_t bytes, size_t alignment) {
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (bytes >= kHugePage && alignment <= kHugePage) return allocate_huge(bytes);
+  return std::aligned_alloc(alignment, multiple(bytes, alignment));
 }
 
 void release_aligned(void *, void *memory, size_t) { std::free(memory); }

@@ -1,7 +1,11 @@
 // Memory: everything that is taken is given back, and every failure to take some is an error that leaves all fit for work.
 #include <atomic>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <new>
+#include <string>
 
 #include "tests/api/support.hpp"
 
@@ -414,6 +418,33 @@ TEST(Memory, ThatCannotBeAddressedIsOutOfMemory) {
   Tensor tensor;
   EXPECT_EQ(LPT_OUT_OF_MEMORY, lpt_tensor_create(context.get(), LPT_FORMAT_F64, 2, extents, out(tensor)));
   EXPECT_EQ(nullptr, tensor);
+}
+
+// The flags of the mapping that holds an address, as the system tells them.
+std::string flags_of_mapping(const void *address) {
+  std::ifstream maps("/proc/self/smaps");
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  bool is_wanted = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) is_wanted = begin <= wanted && wanted < end;
+    if (is_wanted && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+TEST(Memory, LargeTensorsLieInHugePagesWhereThereAreSome) {
+  if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "this system has no huge pages";
+  const Context context = make_context();
+  for (const int64_t rows : {512, 1025}) {  // of 4 KiB each: the first one is exactly a huge page
+    const int64_t extents[] = {rows, 1024};
+    Tensor tensor;
+    ASSERT_TRUE(ok(context.get(), lpt_tensor_create(context.get(), LPT_FORMAT_F32, 2, extents, out(tensor))));
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    ASSERT_TRUE(ok(context.get(), lpt_tensor_describe(context.get(), tensor.get(), &description)));
+    const std::string flags = flags_of_mapping(description.data);
+    EXPECT_NE(std::string::npos, flags.find(" hg ")) << rows << ": " << flags;
+  }
 }
 
 }  // namespace
