@@ -28,13 +28,13 @@ Extent common_of(const OptimizerParameter &a, const OptimizerParameter &b) {
 // What all shards of one step have in common.
 Status check_alike(const OptimizerParameter &first, const OptimizerParameter &other, size_t position) {
   if (other.step_count != first.step_count) {
-    return damaged(text("number %zu is of step %lld: expected %lld, as the first", position, number(other.step_count),
+    return damaged(text("buffers[%zu] is of step %lld: expected %lld, as the first", position, number(other.step_count),
                         number(first.step_count)));
   }
   const Moment *const moments[2][2] = {{&first.first, &other.first}, {&first.second, &other.second}};
   for (const auto &[a, b] : moments) {
     if (std::memcmp(&a->scale, &b->scale, sizeof a->scale) == 0 && a->amax == b->amax) continue;
-    return damaged(text("number %zu has a moment of scale %.9g and amax %.9g: expected %.9g and %.9g, as the first",
+    return damaged(text("buffers[%zu] has a moment of scale %.9g and amax %.9g: expected %.9g and %.9g, as the first",
                         position, static_cast<double>(b->scale), static_cast<double>(b->amax),
                         static_cast<double>(a->scale), static_cast<double>(a->amax)));
   }
@@ -101,7 +101,7 @@ Status load_optimizer_states(Optimizer &optimizer, int64_t index, const void *co
   std::vector<OptimizerParameter> saved(static_cast<size_t>(count));
   for (size_t i = 0; i < saved.size(); ++i) {
     const Status status = read_state(optimizer, parameter, true, buffers[i], buffer_bytes[i], saved[i]);
-    if (!status.is_ok()) return Status(status.code(), text("number %zu: %s", i, status.message().c_str()));
+    if (!status.is_ok()) return Status(status.code(), text("buffers[%zu]: %s", i, status.message().c_str()));
     LPT_TRY(check_alike(saved[0], saved[i], i));
   }
   LPT_TRY(check_covers(saved, parameter));

@@ -125,14 +125,22 @@ struct World {
   lpt_recipe *out_recipe = canary_handle<lpt_recipe>();
   lpt_linear *out_linear = canary_handle<lpt_linear>();
   lpt_optimizer *out_optimizer = canary_handle<lpt_optimizer>();
+  lpt_gradient_buckets *out_buckets = canary_handle<lpt_gradient_buckets>();
   size_t out_size = 0xC7C7C7C7;
   int64_t out_number = 0xC7C7C7C7;
   std::vector<uint8_t> buffer = std::vector<uint8_t>(4096, kCanary);
   char error_text[256] = "";  // of calls without a context
 
-  // Ranks: a comm of one; nobody comes to the pair.
+  // Ranks: a comm of one; nobody comes to the pair. A pass of buckets is under way, and its first gradient ready.
   Group group, pair;
   Comm comm;
+  Tensor bucket_gradient = f32(4, 8, 68);
+  Tensor late_gradient = f32(4, 8, 69);
+  struct DestroyBuckets {
+    void operator()(lpt_gradient_buckets *handle) const { lpt_gradient_buckets_destroy(handle); }
+  };
+  std::unique_ptr<lpt_gradient_buckets, DestroyBuckets> idle_buckets, buckets;
+  Optimizer shared_optimizer;  // two parameters of 32 elements, added in shards
 
   World() {
     lpt_context *own = owner.get();
@@ -175,6 +183,20 @@ struct World {
     EXPECT_EQ(LPT_OK, lpt_comm_group_create(1, out(group)));
     EXPECT_EQ(LPT_OK, lpt_comm_group_create(2, out(pair)));
     EXPECT_TRUE(ok(own, lpt_comm_create_local(own, group.get(), 0, nullptr, out(comm))));
+    lpt_tensor *const gradients[] = {bucket_gradient.get(), late_gradient.get()};
+    for (auto *made : {&idle_buckets, &buckets}) {
+      lpt_gradient_buckets *handle = nullptr;
+      EXPECT_TRUE(ok(own, lpt_gradient_buckets_create(own, comm.get(), gradients, 2, nullptr, &handle)));
+      made->reset(handle);
+    }
+    EXPECT_TRUE(ok(own, lpt_gradient_buckets_begin(own, buckets.get(), 1, nullptr)));
+    EXPECT_TRUE(ok(own, lpt_gradient_buckets_ready(own, buckets.get(), 0)));
+    EXPECT_TRUE(ok(own, lpt_optimizer_create(own, nullptr, out(shared_optimizer))));
+    lpt_optimizer_parameter shared = LPT_OPTIMIZER_PARAMETER_INIT;
+    shared.elements = 32;
+    const lpt_optimizer_parameter *const both[] = {&shared, &shared};
+    int64_t indices[2];
+    EXPECT_TRUE(ok(own, lpt_optimizer_add_shards(own, comm.get(), shared_optimizer.get(), both, 2, indices)));
   }
 
   Tensor forward(int64_t rows) {
@@ -220,15 +242,11 @@ struct World {
       EXPECT_TRUE(ok(owner.get(), lpt_recipe_cast_format(owner.get(), recipe.get(), cast, &format)));
       result.push_back(static_cast<uint8_t>(format));
     }
-    const uintptr_t numbers[] = {reinterpret_cast<uintptr_t>(out_context),
-                                 reinterpret_cast<uintptr_t>(out_tensor),
-                                 reinterpret_cast<uintptr_t>(out_scaler),
-                                 reinterpret_cast<uintptr_t>(out_comm),
-                                 reinterpret_cast<uintptr_t>(out_future),
-                                 reinterpret_cast<uintptr_t>(out_recipe),
-                                 reinterpret_cast<uintptr_t>(out_linear),
-                                 reinterpret_cast<uintptr_t>(out_optimizer),
-                                 out_size,
+    const uintptr_t numbers[] = {reinterpret_cast<uintptr_t>(out_context), reinterpret_cast<uintptr_t>(out_tensor),
+                                 reinterpret_cast<uintptr_t>(out_scaler),  reinterpret_cast<uintptr_t>(out_comm),
+                                 reinterpret_cast<uintptr_t>(out_future),  reinterpret_cast<uintptr_t>(out_recipe),
+                                 reinterpret_cast<uintptr_t>(out_linear),  reinterpret_cast<uintptr_t>(out_optimizer),
+                                 reinterpret_cast<uintptr_t>(out_buckets), out_size,
                                  static_cast<uintptr_t>(out_number)};
     for (const uintptr_t number : numbers) {
       for (int shift = 0; shift < 64; shift += 8) result.push_back(static_cast<uint8_t>(number >> shift));
@@ -427,6 +445,7 @@ extern const std::vector<BadCall> kLayerCalls;
 extern const std::vector<BadCall> kOptimizerCalls;
 extern const std::vector<BadCall> kCollectiveCalls;
 extern const std::vector<BadCall> kCostCalls;
+extern const std::vector<BadCall> kShareCalls;
 extern const std::vector<BadCall> kDialectCalls;
 extern const std::vector<BadCall> kNullContextCalls;
 

@@ -337,7 +337,7 @@ void names_what_saved_states_lack(const Rank &self) {
   EXPECT_TRUE(self.ok(load({2, 0, 1})));
   states[1].back() ^= 1;
   EXPECT_EQ(LPT_INVALID_STATE, load({0, 1, 2}));
-  expect_words({"number 1", "checksum"}, lpt_context_error(self.context));
+  expect_words({"buffers[1]", "checksum"}, lpt_context_error(self.context));
 }
 
 void refuses_what_is_not_shared_so(const Rank &self) {
