@@ -40,6 +40,12 @@ def array_of(c_type):
     return (found.group(1), int(found.group(2))) if found else None
 
 
+def function_of(c_type):
+    """("int32_t", ["void *", "int64_t"]) of a pointer to such a function; None of what is none."""
+    found = re.fullmatch(r"(.*?)\s*\(\*\)\((.*)\)", c_type)
+    return (found.group(1), [one.strip() for one in found.group(2).split(",")]) if found else None
+
+
 def pascal(name):
     """lpt_gemm_options → GemmOptions, X86_AVX2 → X86Avx2, INT4_1X32 → Int4_1x32."""
     words = re.sub(r"^lpt_", "", name).split("_")
@@ -58,6 +64,8 @@ def defaults(header):
 def rust_type(c_type):
     if array_of(c_type):
         return "[{}; {}]".format(NUMBERS[array_of(c_type)[0]][0], array_of(c_type)[1])
+    if function_of(c_type):
+        return rust_callback(*function_of(c_type))
     base, stars = levels(c_type)
     text = NUMBERS[base][0] if base in NUMBERS else base
     for is_const in stars:
@@ -70,8 +78,14 @@ def rust_function(returns, parameters):
     return f"({', '.join(parameters)}){tail}"
 
 
+def rust_callback(returns, arguments):
+    return f'Option<unsafe extern "C" fn{rust_function(returns, [rust_type(argument) for argument in arguments])}>'
+
+
 def rust_doc(brief, indent=""):
-    return [f"{indent}/// {brief}"] if brief else []
+    """Its brackets are no links and no tags, save in code."""
+    pieces = [re.sub(r"([\[\]<>])", r"\\\1", piece) if place % 2 == 0 else piece for place, piece in enumerate(brief.split("`"))]
+    return [f"{indent}/// {'`'.join(pieces)}"] if brief else []
 
 
 def rust_sys(header):
@@ -87,8 +101,7 @@ def rust_sys(header):
                                     "    _unshared: std::marker::PhantomData<*mut u8>,", "}"]
     lines.append("")
     for name, (returns, arguments) in header.callbacks.items():
-        signature = rust_function(returns, [rust_type(argument) for argument in arguments])
-        lines.append(f"pub type {name} = Option<unsafe extern \"C\" fn{signature}>;")
+        lines.append(f"pub type {name} = {rust_callback(returns, arguments)};")
     for struct in header.structs:
         lines += ["", *rust_doc(struct.brief), "#[repr(C)]", "#[derive(Clone, Copy)]", f"pub struct {struct.name} {{"]
         lines += [f"    pub {member.name}: {rust_type(member.type)}," for member in struct.members] + ["}"]
@@ -225,7 +238,7 @@ def julia_type(header, c_type, is_result=False):
     if array_of(c_type):
         return f"NTuple{{{array_of(c_type)[1]},{NUMBERS[array_of(c_type)[0]][2]}}}"
     base, stars = levels(c_type)
-    if base in header.callbacks:
+    if base in header.callbacks or function_of(c_type):
         return "Ptr{Cvoid}"
     if base == "char" and stars == [True]:
         return "Cstring"

@@ -702,10 +702,10 @@ end
 struct lpt_codec
     struct_size::Csize_t
     name::NTuple{16,UInt8}
-    bytes_for::Ptr{Ptr{Cvoid}}
-    encode::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
-    decode::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
-    decode_add::Ptr{Ptr{Ptr{Ptr{Cvoid}}}}
+    bytes_for::Ptr{Cvoid}
+    encode::Ptr{Cvoid}
+    decode::Ptr{Cvoid}
+    decode_add::Ptr{Cvoid}
     user::Ptr{Cvoid}
 end
 

@@ -946,10 +946,10 @@ pub struct lpt_comm_values {
 pub struct lpt_codec {
     pub struct_size: usize,
     pub name: [c_char; 16],
-    pub bytes_for: *mut *mut c_void,
-    pub encode: *mut *const *mut *mut c_void,
-    pub decode: *mut *const *mut *mut c_void,
-    pub decode_add: *mut *const *mut *mut c_void,
+    pub bytes_for: Option<unsafe extern "C" fn(*mut c_void, i64) -> i64>,
+    pub encode: Option<unsafe extern "C" fn(*mut c_void, *const f32, i64, *mut c_void) -> i32>,
+    pub decode: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
+    pub decode_add: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
     pub user: *mut c_void,
 }
 
@@ -1670,7 +1670,7 @@ extern "C" {
     pub fn lpt_format_description_init(description: *mut lpt_format_description, struct_size: usize);
     /// Makes the format of a description. A description that equals a preset gives the preset.
     pub fn lpt_format_from_description(description: *const lpt_format_description, out_format: *mut lpt_format) -> lpt_status;
-    /// Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale, where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled e<exponent bits>m<mantissa bits>b<bias> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign ("e4m2b9-finite", "ue4m3b7-nan").
+    /// Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale, where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled e\<exponent bits\>m\<mantissa bits\>b\<bias\> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign ("e4m2b9-finite", "ue4m3b7-nan").
     pub fn lpt_format_from_name(name: *const c_char, out_format: *mut lpt_format) -> lpt_status;
     /// Writes the name of a format; lpt_format_from_name() reads it back.
     pub fn lpt_format_name(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
@@ -1904,9 +1904,9 @@ extern "C" {
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
     pub fn lpt_cross_entropy_options_init(options: *mut lpt_cross_entropy_options, struct_size: usize);
-    /// Computes the loss -log softmax(logits)[target] of every row, in nats, of classes that ranks may share.
+    /// Computes the loss -log softmax(logits)\[target\] of every row, in nats, of classes that ranks may share.
     pub fn lpt_cross_entropy_forward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, options: *const lpt_cross_entropy_options, loss: *mut lpt_tensor, log_sums: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · [target]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes travel.
+    /// Computes the gradient of lpt_cross_entropy_forward(): g · (exp(x - l) - e / classes - (1 - e) · \[target\]), with g the loss's gradient, for the mean divided by the rows that count; 0 in rows that do not count. Of ranks only the numbers of classes travel.
     pub fn lpt_cross_entropy_backward(context: *mut lpt_context, logits: *const lpt_tensor, targets: *const i64, log_sums: *const lpt_tensor, loss_gradient: *const lpt_tensor, options: *const lpt_cross_entropy_options, logits_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.
     pub fn lpt_optimizer_options_init(options: *mut lpt_optimizer_options, struct_size: usize);
@@ -2032,7 +2032,7 @@ extern "C" {
     pub fn lpt_partial_plan_destroy(plan: *mut lpt_partial_plan);
     /// Tells what a plan says.
     pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_values) -> lpt_status;
-    /// Adds up the shared columns of all ranks, and scales this rank's private ones: out[:, :s] = sum over ranks of in[:, :s], out[:, s:] = scale · in[:, s:].
+    /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
     pub fn lpt_partial_allreduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_allreduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
