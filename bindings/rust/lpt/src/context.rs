@@ -1,18 +1,28 @@
-use crate::handle::handle;
+use crate::callbacks::{self, Fixed, Log, Progress};
 use crate::{
-    ContextOptions, Error, GemmOptions, QuantizeOptions, Result, SparseDirection, SparseOptions, Tensor, WeightsOptions,
+    ContextOptions, Error, GemmOptions, LogLevel, QuantizeOptions, Result, SparseDirection, SparseOptions, Tensor,
+    WeightsOptions,
 };
 use lpt_sys as sys;
 use std::ffi::CStr;
-use std::ptr::{null, null_mut};
+use std::ops::ControlFlow;
+use std::ptr::{null, null_mut, NonNull};
 
-handle! {
-    /// The worker: error text, threads, memory, choice of kernels. Handles may outlive it.
-    Context, lpt_context, lpt_context_destroy
+/// The worker: error text, threads, memory, choice of kernels. Handles may outlive it.
+pub struct Context {
+    raw: NonNull<sys::lpt_context>,
+    log: Option<Fixed<Log>>,
+    progress: Option<Fixed<Progress>>,
 }
 
-// It may be handed to another thread, and is no Sync: it serves one at a time.
+// It may be handed to another thread, and its callbacks with it; it is no Sync: it serves one at a time.
 unsafe impl Send for Context {}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        unsafe { sys::lpt_context_destroy(self.raw.as_ptr()) }
+    }
+}
 
 impl Context {
     /// A context with the library's defaults.
@@ -28,7 +38,10 @@ impl Context {
         raw_options.error_text_bytes = text.len();
         let mut raw = null_mut();
         match unsafe { sys::lpt_context_create(&raw_options, &mut raw) } {
-            sys::LPT_OK => Ok(Context::from_raw(raw)),
+            sys::LPT_OK => {
+                let raw = NonNull::new(raw).expect("the library returns handles that are not NULL");
+                Ok(Context { raw, log: None, progress: None })
+            }
             status => {
                 let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
                 Err(Error::new(status, String::from_utf8_lossy(&text[..end]).into_owned()))
@@ -36,13 +49,63 @@ impl Context {
         }
     }
 
-    /// Fails with the text of the last call, unless it came to `LPT_OK`.
+    /// The handle, for functions of `lpt_sys`.
+    ///
+    /// # Panics
+    /// In a function that the library calls on this thread: it serves that call already.
+    pub fn as_ptr(&self) -> *mut sys::lpt_context {
+        assert!(!callbacks::is_inside(), "a function that LPT calls may not use a context");
+        self.raw.as_ptr()
+    }
+
+    /// Fails with the text of the last call, unless it came to `LPT_OK`; and where a function that it called panicked.
     pub fn check(&self, status: sys::lpt_status) -> Result<()> {
-        if status == sys::LPT_OK {
-            return Ok(());
+        match (status, callbacks::take_panic()) {
+            (sys::LPT_OK, None) => Ok(()),
+            (sys::LPT_OK, Some(panic)) => Err(Error::new(sys::LPT_INTERNAL, panic)),
+            (status, panic) => {
+                let text = unsafe { CStr::from_ptr(sys::lpt_context_error(self.raw.as_ptr())) }.to_string_lossy();
+                let text = panic.map_or_else(|| text.to_string(), |panic| format!("{text}; {panic}"));
+                Err(Error::new(status, text))
+            }
         }
-        let text = unsafe { CStr::from_ptr(sys::lpt_context_error(self.as_ptr())) };
-        Err(Error::new(status, text.to_string_lossy().into_owned()))
+    }
+
+    /// Has lines up to a level logged, on the thread that calls. Where `log` panics, the call does its work and fails with `INTERNAL`.
+    pub fn set_log(&mut self, level: LogLevel, log: impl Fn(LogLevel, &str) + Send + 'static) -> Result<()> {
+        let log: Fixed<Log> = Fixed::new(Box::new(log));
+        let (raw, user) = (self.as_ptr(), log.as_ptr());
+        let status = unsafe { sys::lpt_context_set_log(raw, level.0, Some(callbacks::log), user) };
+        if status == sys::LPT_OK {
+            self.log = Some(log);
+        }
+        self.check(status)
+    }
+
+    /// Logs no more.
+    pub fn clear_log(&mut self) -> Result<()> {
+        self.check(unsafe { sys::lpt_context_set_log(self.as_ptr(), sys::LPT_LOG_NONE, None, null_mut()) })?;
+        self.log = None;
+        Ok(())
+    }
+
+    /// Has casts and products tell elements done and elements in all, on the thread that calls. One that is broken off, or whose
+    /// `progress` panics, fails with `CANCELLED` and leaves outputs written in part.
+    pub fn set_progress(&mut self, progress: impl Fn(i64, i64) -> ControlFlow<()> + Send + 'static) -> Result<()> {
+        let progress: Fixed<Progress> = Fixed::new(Box::new(progress));
+        let (raw, user) = (self.as_ptr(), progress.as_ptr());
+        let status = unsafe { sys::lpt_context_set_progress(raw, Some(callbacks::progress), user) };
+        if status == sys::LPT_OK {
+            self.progress = Some(progress);
+        }
+        self.check(status)
+    }
+
+    /// Tells of no progress any more.
+    pub fn clear_progress(&mut self) -> Result<()> {
+        self.check(unsafe { sys::lpt_context_set_progress(self.as_ptr(), None, null_mut()) })?;
+        self.progress = None;
+        Ok(())
     }
 
     /// Which kernel the last operation took, and why each faster one was passed over.

@@ -1,7 +1,8 @@
 use crate::handle::handle;
-use crate::{Context, Error, OptimizerOptions, OptimizerParameter, Result, StepOptions, Tensor};
+use crate::{Comm, Context, Error, OptimizerOptions, OptimizerParameter, ReduceOptions, Result, StepOptions, Tensor};
 use lpt_sys as sys;
-use std::ptr::null_mut;
+use std::os::raw::c_void;
+use std::ptr::{null, null_mut};
 
 handle! {
     /// Holds the state of many parameters, never the parameters.
@@ -35,14 +36,7 @@ impl Optimizer {
         parameters: &mut [&mut Tensor],
         options: &StepOptions,
     ) -> Result<()> {
-        if gradients.len() != indices.len() || parameters.len() != indices.len() {
-            let (gradients, parameters, indices) = (gradients.len(), parameters.len(), indices.len());
-            return Err(Error::invalid(format!(
-                "gradients are {gradients} and parameters {parameters}: expected as many as indices, {indices}"
-            )));
-        }
-        let gradients: Vec<*const sys::lpt_tensor> = gradients.iter().map(|one| one.as_ptr() as *const _).collect();
-        let parameters: Vec<*mut sys::lpt_tensor> = parameters.iter().map(|one| one.as_ptr()).collect();
+        let (gradients, parameters) = raw_operands(indices, gradients, parameters)?;
         context.check(unsafe {
             sys::lpt_optimizer_step(
                 context.as_ptr(),
@@ -54,6 +48,56 @@ impl Optimizer {
                 parameters.as_ptr(),
             )
         })
+    }
+
+    /// Adds this rank's shards of whole parameters; every rank adds the same and gets the same indices.
+    pub fn add_shards(
+        &mut self,
+        context: &Context,
+        comm: &Comm,
+        parameters: &[OptimizerParameter],
+    ) -> Result<Vec<i64>> {
+        let parameters: Vec<*const sys::lpt_optimizer_parameter> = parameters.iter().map(|one| &one.raw as _).collect();
+        let (mut indices, count) = (vec![-1; parameters.len()], parameters.len() as i64);
+        context.check(unsafe {
+            let (raw, comm, given) = (self.as_ptr(), comm.as_ptr(), parameters.as_ptr());
+            sys::lpt_optimizer_add_shards(context.as_ptr(), comm, raw, given, count, indices.as_mut_ptr())
+        })?;
+        Ok(indices)
+    }
+
+    /// Steps whole parameters whose state ranks share, on all of them. `reduce` None: gradients are the same on all ranks
+    /// (ZeRO 1); else each rank's own are reduced so (ZeRO 2).
+    #[allow(clippy::too_many_arguments)] // those of C
+    pub fn step_shards(
+        &mut self,
+        context: &Context,
+        comm: &mut Comm,
+        indices: &[i64],
+        gradients: &[&Tensor],
+        parameters: &mut [&mut Tensor],
+        options: &StepOptions,
+        reduce: Option<&ReduceOptions>,
+    ) -> Result<()> {
+        let (gradients, parameters) = raw_operands(indices, gradients, parameters)?;
+        let shards = sys::lpt_shard_options { reduce: reduce.map_or(null(), |one| &one.raw), ..Default::default() };
+        let result = context.check(unsafe {
+            sys::lpt_optimizer_step_shards(
+                context.as_ptr(),
+                comm.as_ptr(),
+                self.as_ptr(),
+                indices.as_ptr(),
+                indices.len() as i64,
+                gradients.as_ptr(),
+                &options.raw,
+                &shards,
+                parameters.as_ptr(),
+            )
+        });
+        match reduce.and_then(ReduceOptions::codec_state) {
+            Some(codec) => codec.told(result),
+            None => result,
+        }
     }
 
     /// One parameter's state as bytes for a file.
@@ -73,4 +117,27 @@ impl Optimizer {
             sys::lpt_optimizer_state_load(context.as_ptr(), self.as_ptr(), index, state.as_ptr().cast(), state.len())
         })
     }
+
+    /// One parameter's state, or a shard's, from saved shards that were cut in another way, in any order.
+    pub fn state_load_many(&mut self, context: &Context, index: i64, states: &[&[u8]]) -> Result<()> {
+        let buffers: Vec<*const c_void> = states.iter().map(|state| state.as_ptr().cast()).collect();
+        let sizes: Vec<usize> = states.iter().map(|state| state.len()).collect();
+        context.check(unsafe {
+            let (raw, count) = (self.as_ptr(), states.len() as i64);
+            sys::lpt_optimizer_state_load_many(context.as_ptr(), raw, index, buffers.as_ptr(), sizes.as_ptr(), count)
+        })
+    }
+}
+
+type RawOperands = (Vec<*const sys::lpt_tensor>, Vec<*mut sys::lpt_tensor>);
+
+fn raw_operands(indices: &[i64], gradients: &[&Tensor], parameters: &mut [&mut Tensor]) -> Result<RawOperands> {
+    if gradients.len() != indices.len() || parameters.len() != indices.len() {
+        let (gradients, parameters, indices) = (gradients.len(), parameters.len(), indices.len());
+        return Err(Error::invalid(format!(
+            "gradients are {gradients} and parameters {parameters}: expected as many as indices, {indices}"
+        )));
+    }
+    let gradients = gradients.iter().map(|one| one.as_ptr() as *const _).collect();
+    Ok((gradients, parameters.iter().map(|one| one.as_ptr()).collect()))
 }

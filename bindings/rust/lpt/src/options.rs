@@ -1,7 +1,7 @@
 //! Options: [`Default`] is what the library says, builder style changes a member.
 use crate::{
-    Activation, Format, Isa, Method, Overflow, ReduceAlgorithm, Reduction, Rounding, ScaleRule, ScalerKind,
-    SparseDirection, SparseRule, SparseSolver, Tensor, WeightsStorage,
+    Activation, BucketOrder, Device, Format, Isa, Method, Overflow, PartialScale, ReduceAlgorithm, Reduction, Rounding,
+    ScaleRule, ScalerKind, SparseDirection, SparseRule, SparseSolver, Tensor, WeightsStorage,
 };
 use lpt_sys as sys;
 use std::marker::PhantomData;
@@ -90,7 +90,9 @@ macro_rules! options {
 
 options! {
     /// What a new context should be.
-    ContextOptions, lpt_context_options { number thread_count: i32, kind isa: Isa, }
+    ContextOptions, lpt_context_options {
+        number thread_count: i32, kind isa: Isa, kind device: Device, number device_index: i32,
+    }
 }
 options! {
     /// How to quantize.
@@ -158,5 +160,17 @@ options! {
     ReduceOptions, lpt_reduce_options {
         kind reduction: Reduction, number factor: f64, kind wire: Format, kind algorithm: ReduceAlgorithm,
         kind rounding: Rounding, random random: Random,
+    }
+}
+options! {
+    /// How gradients fill buckets.
+    BucketOptions, lpt_bucket_options { number bucket_bytes: usize, kind order: BucketOrder, }
+}
+options! {
+    /// How columns are shared.
+    PartialOptions, lpt_partial_options {
+        number flags: u64, number hidden_columns: i64, number shared_columns: i64, number rank_count: i32,
+        kind private_scale: PartialScale, number custom_scale: f64, kind forward_wire: Format, kind backward_wire: Format,
+        number chunk_rows: i64, number link_latency_seconds: f64, number link_bytes_per_second: f64,
     }
 }

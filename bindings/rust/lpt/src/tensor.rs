@@ -95,7 +95,7 @@ impl<'a> Tensor<'a> {
         self.any_part(context, part)
     }
 
-    fn any_part<'b>(&self, context: &Context, part: Part) -> Result<Tensor<'b>> {
+    pub(crate) fn any_part<'b>(&self, context: &Context, part: Part) -> Result<Tensor<'b>> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_tensor_part(context.as_ptr(), self.as_ptr(), part.0, &mut raw) })?;
         Ok(Tensor::from_raw(raw))
@@ -141,6 +141,11 @@ impl<'a> Tensor<'a> {
 
     fn dense(&self, context: &Context) -> Result<(*mut u8, usize)> {
         let description = self.describe(context)?;
+        if description.device != sys::LPT_DEVICE_CPU {
+            return Err(Error::invalid(
+                "tensor lies on another device: expected the processor, see Context::tensor_copy".into(),
+            ));
+        }
         let mut dense = 1;
         for axis in (0..description.rank as usize).rev() {
             // `rank` extents and strides, which live as long as the tensor.

@@ -1,19 +1,6 @@
-//! What the safe layer adds to lpt.h: refusals before the library is called, lifetimes, threads.
+//! What the safe layer adds to lpt.h: refusals before the library is called, lifetimes, threads. Which types are Send and Sync the
+//! crate itself holds.
 use lpt::*;
-
-fn is_send<T: Send>() {}
-fn is_sync<T: Sync>() {}
-
-#[test]
-fn threads_are_as_documented() {
-    is_send::<Context>();
-    is_send::<Tensor>();
-    is_sync::<Tensor>();
-    is_send::<Linear>();
-    is_send::<Optimizer>();
-    is_send::<CommGroup>();
-    is_sync::<CommGroup>();
-}
 
 #[test]
 fn a_slice_too_short_is_refused() {

@@ -1,0 +1,112 @@
+use crate::codec::State;
+use crate::ranks::OwnedComm;
+use crate::{BucketOptions, Comm, Context, Error, Part, ReduceOptions, Result, Tensor};
+use lpt_sys as sys;
+use std::ptr::{null_mut, NonNull};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Gradients that ranks reduce in place while backward goes on: [`begin`](Self::begin), [`ready`](Self::ready) as soon as one is
+/// there, [`wait`](Self::wait). They are lent by [`gradient`](Self::gradient) as long as they do not travel.
+pub struct GradientBuckets {
+    raw: NonNull<sys::lpt_gradient_buckets>,
+    gradients: Vec<Tensor<'static>>,
+    pass: Option<BackwardPass>,
+    _comm: Rc<OwnedComm>,
+}
+
+struct BackwardPass {
+    is_last: bool,
+    is_ready: Vec<bool>,
+    codec: Option<Arc<State>>,
+}
+
+impl GradientBuckets {
+    /// Buckets of gradients in the order of forward, the same on all ranks. The comm lives as long as they do.
+    pub fn new(
+        context: &Context,
+        comm: &mut Comm,
+        gradients: Vec<Tensor<'static>>,
+        options: &BucketOptions,
+    ) -> Result<GradientBuckets> {
+        let tensors: Vec<_> = gradients.iter().map(|one| one.as_ptr()).collect();
+        let mut raw = null_mut();
+        context.check(unsafe {
+            let (comm, count) = (comm.as_ptr(), tensors.len() as i64);
+            sys::lpt_gradient_buckets_create(context.as_ptr(), comm, tensors.as_ptr(), count, &options.raw, &mut raw)
+        })?;
+        let raw = NonNull::new(raw).expect("the library returns handles that are not NULL");
+        Ok(GradientBuckets { raw, gradients, pass: None, _comm: comm.owned() })
+    }
+
+    /// The handle, for functions of `lpt_sys`.
+    pub fn as_ptr(&self) -> *mut sys::lpt_gradient_buckets {
+        self.raw.as_ptr()
+    }
+
+    /// A gradient, to be written or read; refused while it travels.
+    pub fn gradient(&mut self, context: &Context, index: usize) -> Result<Tensor<'_>> {
+        let one = self.gradients.get(index).ok_or_else(|| self.no_gradient(index))?;
+        let travels = |pass: &BackwardPass| pass.is_last && pass.is_ready[index];
+        if self.pass.as_ref().map_or(false, travels) {
+            return Err(Error::invalid(format!(
+                "gradients[{index}] travels: expected none that is ready before wait()"
+            )));
+        }
+        // Another handle of the memory: the one that the buckets know cannot be moved away.
+        one.any_part(context, Part::PAYLOAD)
+    }
+
+    /// Begins a backward pass. `is_last`: gradients are reduced as they become ready, as the options say, which are the same on
+    /// all ranks. Else micro-batches follow that add to them, and nothing travels.
+    pub fn begin(&mut self, context: &Context, is_last: bool, options: &ReduceOptions) -> Result<()> {
+        context.check(unsafe {
+            sys::lpt_gradient_buckets_begin(context.as_ptr(), self.as_ptr(), i32::from(is_last), &options.raw)
+        })?;
+        let is_ready = vec![false; self.gradients.len()];
+        self.pass = Some(BackwardPass { is_last, is_ready, codec: options.codec_state() });
+        Ok(())
+    }
+
+    /// Says that a gradient is there.
+    pub fn ready(&mut self, context: &Context, index: usize) -> Result<()> {
+        if index >= self.gradients.len() {
+            return Err(self.no_gradient(index));
+        }
+        if let Some(pass) = &mut self.pass {
+            pass.is_ready[index] = true;
+        }
+        context.check(unsafe { sys::lpt_gradient_buckets_ready(context.as_ptr(), self.as_ptr(), index as i64) })
+    }
+
+    /// Ends a pass: waits until all gradients are reduced. Where some were never made ready it is refused, and the pass goes on.
+    pub fn wait(&mut self, context: &Context) -> Result<()> {
+        let result = context.check(unsafe { sys::lpt_gradient_buckets_wait(context.as_ptr(), self.as_ptr()) });
+        if matches!(&result, Err(error) if error.status == crate::Status::INVALID_ARGUMENT) {
+            return result;
+        }
+        match self.pass.take().and_then(|pass| pass.codec) {
+            Some(codec) => codec.told(result),
+            None => result,
+        }
+    }
+
+    /// How buckets stand.
+    pub fn values(&self, context: &Context) -> Result<sys::lpt_bucket_values> {
+        let mut values = sys::lpt_bucket_values::default();
+        context.check(unsafe { sys::lpt_gradient_buckets_read(context.as_ptr(), self.as_ptr(), &mut values) })?;
+        Ok(values)
+    }
+
+    fn no_gradient(&self, index: usize) -> Error {
+        Error::invalid(format!("index is {index}: expected less than gradients, {}", self.gradients.len()))
+    }
+}
+
+impl Drop for GradientBuckets {
+    fn drop(&mut self) {
+        unsafe { sys::lpt_gradient_buckets_destroy(self.as_ptr()) }
+        // Reductions that are under way go on, and may call the codec: its state is given up.
+        std::mem::forget(self.pass.take().and_then(|pass| pass.codec));
+    }
+}
