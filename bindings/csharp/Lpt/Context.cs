@@ -21,11 +21,28 @@ namespace Lpt
             return raw;
         }
 
-        /// <summary>Throws what a call with this context came to, unless it is Ok.</summary>
-        public void Check(Status status)
+        /// <summary>Throws what a call with this context came to, unless it is Ok and no callback threw.</summary>
+        public void Check(Status status) { Check(status, null); }
+
+        internal void Check(Status status, Compression codec)
         {
-            if (status != Status.Ok) throw new LptException(status, Text.Of(Native.lpt_context_error(this)));
+            if (status == Status.Ok && thrown == null) return;
+            var text = status == Status.Ok ? "" : Text.Of(Native.lpt_context_error(this));
+            var problem = TakeThrown(ref text);
+            var ofCodec = codec == null ? null : codec.TakeThrown();
+            if (ofCodec != null) text += "; codec " + codec.Name + " threw: " + ofCodec.Message;
+            throw new LptException(status == Status.Ok ? Status.Internal : status, text, problem ?? ofCodec);
         }
+
+        /// <summary>Copies a tensor with all its parts, from one memory to another too, and waits for it.</summary>
+        public void TensorCopy(Tensor source, Tensor target)
+        {
+            Check(Native.lpt_tensor_copy(this, source, target));
+            Synchronize();
+        }
+
+        /// <summary>Waits until a GPU has done all that is queued. For the processor nothing ever is.</summary>
+        public void Synchronize() { Check(Native.lpt_context_synchronize(this)); }
 
         /// <summary>Which kernel the last operation took, and why each faster one was passed over.</summary>
         public string Explanation { get { return Text.Of(Native.lpt_context_explanation(this)); } }

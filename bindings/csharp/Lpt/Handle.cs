@@ -38,10 +38,10 @@ namespace Lpt
         }
     }
 
-    /// <summary>A call that did not end well: its status, and the library's text.</summary>
+    /// <summary>A call that did not end well: its status, and the library's text. What a callback threw is InnerException.</summary>
     public sealed class LptException : Exception
     {
-        public LptException(Status status, string text) : base(text) { Status = status; }
+        public LptException(Status status, string text, Exception inner = null) : base(text, inner) { Status = status; }
 
         public Status Status { get; private set; }
 

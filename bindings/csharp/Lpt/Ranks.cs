@@ -32,6 +32,23 @@ namespace Lpt
             return raw;
         }
 
+        /// <summary>Takes a process's place among the processes of an MPI job; returns when all of them have come.</summary>
+        public static Comm Mpi(Context context, CommOptions? options = null)
+        {
+            var wishes = options ?? CommOptions.Default();
+            IntPtr raw;
+            context.Check(Native.lpt_comm_create_mpi(context, null, &wishes, &raw));
+            return new Comm(raw);
+        }
+
+        /// <summary>Rank, ranks, engine and what was sent.</summary>
+        public CommValues Values(Context context)
+        {
+            var values = CommValues.Default();
+            context.Check(Native.lpt_comm_read(context, this, &values));
+            return values;
+        }
+
         /// <summary>Waits for all ranks.</summary>
         public void Barrier(Context context) { context.Check(Native.lpt_barrier(context, this)); }
 
@@ -42,19 +59,40 @@ namespace Lpt
         }
 
         /// <summary>Reduces over the ranks, and is done on return; `output` may be the input.</summary>
-        public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null)
+        public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null, Compression codec = null)
         {
             var wishes = options ?? ReduceOptions.Default();
-            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, null));
+            var native = codec == null ? default(Codec) : codec.ToNative();
+            if (codec != null) wishes.Codec = (IntPtr)(&native);
+            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, null), codec);
+            GC.KeepAlive(codec);
+        }
+
+        /// <summary>Gives all ranks the parts of every rank, one after the other along the first axis; `counts` null: equal parts.
+        /// With a codec each part travels by it.</summary>
+        public void AllGather(Context context, Tensor input, Tensor output, long[] counts = null, Compression codec = null)
+        {
+            CheckCounts(context, counts);
+            var native = codec == null ? default(Codec) : codec.ToNative();
+            fixed (long* extents = counts)
+            {
+                context.Check(codec == null ? Native.lpt_all_gather(context, this, input, extents, output, null)
+                                            : Native.lpt_all_gather_by_codec(context, this, &native, input, extents, output, null),
+                              codec);
+            }
+            GC.KeepAlive(codec);
         }
 
         /// <summary>The same behind the caller's back. The future keeps the tensors, and has to be waited for before it is disposed.</summary>
-        public Future AllReduceStart(Context context, Tensor input, Tensor output, ReduceOptions? options = null)
+        public Future AllReduceStart(Context context, Tensor input, Tensor output, ReduceOptions? options = null,
+                                     Compression codec = null)
         {
             var wishes = options ?? ReduceOptions.Default();
+            var native = codec == null ? default(Codec) : codec.ToNative();
+            if (codec != null) wishes.Codec = (IntPtr)(&native);
             IntPtr raw;
-            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, &raw));
-            var future = new Future(raw);
+            context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, &raw), codec);
+            var future = new Future(raw) { Codec = codec };
             future.Keep(input);
             future.Keep(output);
             return future;
@@ -63,10 +101,9 @@ namespace Lpt
 
     public sealed partial class Future
     {
+        internal Compression Codec;
+
         /// <summary>Waits for the collective: its tensors may be used from then on, and disposed of.</summary>
-        public void Wait(Context context)
-        {
-            context.Check(Native.lpt_future_wait(context, this));
-        }
+        public void Wait(Context context) { context.Check(Native.lpt_future_wait(context, this), Codec); }
     }
 }

@@ -117,6 +117,9 @@ namespace Lpt
         private IntPtr DenseData(Context context)
         {
             var description = Describe(context);
+            if (description.Device != Device.Cpu)
+                throw new LptException(Status.InvalidArgument,
+                                       "tensor lies on another device: expected the processor, see Context.TensorCopy");
             long dense = 1;
             for (var axis = description.Rank - 1; axis >= 0; --axis)
             {

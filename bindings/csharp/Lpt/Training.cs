@@ -99,12 +99,7 @@ namespace Lpt
         /// <summary>Steps parameters; clipping and skipping is of all of them together.</summary>
         public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, StepOptions? options = null)
         {
-            if (gradients.Length != indices.Length || parameters.Length != indices.Length)
-            {
-                throw new LptException(Status.InvalidArgument,
-                    string.Format("gradients are {0} and parameters {1}: expected as many as indices, {2}", gradients.Length,
-                                  parameters.Length, indices.Length));
-            }
+            CheckOperands(indices, gradients, parameters);
             var wishes = options ?? StepOptions.Default();
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
             var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
@@ -114,6 +109,70 @@ namespace Lpt
                 context.Check(Native.lpt_optimizer_step(context, this, places, indices.Length, readPlace, &wishes, writtenPlace));
             GC.KeepAlive(gradients);
             GC.KeepAlive(parameters);
+        }
+
+        private static void CheckOperands(long[] indices, Tensor[] gradients, Tensor[] parameters)
+        {
+            if (gradients.Length == indices.Length && parameters.Length == indices.Length) return;
+            throw new LptException(Status.InvalidArgument,
+                string.Format("gradients are {0} and parameters {1}: expected as many as indices, {2}", gradients.Length,
+                              parameters.Length, indices.Length));
+        }
+
+        /// <summary>Adds this rank's shards of whole parameters; every rank adds the same and gets the same indices.</summary>
+        public long[] AddShards(Context context, Comm comm, params OptimizerParameter[] parameters)
+        {
+            var indices = new long[parameters.Length];
+            var places = new IntPtr[parameters.Length];
+            fixed (OptimizerParameter* first = parameters)
+            fixed (IntPtr* place = places)
+            fixed (long* index = indices)
+            {
+                for (var i = 0; i < places.Length; ++i) places[i] = (IntPtr)(first + i);
+                context.Check(Native.lpt_optimizer_add_shards(context, comm, this, (OptimizerParameter**)place, places.Length, index));
+            }
+            return indices;
+        }
+
+        /// <summary>Steps whole parameters whose state ranks share, on all of them. `reduce` null: gradients are the same on all ranks
+        /// (ZeRO 1); else each rank's own are reduced so (ZeRO 2).</summary>
+        public void StepShards(Context context, Comm comm, long[] indices, Tensor[] gradients, Tensor[] parameters,
+                               StepOptions? options = null, ReduceOptions? reduce = null)
+        {
+            CheckOperands(indices, gradients, parameters);
+            var wishes = options ?? StepOptions.Default();
+            var shards = ShardOptions.Default();
+            var reduction = reduce ?? ReduceOptions.Default();
+            if (reduce != null) shards.Reduce = (IntPtr)(&reduction);
+            var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
+            var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
+            fixed (long* places = indices)
+            fixed (IntPtr* readPlace = read)
+            fixed (IntPtr* writtenPlace = written)
+            {
+                context.Check(Native.lpt_optimizer_step_shards(context, comm, this, places, indices.Length, readPlace, &wishes, &shards,
+                                                               writtenPlace));
+            }
+            GC.KeepAlive(gradients);
+            GC.KeepAlive(parameters);
+        }
+
+        /// <summary>One parameter's state, or a shard's, from saved shards that were cut in another way, in any order.</summary>
+        public void StateLoadMany(Context context, long index, params byte[][] states)
+        {
+            var pins = Array.ConvertAll(states, state => GCHandle.Alloc(state, GCHandleType.Pinned));
+            var buffers = Array.ConvertAll(pins, pin => pin.AddrOfPinnedObject());
+            var sizes = Array.ConvertAll(states, state => (UIntPtr)state.LongLength);
+            try
+            {
+                fixed (IntPtr* buffer = buffers)
+                fixed (UIntPtr* size = sizes)
+                    context.Check(Native.lpt_optimizer_state_load_many(context, this, index, (void**)buffer, size, states.Length));
+            }
+            finally
+            {
+                Array.ForEach(pins, pin => pin.Free());
+            }
         }
 
         public byte[] StateSave(Context context, long index)

@@ -116,27 +116,287 @@ static class LptTests
         }
     }
 
-    static void RanksAddUpAcrossThreads()
+    static void OnTwoRanks(Action<Context, Comm, int> body)
     {
-        var sums = new float[2][];
+        var problems = new Exception[2];
         using (var group = new CommGroup(2))
         {
             var ranks = Enumerable.Range(0, 2).Select(rank => new Thread(() =>
             {
-                using (var context = new Context())
-                using (var comm = new Comm(context, group, rank))
-                using (var tensor = Tensor.FromArray(context, sums[rank] = new[] { 1.5f + rank }, 1, 1))
+                try
                 {
-                    comm.Broadcast(context, 1, tensor);
-                    comm.Barrier(context);
-                    comm.AllReduce(context, tensor, tensor);
+                    using (var context = new Context())
+                    using (var comm = new Comm(context, group, rank)) body(context, comm, rank);
+                }
+                catch (Exception problem)
+                {
+                    problems[rank] = problem;
+                    group.Abort();
                 }
             })).ToList();
             ranks.ForEach(rank => rank.Start());
             ranks.ForEach(rank => rank.Join());
         }
-        Equal(5f, sums[0][0], "the sum of rank 0");
-        Equal(5f, sums[1][0], "the sum of rank 1");
+        foreach (var problem in problems.Where(one => one != null)) throw new Exception("on a rank", problem);
+    }
+
+    static void RanksAddUpAcrossThreads()
+    {
+        OnTwoRanks((context, comm, rank) =>
+        {
+            var sum = new[] { 1.5f + rank };
+            using (var tensor = Tensor.FromArray(context, sum, 1, 1))
+            {
+                comm.Broadcast(context, 1, tensor);
+                comm.Barrier(context);
+                comm.AllReduce(context, tensor, tensor);
+            }
+            Equal(5f, sum[0], "the sum");
+            Equal(2, comm.Values(context).RankCount, "ranks");
+        });
+    }
+
+    static void Cast(Context context)
+    {
+        using (var source = Tensor.FromArray(context, Enumerable.Repeat(1.5f, 64).ToArray(), 8, 8))
+        using (var fp8 = new Tensor(context, Format.E4m3fn, 8, 8)) context.Quantize(source, fp8);
+    }
+
+    static void ExceptionsOfCallbacksAreCarried()
+    {
+        using (var context = new Context())
+        {
+            var lines = 0;
+            context.SetLog(LogLevel.Dispatch, (level, text) => lines += text.Length > 0 ? 1 : 0);
+            Cast(context);
+            Equal(true, lines > 0, "lines were heard");
+            var heard = lines;
+            context.SetLog(LogLevel.Dispatch, (level, text) => { throw new InvalidOperationException("no paper"); });
+            Equal("internal error: log threw: no paper", Refusal(() => Cast(context)), "a log that throws");
+            context.SetLog(LogLevel.None, null);
+            Cast(context);
+            Equal(heard, lines, "lines after the end");
+
+            long most = 0;
+            context.SetProgress((done, whole) => { most = Math.Max(most, done); return false; });
+            Cast(context);
+            Equal(64, most, "elements done");
+            context.SetProgress((done, whole) => true);
+            Equal(true, Refusal(() => Cast(context)).StartsWith("cancelled"), "a progress that has enough");
+            context.SetProgress((done, whole) => { throw new InvalidOperationException("tea"); });
+            Equal(true, Refusal(() => Cast(context)).EndsWith("; progress threw: tea"), "a progress that throws");
+            context.SetProgress(null);
+            Cast(context);
+        }
+    }
+
+    static void WhatTheLibraryCallsAndWritesIsKept()
+    {
+        var made = Enumerable.Range(0, 20).Select(_ => Forgetful()).ToList();
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        Equal(0, made.Count(one => !one.Item2.IsAlive), "logs that are gone");
+        Equal(0, made.Count(one => !one.Item4.IsAlive), "gradients that are gone");
+        made.ForEach(one => { one.Item3.Dispose(); one.Item1.Dispose(); });
+    }
+
+    /// Handles, and what nothing else holds.
+    static Tuple<Context, WeakReference, GradientBuckets, WeakReference> Forgetful()
+    {
+        var context = new Context();
+        var lines = new List<string>();
+        var numbers = new float[64];
+        context.SetLog(LogLevel.Dispatch, (level, text) => lines.Add(text));
+        using (var group = new CommGroup(1))
+        using (var comm = new Comm(context, group, 0))
+        using (var gradient = Tensor.FromArray(context, numbers, 8, 8))
+        {
+            var buckets = new GradientBuckets(context, comm, new[] { gradient });
+            return Tuple.Create(context, new WeakReference(lines), buckets, new WeakReference(numbers));
+        }
+    }
+
+    /// The upper halves of floats.
+    sealed class Halves : Compression
+    {
+        private readonly string failing;
+        private int asked;
+
+        public Halves(string name, string failing) : base(name) { this.failing = failing; }
+
+        private void MayFail(string function)
+        {
+            if (function == failing) throw new InvalidOperationException("dice");
+        }
+
+        // Not what a codec should do: the first answer has to hold.
+        protected override long BytesFor(long count) { return 2 * count + 64 * count * Math.Min(asked++, 1); }
+
+        protected override void Encode(float[] numbers, byte[] bytes)
+        {
+            MayFail("encode");
+            for (var i = 0; i < numbers.Length; ++i) Array.Copy(BitConverter.GetBytes(numbers[i]), 2, bytes, 2 * i, 2);
+        }
+
+        protected override void Decode(byte[] bytes, float[] numbers)
+        {
+            MayFail("decode");
+            for (var i = 0; i < numbers.Length; ++i)
+                numbers[i] = BitConverter.ToSingle(new byte[] { 0, 0, bytes[2 * i], bytes[2 * i + 1] }, 0);
+        }
+    }
+
+    static float UpperHalf(float number)
+    {
+        return BitConverter.ToSingle(BitConverter.GetBytes(BitConverter.ToInt32(BitConverter.GetBytes(number), 0) & ~0xffff), 0);
+    }
+
+    static void NumbersTravelByACodec()
+    {
+        var codec = new Halves("halves", null);
+        OnTwoRanks((context, comm, rank) =>
+        {
+            var numbers = Enumerable.Range(0, 3000).Select(i => i % 7 + rank * 0.001f).ToArray();
+            using (var tensor = Tensor.FromArray(context, numbers, 30, 100))
+            {
+                comm.AllReduce(context, tensor, tensor, null, codec);
+                for (var i = 0; i < numbers.Length; ++i)
+                    Equal(UpperHalf(i % 7 + UpperHalf(i % 7 + 0.001f)), numbers[i], "number " + i);
+                var future = comm.AllReduceStart(context, tensor, tensor, null, new Halves("short", null));
+                GC.Collect();
+                future.Wait(context);
+                future.Dispose();
+            }
+            using (var part = Tensor.FromArray(context, new[] { 5f, 6f }, 1, 2))
+            using (var whole = new Tensor(context, Format.F32, 3, 2))
+            {
+                Equal("invalid argument: counts are 1: expected one for each rank, 2",
+                      Refusal(() => comm.AllGather(context, part, whole, new long[] { 2 }, codec)), "counts");
+            }
+        });
+        foreach (var function in new[] { "encode", "decode" })
+        {
+            using (var context = new Context())
+            using (var group = new CommGroup(1))
+            using (var comm = new Comm(context, group, 0))
+            using (var tensor = new Tensor(context, Format.F32, 8, 8))
+            {
+                var refusal = Refusal(() => comm.AllReduce(context, tensor, tensor, null, new Halves("halves", function)));
+                Equal(true, refusal.StartsWith("aborted") && refusal.EndsWith("; codec halves threw: dice"), refusal);
+            }
+        }
+        Equal("invalid argument: name is \"thirteen letters\": expected 1 to 12 bytes of ASCII",
+              Refusal(() => new Halves("thirteen letters", null)), "a name");
+    }
+
+    static void DevicesTellWhatTheyAre()
+    {
+        var processor = Devices.Describe(Device.Cpu);
+        Equal(1, processor.IsUsable, "the processor");
+        Equal("", Devices.ReasonOf(processor), "a reason");
+        Equal(false, Devices.NameOf(processor) == "", "a name is missing");
+        var absent = Devices.Describe(Device.Cuda, 1000);
+        Equal(0, absent.IsUsable, "GPU 1000");
+        Equal(false, Devices.ReasonOf(absent) == "", "a reason is missing");
+        Equal("invalid argument: device is 77, index 0: expected a device", Refusal(() => Devices.Describe((Device)77)), "device 77");
+        using (var context = new Context())
+        {
+            var copied = new float[2];
+            using (var source = Tensor.FromArray(context, new[] { 1f, 2f }, 1, 2))
+            using (var target = Tensor.FromArray(context, copied, 1, 2)) context.TensorCopy(source, target);
+            Equal(2f, copied[1], "a copy");
+        }
+    }
+
+    static void GradientsTravelInBuckets()
+    {
+        OnTwoRanks((context, comm, rank) =>
+        {
+            var numbers = Enumerable.Range(0, 3).Select(i => new[] { i + (float)rank }).ToArray();
+            var gradients = Array.ConvertAll(numbers, one => Tensor.FromArray(context, one, 1, 1));
+            using (var buckets = new GradientBuckets(context, comm, gradients))
+            {
+                Array.ForEach(gradients, one => one.Dispose());
+                var average = ReduceOptions.Default();
+                average.Reduction = Reduction.Average;
+                buckets.Begin(context, true, average);
+                buckets.Ready(context, 2);
+                Equal(true, Refusal(() => buckets.Wait(context)).Contains("gradients[0], gradients[1] of 3"), "what is missing");
+                buckets.Ready(context, 0);
+                buckets.Ready(context, 1);
+                buckets.Wait(context);
+                Equal(3, buckets.Values(context).ReadyCount, "ready ones");
+            }
+            for (var i = 0; i < 3; ++i) Equal(i + 0.5f, numbers[i][0], "an average");
+        });
+    }
+
+    static float[] Filled(int count, float factor) { return Enumerable.Range(0, count).Select(i => (i * 7 % 13 - 1) * factor).ToArray(); }
+
+    static void ShardsStepAsOneAndArePutTogether()
+    {
+        var kind = OptimizerParameter.Default();
+        kind.Elements = 9000;
+        kind.FirstMoment = kind.SecondMoment = Format.E4m3fn_1x128;
+        var expected = Filled(9000, 0.25f);
+        var states = new byte[2][];
+        using (var context = new Context())
+        using (var alone = new Optimizer(context))
+        using (var parameter = Tensor.FromArray(context, expected, 1, 9000))
+        using (var gradient = Tensor.FromArray(context, Filled(9000, 1f), 1, 9000))
+        {
+            alone.Add(context, kind);
+            alone.Step(context, new long[] { 0 }, new[] { gradient }, new[] { parameter });
+            OnTwoRanks((own, comm, rank) =>
+            {
+                var numbers = Filled(9000, 0.25f);
+                using (var optimizer = new Optimizer(own))
+                using (var mine = Tensor.FromArray(own, numbers, 1, 9000))
+                using (var slopes = Tensor.FromArray(own, Filled(9000, rank == 0 ? 1f : 0f), 1, 9000))
+                {
+                    var indices = optimizer.AddShards(own, comm, kind);
+                    optimizer.StepShards(own, comm, indices, new[] { slopes }, new[] { mine }, null, ReduceOptions.Default());
+                    states[rank] = optimizer.StateSave(own, 0);
+                }
+                Equal(true, numbers.SequenceEqual(expected), "shards step as one");
+            });
+            using (var together = new Optimizer(context))
+            {
+                together.Add(context, kind);
+                together.StateLoadMany(context, 0, states[1], states[0]);
+                Equal(true, together.StateSave(context, 0).SequenceEqual(alone.StateSave(context, 0)), "the state put together");
+                Equal(true, Refusal(() => together.StateLoadMany(context, 0, states[1])).StartsWith("invalid state"), "half of it");
+            }
+        }
+    }
+
+    static void SequencesAreGatheredAndScattered()
+    {
+        OnTwoRanks((context, comm, rank) =>
+        {
+            var counts = new long[] { 1, 2 };
+            var (all, back) = (new float[12], new float[4 * (rank + 1)]);
+            using (var input = Tensor.FromArray(context, Enumerable.Repeat(rank + 1f, back.Length).ToArray(), rank + 1, 4))
+            using (var output = Tensor.FromArray(context, all, 3, 4))
+            using (var own = Tensor.FromArray(context, back, rank + 1, 4))
+            {
+                comm.SequenceGather(context, input, output, counts);
+                comm.SequenceScatter(context, Pass.Backward, output, own, counts);
+                var options = PartialOptions.Default();
+                options.HiddenColumns = 4;
+                options.SharedColumns = 2;
+                options.RankCount = 2;
+                options.PrivateScale = PartialScale.One;
+                using (var plan = new PartialPlan(context, options))
+                {
+                    Equal(true, Refusal(() => comm.SequenceGather(context, input, output, counts, plan)).StartsWith("unsupported"),
+                          "private columns");
+                    comm.PartialAllReduce(context, plan, Pass.Forward, output, output);
+                }
+            }
+            Equal(true, all.SequenceEqual(new[] { 2f, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2 }), "the sum of shared columns");
+            Equal(true, back.All(number => number == 2f * (rank + 1)), "what is scattered");
+        });
     }
 
     static int Main(string[] arguments)
@@ -144,6 +404,8 @@ static class LptTests
         var tests = new List<Action> {
             () => StructsAreLaidOutAsInC(arguments[0]), DefaultsAreTheLibrarys, ErrorsTellStatusAndText, ArraysTooShortAreRefused,
             APartKeepsTheArrayWhereItIs, FinalizersEndWhatWasForgotten, RanksAddUpAcrossThreads,
+            ExceptionsOfCallbacksAreCarried, WhatTheLibraryCallsAndWritesIsKept, NumbersTravelByACodec, DevicesTellWhatTheyAre,
+            GradientsTravelInBuckets, ShardsStepAsOneAndArePutTogether, SequencesAreGatheredAndScattered,
         };
         var failed = 0;
         for (var i = 0; i < tests.Count; ++i)

@@ -1,0 +1,99 @@
+using System;
+using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Threading;
+
+namespace Lpt
+{
+    /// <summary>A codec of your own, in which the numbers of reductions travel; the same on all ranks. Threads of a context call it at
+    /// the same time. An exception ends the reduction with Aborted, and is what the failing call throws carries.</summary>
+    public abstract unsafe class Compression
+    {
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        private delegate long BytesForFunction(IntPtr user, long count);
+
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        private delegate int EncodeFunction(IntPtr user, IntPtr numbers, long count, IntPtr bytes);
+
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        private delegate int DecodeFunction(IntPtr user, IntPtr bytes, long count, IntPtr numbers);
+
+        // What was told once holds: arrays are made by it.
+        private readonly ConcurrentDictionary<long, long> sizes = new ConcurrentDictionary<long, long>();
+        private readonly BytesForFunction bytesFor;
+        private readonly EncodeFunction encode;
+        private readonly DecodeFunction decode;
+        private Exception thrown;
+
+        /// <summary>A codec by the name of 1 to 12 bytes of ASCII.</summary>
+        protected Compression(string name)
+        {
+            if (name.Length < 1 || name.Length > 12 || Encoding.UTF8.GetByteCount(name) != name.Length || name.IndexOf('\0') >= 0)
+                throw new LptException(Status.InvalidArgument, "name is \"" + name + "\": expected 1 to 12 bytes of ASCII");
+            Name = name;
+            bytesFor = (user, count) => Guarded(() => sizes.GetOrAdd(count, BytesFor));
+            encode = (user, numbers, count, bytes) => (int)Guarded(() => EncodeAt(numbers, checked((int)count), bytes));
+            decode = (user, bytes, count, numbers) => (int)Guarded(() => DecodeAt(bytes, checked((int)count), numbers));
+        }
+
+        /// <summary>What ranks compare.</summary>
+        public string Name { get; private set; }
+
+        /// <summary>Bytes of `count` numbers: the same on all ranks. It is asked once for each count.</summary>
+        protected abstract long BytesFor(long count);
+
+        /// <summary>Writes all of the bytes.</summary>
+        protected abstract void Encode(float[] numbers, byte[] bytes);
+
+        /// <summary>Writes all of the numbers.</summary>
+        protected abstract void Decode(byte[] bytes, float[] numbers);
+
+        private long EncodeAt(IntPtr numbersAt, int count, IntPtr bytesAt)
+        {
+            var numbers = new float[count];
+            var bytes = new byte[sizes[count]];
+            Marshal.Copy(numbersAt, numbers, 0, count);
+            Encode(numbers, bytes);
+            if (bytes.Length > 0) Marshal.Copy(bytes, 0, bytesAt, bytes.Length);
+            return 0;
+        }
+
+        private long DecodeAt(IntPtr bytesAt, int count, IntPtr numbersAt)
+        {
+            var numbers = new float[count];
+            var bytes = new byte[sizes[count]];
+            if (bytes.Length > 0) Marshal.Copy(bytesAt, bytes, 0, bytes.Length);
+            Decode(bytes, numbers);
+            Marshal.Copy(numbers, 0, numbersAt, count);
+            return 0;
+        }
+
+        private long Guarded(Func<long> call)
+        {
+            try
+            {
+                return call();
+            }
+            catch (Exception problem)
+            {
+                Interlocked.CompareExchange(ref thrown, problem, null);
+                return -1;
+            }
+        }
+
+        /// <summary>C's struct: it is read as long as this object lives.</summary>
+        internal Codec ToNative()
+        {
+            var codec = Codec.Default();
+            for (var i = 0; i < Name.Length; ++i) codec.Name[i] = (byte)Name[i];
+            codec.BytesFor = Marshal.GetFunctionPointerForDelegate(bytesFor);
+            codec.Encode = Marshal.GetFunctionPointerForDelegate(encode);
+            codec.Decode = Marshal.GetFunctionPointerForDelegate(decode);
+            return codec;
+        }
+
+        /// <summary>What was thrown in the last reduction, told once.</summary>
+        internal Exception TakeThrown() { return Interlocked.Exchange(ref thrown, null); }
+    }
+}
