@@ -13,7 +13,9 @@ using Libdl
 export Context, Tensor, Recipe, Linear, Optimizer, CommGroup, Comm, Future, LPTError
 export quantize!, dequantize!, gemm!, weights_pack, weights_state_save, weights_state_load, part, bytes, format_from_name,
     format_name, prepare!, new_saved, forward!, backward!, update!, add!, step!, state_save, state_load!, sparse_mask_select!,
-    sparse_mask_check, all_reduce!, all_reduce_start!
+    sparse_mask_check, all_reduce!, all_reduce_start!, all_gather!, set_log!, set_progress!, Codec, tensor_copy!, PartialPlan,
+    partial_all_reduce!, sequence_gather!, sequence_scatter!, GradientBuckets, begin!, ready!, add_shards!, step_shards!,
+    state_load_many!
 
 "Every function, struct and constant of lpt.h."
 module Lib
@@ -34,9 +36,13 @@ end
 end
 
 include("handles.jl")
+include("callbacks.jl")
 include("tensors.jl")
-include("training.jl")
+include("devices.jl")
 include("ranks.jl")
+include("training.jl")
+include("partial.jl")
+include("buckets.jl")
 
 "The level of the binary interface of the library that is loaded."
 abi_level() = Lib.lpt_abi_level()

@@ -29,19 +29,27 @@ Base.close(handle::Handle) = finalize(handle)
 "The worker. It serves one task at a time."
 mutable struct Context <: Handle
     raw::Ptr{Cvoid}
-    function Context(; wishes...)
+    thread_count::Int # as wished for: 0 is as many as there are cores
+    log::Any          # what the library calls lives as long
+    progress::Any
+    function Context(; thread_count = 0, wishes...)
         text, out = zeros(UInt8, 256), Ref{Ptr{Cvoid}}(C_NULL)
         GC.@preserve text begin
-            options = with(Lib.lpt_context_options; error_text = pointer(text), error_text_bytes = length(text), wishes...)
+            options = with(Lib.lpt_context_options; error_text = pointer(text), error_text_bytes = length(text),
+                           thread_count = thread_count, wishes...)
             status = Lib.lpt_context_create(options, out)
         end
         status == Lib.LPT_OK || throw(LPTError(status, unsafe_string(pointer(text))))
-        own(new(out[]), :lpt_context_destroy)
+        own(new(out[], thread_count, nothing, nothing), :lpt_context_destroy)
     end
 end
 
-"Throws what a call with this context came to, unless it is LPT_OK."
-function check(context::Context, status)
+"Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK."
+function check(context::Context, status, callbacks...)
+    for callback in (context.log, context.progress, callbacks...)
+        error = take_error!(callback)
+        error === nothing || throw(error)
+    end
     status == Lib.LPT_OK && return nothing
     throw(LPTError(status, GC.@preserve context unsafe_string(Lib.lpt_context_error(context))))
 end

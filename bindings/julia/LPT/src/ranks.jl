@@ -26,11 +26,39 @@ barrier(context::Context, comm::Comm) = check(context, Lib.lpt_barrier(context, 
 broadcast!(context::Context, comm::Comm, root, tensor::Tensor) =
     (check(context, Lib.lpt_broadcast(context, comm, root, tensor, C_NULL)); tensor)
 
-"Reduces a tensor of every rank in place."
-function all_reduce!(context::Context, comm::Comm, tensor::Tensor; wishes...)
-    options = with(Lib.lpt_reduce_options; wishes...)
-    check(context, Lib.lpt_all_reduce(context, comm, tensor, options, tensor, C_NULL))
+"Rank, ranks, engine and what was sent: an lpt_comm_values."
+function values_of(context::Context, comm::Comm)
+    values = with(Lib.lpt_comm_values)
+    check(context, Lib.lpt_comm_read(context, comm, values))
+    values[]
+end
+
+"C's array of a number for each rank, or NULL."
+counts_of(::Context, ::Comm, ::Nothing) = C_NULL
+function counts_of(context::Context, comm::Comm, counts)
+    ranks = values_of(context, comm).rank_count
+    length(counts) == ranks ||
+        throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "counts are $(length(counts)): expected one for each rank, $ranks"))
+    collect(Int64, counts)
+end
+
+"Reduces a tensor of every rank in place; with a Codec numbers travel by it."
+function all_reduce!(context::Context, comm::Comm, tensor::Tensor; codec = nothing, wishes...)
+    with_codec(context, codec) do native
+        options = with(Lib.lpt_reduce_options; codec = native, wishes...)
+        Lib.lpt_all_reduce(context, comm, tensor, options, tensor, C_NULL)
+    end
     tensor
+end
+
+"Gives all ranks the parts of every rank along the first axis, LPT's; with a Codec each part travels by it."
+function all_gather!(context::Context, comm::Comm, output::Tensor, input::Tensor; counts = nothing, codec = nothing)
+    extents = counts_of(context, comm, counts)
+    with_codec(context, codec) do native
+        codec === nothing ? Lib.lpt_all_gather(context, comm, input, extents, output, C_NULL) :
+        Lib.lpt_all_gather_by_codec(context, comm, native, input, extents, output, C_NULL)
+    end
+    output
 end
 
 "A collective that is under way. It has to be waited for; until then it keeps its tensor."

@@ -74,6 +74,8 @@ end
 
 function dense(context::Context, tensor::Tensor)
     description, size_bytes, count = describe(context, tensor), Ref{Csize_t}(0), 1
+    description.device == Lib.LPT_DEVICE_CPU || throw(LPTError(Lib.LPT_INVALID_ARGUMENT,
+        "tensor lies on another device: expected the processor, see tensor_copy!"))
     for axis in description.rank:-1:1
         extent = unsafe_load(description.extents, axis)
         extent > 1 && unsafe_load(description.strides, axis) != count &&

@@ -73,11 +73,45 @@ end
 "Steps parameters; clipping and skipping is of all of them together."
 function step!(context::Context, optimizer::Optimizer, indices::Vector{Int64}, gradients::Vector{Tensor},
                parameters::Vector{Tensor}; wishes...)
-    length(gradients) == length(parameters) == length(indices) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT,
-        "gradients are $(length(gradients)) and parameters $(length(parameters)): expected as many as indices, $(length(indices))"))
+    check_operands(indices, gradients, parameters)
     read, written = [one.raw for one in gradients], [one.raw for one in parameters]
     GC.@preserve gradients parameters check(context, Lib.lpt_optimizer_step(
         context, optimizer, indices, length(indices), read, with(Lib.lpt_step_options; wishes...), written))
+end
+
+check_operands(indices, gradients, parameters) =
+    length(gradients) == length(parameters) == length(indices) || throw(LPTError(Lib.LPT_INVALID_ARGUMENT,
+        "gradients are $(length(gradients)) and parameters $(length(parameters)): expected as many as indices, $(length(indices))"))
+
+"""
+    add_shards!(context, optimizer, comm, parameters)
+
+Adds this rank's shards of whole parameters, each a named tuple of members of lpt_optimizer_parameter; every rank adds the same and
+gets the same indices.
+"""
+function add_shards!(context::Context, optimizer::Optimizer, comm::Comm, parameters)
+    kinds = [with(Lib.lpt_optimizer_parameter; one...) for one in parameters]
+    indices = fill(Int64(-1), length(kinds))
+    GC.@preserve kinds begin
+        places = [Base.unsafe_convert(Ptr{Lib.lpt_optimizer_parameter}, kind) for kind in kinds]
+        check(context, Lib.lpt_optimizer_add_shards(context, comm, optimizer, places, length(places), indices))
+    end
+    indices
+end
+
+"Steps whole parameters whose state ranks share, on all of them. `reduce` nothing: gradients are the same on all ranks (ZeRO 1); else a
+named tuple of members of lpt_reduce_options: each rank's own are reduced so (ZeRO 2)."
+function step_shards!(context::Context, optimizer::Optimizer, comm::Comm, indices::Vector{Int64}, gradients::Vector{Tensor},
+                      parameters::Vector{Tensor}; reduce = nothing, wishes...)
+    check_operands(indices, gradients, parameters)
+    read, written = [one.raw for one in gradients], [one.raw for one in parameters]
+    reduction = reduce === nothing ? nothing : with(Lib.lpt_reduce_options; reduce...)
+    GC.@preserve gradients parameters reduction begin
+        place = reduction === nothing ? C_NULL : Base.unsafe_convert(Ptr{Lib.lpt_reduce_options}, reduction)
+        shards = with(Lib.lpt_shard_options; reduce = place)
+        check(context, Lib.lpt_optimizer_step_shards(context, comm, optimizer, indices, length(indices), read,
+                                                     with(Lib.lpt_step_options; wishes...), shards, written))
+    end
 end
 
 "One parameter's state as bytes for a file."
@@ -92,3 +126,11 @@ end
 "One parameter's state from such bytes."
 state_load!(context::Context, optimizer::Optimizer, index, state::Vector{UInt8}) =
     check(context, Lib.lpt_optimizer_state_load(context, optimizer, index, state, length(state)))
+
+"One parameter's state, or a shard's, from saved shards that were cut in another way, in any order."
+function state_load_many!(context::Context, optimizer::Optimizer, index, states::Vector{Vector{UInt8}})
+    GC.@preserve states begin
+        buffers, sizes = [Ptr{Cvoid}(pointer(state)) for state in states], Csize_t[length(state) for state in states]
+        check(context, Lib.lpt_optimizer_state_load_many(context, optimizer, index, buffers, sizes, length(states)))
+    end
+end

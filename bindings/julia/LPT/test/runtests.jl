@@ -77,6 +77,138 @@ end
     @test startswith(refusal(() -> LPT.broadcast!(context, comm, 1, Tensor(context, x))), "invalid argument: root is 1")
 end
 
+function cast(context)
+    source, fp8 = Tensor(context, fill(1.5f0, 8, 8)), Tensor(context, LPT_FORMAT_E4M3FN, 8, 8)
+    quantize!(context, fp8, source)
+    bytes(context, fp8)
+end
+
+@testset "logs are heard, and what they throw is thrown" begin
+    context, lines = Context(), String[]
+    set_log!((level, text) -> push!(lines, text), context, LPT_LOG_DISPATCH)
+    GC.gc()
+    cast(context)
+    @test !isempty(lines) && all(!isempty, lines)
+    set_log!((level, text) -> error("no paper"), context, LPT_LOG_DISPATCH)
+    @test_throws ErrorException("no paper") cast(context)
+    set_log!(nothing, context)
+    heard = length(lines)
+    @test all(==(0x3c), cast(context))
+    @test length(lines) == heard
+end
+
+@testset "progress is told and ends a call" begin
+    context, most = Context(), Ref(0)
+    set_progress!((done, whole) -> (most[] = max(most[], done); false), context)
+    cast(context)
+    @test most[] == 64
+    set_progress!((done, whole) -> true, context)
+    @test startswith(refusal(() -> cast(context)), "cancelled")
+    set_progress!((done, whole) -> error("tea"), context)
+    @test_throws ErrorException("tea") cast(context)
+    set_progress!(nothing, context)
+    @test length(cast(context)) == 64
+end
+
+# The upper halves of floats.
+function halves(; failing = nothing)
+    asked = Ref(0)
+    may_fail(name) = name == failing && error("dice")
+    Codec("halves";
+        # Not what a codec should do: the first answer has to hold.
+        bytes_for = count -> (may_fail(:bytes_for); 2count + 64count * min(1, (asked[] += 1) - 1)),
+        encode = (bytes, numbers) -> (may_fail(:encode);
+            copyto!(reinterpret(UInt16, bytes), UInt16.(reinterpret(UInt32, numbers) .>> 16))),
+        decode = (numbers, bytes) -> (may_fail(:decode);
+            copyto!(reinterpret(UInt32, numbers), UInt32.(reinterpret(UInt16, bytes)[1:length(numbers)]) .<< 16)))
+end
+
+@testset "numbers travel by a codec" begin
+    context, codec = Context(thread_count = 1), halves()
+    comm, x = Comm(context, CommGroup(1), 0), Float32[i + j / 1000 for i in 1:20, j in 1:30]
+    upper_half(number) = reinterpret(Float32, reinterpret(UInt32, number) & 0xffff0000)
+    expected = upper_half.(x)
+    all_reduce!(context, comm, Tensor(context, x); codec = codec)
+    @test x == expected
+    whole = zeros(Float32, 20, 30)
+    all_gather!(context, comm, Tensor(context, whole), Tensor(context, x); codec = codec)
+    @test whole == expected
+    @test startswith(refusal(() -> all_gather!(context, comm, Tensor(context, whole), Tensor(context, x); counts = [1, 2])),
+                     "invalid argument: counts are 2: expected one for each rank, 1")
+    for failing in (:bytes_for, :encode, :decode)
+        own = Comm(context, CommGroup(1), 0)
+        @test_throws ErrorException("dice") all_reduce!(context, own, Tensor(context, x); codec = halves(failing = failing))
+        @test x == expected
+    end
+    many = Context(thread_count = 2)
+    @test refusal(() -> all_reduce!(many, comm, Tensor(many, x); codec = codec)) ==
+          "unsupported: thread_count is 2: expected 1 with a codec of Julia"
+    @test refusal(() -> Codec("thirteen letters"; bytes_for = 1, encode = 1, decode = 1)) ==
+          "invalid argument: name is \"thirteen letters\": expected 1 to 12 bytes of ASCII"
+end
+
+@testset "devices tell what they are" begin
+    processor, absent = LPT.describe(LPT_DEVICE_CPU), LPT.describe(LPT_DEVICE_CUDA, 1000)
+    @test processor.is_usable && isempty(processor.reason) && !isempty(processor.name)
+    @test !absent.is_usable && !isempty(absent.reason)
+    @test refusal(() -> LPT.describe(77)) == "invalid argument: device is 77, index 0: expected a device"
+    context, x, y = Context(), Float32[1 2; 3 4], zeros(Float32, 2, 2)
+    tensor_copy!(context, Tensor(context, y), Tensor(context, x))
+    @test x == y
+end
+
+@testset "gradients travel in buckets" begin
+    context, numbers = Context(), [fill(Float32(i), i, i) for i in 1:3]
+    comm = Comm(context, CommGroup(1), 0)
+    buckets = GradientBuckets(context, comm, [Tensor(context, one) for one in numbers]; bucket_bytes = 16)
+    begin!(context, buckets; factor = 2)
+    GC.gc()
+    ready!(context, buckets, 2)
+    @test occursin("gradients[0], gradients[1] of 3", refusal(() -> wait(context, buckets)))
+    ready!(context, buckets, 0)
+    ready!(context, buckets, 1)
+    wait(context, buckets)
+    @test all(all(==(2f0 * i), numbers[i]) for i in 1:3)
+    @test LPT.values_of(context, buckets).ready_count == 3
+    @test isempty(LPT._passes)
+end
+
+@testset "shards step as one and are put together" begin
+    context = Context()
+    comm, kind = Comm(context, CommGroup(1), 0), (elements = 512, first_moment = LPT_FORMAT_E4M3FN_1X128, weight_decay = 0.1)
+    slopes = Float32[i % 7 - 3 for i in 1:512]
+    alone, expected = Optimizer(context), Float32[i % 5 for i in 1:512]
+    add!(context, alone, 512; kind...)
+    step!(context, alone, [0], [Tensor(context, slopes)], [Tensor(context, expected)])
+    shared, numbers = Optimizer(context), Float32[i % 5 for i in 1:512]
+    @test add_shards!(context, shared, comm, [kind]) == [0]
+    step_shards!(context, shared, comm, [0], [Tensor(context, slopes / 2)], [Tensor(context, numbers)];
+                 reduce = (factor = 2,))
+    @test numbers == expected
+    whole = Optimizer(context)
+    add!(context, whole, 512; kind...)
+    state = state_save(context, shared, 0)
+    state_load_many!(context, whole, 0, [state])
+    @test state_save(context, whole, 0) == state_save(context, alone, 0)
+    @test startswith(refusal(() -> state_load_many!(context, whole, 0, [state, state])), "invalid state")
+end
+
+@testset "sequences are gathered and scattered" begin
+    context, x, all = Context(), Float32[i + 4j for i in 1:4, j in 1:3], zeros(Float32, 4, 3)
+    comm = Comm(context, CommGroup(1), 0)
+    sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); row_counts = [3])
+    @test all == x
+    back = zeros(Float32, 4, 3)
+    sequence_scatter!(context, comm, LPT_PASS_BACKWARD, Tensor(context, back), Tensor(context, all))
+    @test back == x
+    plan = PartialPlan(context; hidden_columns = 4, shared_columns = 2, rank_count = 1, private_scale = LPT_PARTIAL_SCALE_CUSTOM,
+                       custom_scale = 3)
+    partial_all_reduce!(context, comm, plan, LPT_PASS_FORWARD, Tensor(context, back))
+    @test back == x .* Float32[1, 1, 3, 3]
+    @test startswith(refusal(() -> sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); plan = plan)),
+                     "unsupported")
+end
+
 @testset "finalizers end what was forgotten, in any order" begin
     for _ in 1:300
         context = Context(thread_count = 1)
