@@ -174,6 +174,53 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   free($3);
 }
 
+// Many buffers that are read.
+%{
+typedef struct {
+  int64_t count;  // of those that were lent
+  Py_buffer *lent;
+  const void **data;
+  size_t *bytes;
+} Buffers;
+
+static int buffers_from(PyObject *object, Buffers *buffers) {
+  PyObject *list = PySequence_Fast(object, "expected a sequence of buffers");
+  if (list == NULL) return 0;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  buffers->lent = (Py_buffer *)calloc((size_t)count + 1, sizeof(Py_buffer));
+  buffers->data = (const void **)calloc((size_t)count + 1, sizeof(void *));
+  buffers->bytes = (size_t *)calloc((size_t)count + 1, sizeof(size_t));
+  int is_good = buffers->lent != NULL && buffers->data != NULL && buffers->bytes != NULL;
+  if (!is_good) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; is_good && i < count; ++i) {
+    is_good = PyObject_GetBuffer(PySequence_Fast_GET_ITEM(list, i), &buffers->lent[i], PyBUF_SIMPLE) == 0;
+    if (!is_good) break;
+    buffers->data[i] = buffers->lent[i].buf;
+    buffers->bytes[i] = (size_t)buffers->lent[i].len;
+    ++buffers->count;
+  }
+  Py_DECREF(list);
+  return is_good;
+}
+
+static void end_buffers(Buffers *buffers) {
+  for (int64_t i = 0; i < buffers->count; ++i) PyBuffer_Release(&buffers->lent[i]);
+  free(buffers->lent);
+  free((void *)buffers->data);
+  free(buffers->bytes);
+}
+%}
+%typemap(in) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) (Buffers lent) {
+  if (!buffers_from($input, &lent)) SWIG_fail;
+  $1 = ($1_ltype)lent.data;
+  $2 = lent.bytes;
+  $3 = lent.count;
+}
+%typemap(arginit) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) {
+  memset(&lent$argnum, 0, sizeof lent$argnum);
+}
+%typemap(freearg) (const void *const *buffers, const size_t *buffer_bytes, int64_t count) { end_buffers(&lent$argnum); }
+
 // An address, as a number.
 %typemap(in) void *ADDRESS, const void *ADDRESS {
   $1 = $input == Py_None ? NULL : PyLong_AsVoidPtr($input);
@@ -239,7 +286,7 @@ LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
 %apply int32_t *WRITTEN { int32_t *order };
-%apply void *ADDRESS { void *managed };
+%apply void *ADDRESS { void *managed, void *stream };
 %apply const void *ADDRESS { const void *managed };
 %apply (const lpt_tensor *const *HANDLES, int64_t COUNT) { (const lpt_tensor *const *parts, int32_t part_count),
                                                            (const lpt_tensor *const *gradients, int64_t count),

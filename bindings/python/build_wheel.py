@@ -3,12 +3,15 @@
 
   build_wheel.py [--out DIR]                     builds the preset `release` with the package in build/wheel first
   build_wheel.py --build-dir DIR [--out DIR]     of a tree that is built already
+  build_wheel.py --source [--out DIR]            the sources (of git's tree) instead, of which pip builds a wheel
 
-A wheel (PEP 427) is a zip of the package and three files about it: written here, so that nothing has to be installed.
+A wheel (PEP 427) is a zip of the package and three files about it: written here, so that nothing has to be installed. pip calls
+build_wheel() and build_sdist(), as pyproject.toml says (PEP 517).
 """
 import argparse
 import base64
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -16,9 +19,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tempfile
 import zipfile
 
+# What every system has that runs C++; liblpt lies beside the module.
+PROMISED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ABOUT = """Metadata-Version: 2.1
 Name: lpt
@@ -47,12 +53,33 @@ def gather(folder, place):
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
     # What was linked for the build tree has its path, which has room for the shorter one.
-    for binary, origin in ((target / "_capi.so", "$ORIGIN"), (target / "bin" / "lpt", "$ORIGIN/..")):
+    for binary, origin in [(module(target), "$ORIGIN"), (target / "bin" / "lpt", "$ORIGIN/..")]:
         if binary.exists():
             set_run_path(binary, origin)
+    if (target / "bin" / "lpt").exists():
+        bring(target / "bin" / "lpt", target)
     for file in target.rglob("*"):
         if file.is_file() and file.read_bytes()[:4] == b"\x7fELF":
             subprocess.run(["strip", "--strip-unneeded", file], check=True)
+
+
+def bring(program, target):
+    """What the program needs and not every system has comes beside the module, with what its package says of copying."""
+    needed = re.findall(r"NEEDED +(\S+)", output("objdump", "-p", program))
+    for name, path in re.findall(r"(\S+) => (/\S+)", output("ldd", program)):
+        if name in needed and name not in PROMISED and not (target / name).exists():
+            shutil.copy(path, target / name)
+            package = output("dpkg-query", "-S", os.path.realpath(path)).split(":")[0]
+            shutil.copy(f"/usr/share/doc/{package}/copyright", target / f"{name}.copyright")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def module(package):
+    """The compiled module of the Python that runs this."""
+    return package / ("_capi" + sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def set_run_path(binary, origin):
@@ -75,8 +102,7 @@ def tag():
 def write(place, out, version):
     """The zip, with a record of every file."""
     info = f"lpt-{version}.dist-info"
-    text = (ROOT / "docs" / "python.md").read_text()
-    extra = {f"{info}/METADATA": ABOUT.format(version=version, text=text).encode(),
+    extra = {f"{info}/METADATA": about(version),
              f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode(),
              f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
              f"{info}/entry_points.txt": b"[console_scripts]\nlpt = lpt.__main__:main\n"}
@@ -97,22 +123,61 @@ def write(place, out, version):
     return wheel
 
 
+def about(version):
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    return ABOUT.format(version=version, text=text).encode()
+
+
+def version_of_sources():
+    return re.search(r"project\(lpt VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """PEP 517: the wheel's name."""
+    folder = ROOT / "build" / "wheel"
+    build(folder)
+    return make(folder, pathlib.Path(wheel_directory)).name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """PEP 517: an archive of all files that git knows; its name."""
+    version = version_of_sources()
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    archive = pathlib.Path(sdist_directory) / f"lpt-{version}.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for name in sorted(filter(None, files)):
+            tar.add(ROOT / name, f"lpt-{version}/{name}", recursive=False)
+        data = about(version)
+        entry = tarfile.TarInfo(f"lpt-{version}/PKG-INFO")
+        entry.size = len(data)
+        tar.addfile(entry, io.BytesIO(data))
+    return archive.name
+
+
+def make(folder, out):
+    """The wheel of a build folder."""
+    if not module(folder / "python" / "lpt").exists():
+        sys.exit(f"build_wheel.py: {folder} has no package for this Python: building it takes swig and python3-dev")
+    with tempfile.TemporaryDirectory() as name:
+        gather(folder, pathlib.Path(name))
+        return write(pathlib.Path(name), out, version_of_sources())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build-dir", type=pathlib.Path)
+    parser.add_argument("--source", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, default=None)
     arguments = parser.parse_args()
     folder = (arguments.build_dir or ROOT / "build" / "wheel").resolve()
-    if arguments.build_dir is None:
-        build(folder)
-    if not (folder / "python" / "lpt" / "_capi.so").exists():
-        sys.exit(f"build_wheel.py: {folder} has no package: building it takes swig and python3-dev")
     out = (arguments.out or folder / "dist").resolve()
     out.mkdir(parents=True, exist_ok=True)
-    version = re.search(r"project\(lpt VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
-    with tempfile.TemporaryDirectory() as name:
-        gather(folder, pathlib.Path(name))
-        print(write(pathlib.Path(name), out, version))
+    if arguments.source:
+        print(out / build_sdist(out))
+        return
+    if arguments.build_dir is None:
+        build(folder)
+    print(make(folder, out))
 
 
 if __name__ == "__main__":

@@ -33,3 +33,52 @@ static int32_t call_progress(void *user, int64_t done, int64_t whole) {
 %enddef
 LPT_CALLBACK(lpt_log_function, log, call_log)
 LPT_CALLBACK(lpt_progress_function, progress, call_progress)
+
+// Codecs: `user` is an object of the package that stands for one call of a collective. Its methods take addresses, keep what was
+// raised, and say by their result whether the collective goes on. It lives until the collective is done.
+%{
+static int64_t call_codec(void *user, const char *method, const void *first, int64_t count, const void *second) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  int64_t number = -1;
+  if (!PyErr_Occurred()) {  // of a log: raised when the call returns
+    PyObject *result = PyObject_CallMethod((PyObject *)user, method, "NLN", PyLong_FromVoidPtr((void *)first),
+                                           (long long)count, PyLong_FromVoidPtr((void *)second));
+    if (result != NULL) number = PyLong_AsLongLong(result);
+    Py_XDECREF(result);
+    if (PyErr_Occurred()) PyErr_WriteUnraisable((PyObject *)user);
+  }
+  PyGILState_Release(state);
+  return number;
+}
+
+static int64_t codec_bytes_for(void *user, int64_t count) { return call_codec(user, "bytes_for", NULL, count, NULL); }
+
+static int32_t codec_encode(void *user, const float *numbers, int64_t count, void *bytes) {
+  return (int32_t)call_codec(user, "encode", numbers, count, bytes);
+}
+
+static int32_t codec_decode(void *user, const void *bytes, int64_t count, float *numbers) {
+  return (int32_t)call_codec(user, "decode", bytes, count, numbers);
+}
+
+static int32_t codec_decode_add(void *user, const void *bytes, int64_t count, float *sum) {
+  return (int32_t)call_codec(user, "decode_add", bytes, count, sum);
+}
+%}
+
+%newobject codec_of;
+%inline %{
+// A codec whose functions are the methods of 'object', which it borrows.
+lpt_codec *codec_of(const char *codec_name, PyObject *object, int adds) {
+  lpt_codec *codec = (lpt_codec *)malloc(sizeof(lpt_codec));
+  if (codec == NULL) return PyErr_NoMemory(), NULL;
+  lpt_codec_init(codec, sizeof *codec);
+  strncpy(codec->name, codec_name, sizeof codec->name - 1);
+  codec->bytes_for = codec_bytes_for;
+  codec->encode = codec_encode;
+  codec->decode = codec_decode;
+  codec->decode_add = adds ? codec_decode_add : NULL;
+  codec->user = object;
+  return codec;
+}
+%}

@@ -81,6 +81,9 @@ LPT_HANDLE(lpt_recipe)
 LPT_HANDLE(lpt_linear)
 LPT_HANDLE(lpt_optimizer)
 LPT_HANDLE(lpt_comm_group)
+// Its end waits for its thread, which may be in a codec of Python.
+%thread lpt_comm_destroy;
+%thread lpt_comm::~lpt_comm;
 LPT_HANDLE(lpt_comm)
 LPT_HANDLE(lpt_future)
 LPT_HANDLE(lpt_gradient_buckets)

@@ -25,6 +25,9 @@ typedef struct DlVersioned {
 
 enum { kMostAxes = 8 };
 
+enum { kMostDevices = 64, kDlCpu = 1, kDlCuda = 2 };
+
+// The processor's, which describes all tensors.
 static lpt_context *describing_context(void) {
   static lpt_context *context;
   if (context == NULL) {
@@ -35,10 +38,30 @@ static lpt_context *describing_context(void) {
   return context;
 }
 
-static int is_well(lpt_status status) {
+static int is_well_in(lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return 1;
-  if (!PyErr_Occurred()) raise_status(status, lpt_context_error(describing_context()));
+  if (!PyErr_Occurred()) raise_status(status, lpt_context_error(context));
   return 0;
+}
+
+static int is_well(lpt_status status) { return is_well_in(describing_context(), status); }
+
+// What wraps memory of other libraries: DLPack's memory of a GPU needs a context there.
+static lpt_context *wrapping_context(const DlTensor *array) {
+  static lpt_context *contexts[kMostDevices];
+  const int32_t index = array->device_id;
+  if (array->device_type != kDlCuda || index < 0 || index >= kMostDevices) return describing_context();
+  if (contexts[index] == NULL) {
+    char text[512] = "";
+    lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+    options.device = LPT_DEVICE_CUDA;
+    options.device_index = index;
+    options.error_text = text;
+    options.error_text_bytes = sizeof text;
+    const lpt_status status = lpt_context_create(&options, &contexts[index]);
+    if (status != LPT_OK) raise_status(status, text);
+  }
+  return contexts[index];
 }
 
 static int describe_tensor(const lpt_tensor *tensor, lpt_tensor_description *out) {
@@ -151,7 +174,8 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   }
   array->code = code;
   array->bits = bits;
-  if (is_well(lpt_tensor_take_dlpack(context, managed, 1, NULL, &tensor))) return tensor;
+  lpt_context *wrapping = wrapping_context(array);
+  if (wrapping != NULL && is_well_in(wrapping, lpt_tensor_take_dlpack(wrapping, managed, 1, NULL, &tensor))) return tensor;
   managed->deleter(managed);
   return NULL;
 }
@@ -168,21 +192,21 @@ lpt_context *context_of(const lpt_context_options *given) {
   return context;
 }
 
-// Zeros in memory of the library.
-lpt_tensor *tensor_empty(int32_t rank, const int64_t *shape, lpt_format format) {
+// Zeros in memory of the library, where a context works; NULL: the processor.
+lpt_tensor *tensor_empty(lpt_context *worker, int32_t rank, const int64_t *shape, lpt_format format) {
   lpt_tensor *tensor = NULL;
-  return is_well(lpt_tensor_create(describing_context(), format, rank, shape, &tensor)) ? tensor : NULL;
+  lpt_context *context = worker != NULL ? worker : describing_context();
+  return is_well_in(context, lpt_tensor_create(context, format, rank, shape, &tensor)) ? tensor : NULL;
 }
 
 // Zeros of another tensor's shape; 'is_transposed' 1: of its matrix, transposed.
-lpt_tensor *tensor_like(const lpt_tensor *given, lpt_format format, int is_transposed) {
+lpt_tensor *tensor_like(lpt_context *worker, const lpt_tensor *given, lpt_format format, int is_transposed) {
   lpt_tensor_description found;
-  lpt_tensor *tensor = NULL;
   if (!describe_tensor(given, &found)) return NULL;
-  if (!is_transposed) return tensor_empty(found.rank, found.extents, format);
+  if (!is_transposed) return tensor_empty(worker, found.rank, found.extents, format);
   int64_t extents[2] = {found.rank > 0 ? found.extents[found.rank - 1] : 1, 1};
   for (int32_t i = 0; i + 1 < found.rank; ++i) extents[1] *= found.extents[i];
-  return is_well(lpt_tensor_create(describing_context(), format, 2, extents, &tensor)) ? tensor : NULL;
+  return tensor_empty(worker, 2, extents, format);
 }
 
 // A tensor of memory that somebody else keeps.
@@ -197,12 +221,13 @@ lpt_tensor *tensor_at(void *data, lpt_format format, int32_t rank, const int64_t
   return is_well(lpt_tensor_wrap(describing_context(), &description, &tensor)) ? tensor : NULL;
 }
 
-// (format, shape, strides, address)
+// (format, shape, strides, address, device, device_index)
 PyObject *tensor_facts(const lpt_tensor *given) {
   lpt_tensor_description found;
   if (!describe_tensor(given, &found)) return NULL;
-  return Py_BuildValue("LNNN", (long long)found.format, tuple_of(found.extents, found.rank),
-                       tuple_of(found.strides, found.rank), PyLong_FromVoidPtr(found.data));
+  return Py_BuildValue("LNNNii", (long long)found.format, tuple_of(found.extents, found.rank),
+                       tuple_of(found.strides, found.rank), PyLong_FromVoidPtr(found.data), (int)found.device,
+                       (int)found.device_index);
 }
 
 lpt_format tensor_format(const lpt_tensor *given) {

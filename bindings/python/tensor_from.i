@@ -61,7 +61,7 @@ static lpt_tensor *take_letters(Loan *loan) {
   if (!strides_of(lent, loan->strides)) return NULL;
   for (int i = 0; i < lent->ndim; ++i) loan->shape[i] = lent->shape[i];
   loan->managed.array.data = lent->buf;
-  loan->managed.array.device_type = 1;
+  loan->managed.array.device_type = kDlCpu;
   loan->managed.array.ndim = lent->ndim;
   loan->managed.array.code = found->code;
   loan->managed.array.bits = found->bits;
@@ -120,17 +120,22 @@ static PyObject *capsule_of(PyObject *object) {
   return capsule;
 }
 
+static const DlTensor *array_of(const void *managed, int is_versioned) {
+  return is_versioned ? &((const DlVersioned *)managed)->array : &((const DlManaged *)managed)->array;
+}
+
 static lpt_tensor *tensor_from_dlpack(PyObject *object, int is_written, int *out_is_read_only) {
   PyObject *capsule = capsule_of(object);
   if (capsule == NULL) return NULL;
   const int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
   void *managed = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
+  lpt_context *context = NULL;
   lpt_tensor *tensor = NULL;
   uint64_t flags = 0;
   if (managed != NULL && is_versioned && is_written && (((DlVersioned *)managed)->flags & LPT_DLPACK_READ_ONLY) != 0) {
     PyErr_SetString(PyExc_BufferError, "the memory is read-only: expected memory to write");
-  } else if (managed != NULL &&
-             is_well(lpt_tensor_take_dlpack(describing_context(), managed, is_versioned, &flags, &tensor))) {
+  } else if (managed != NULL && (context = wrapping_context(array_of(managed, is_versioned))) != NULL &&
+             is_well_in(context, lpt_tensor_take_dlpack(context, managed, is_versioned, &flags, &tensor))) {
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
     *out_is_read_only = (flags & LPT_DLPACK_READ_ONLY) != 0;
   }

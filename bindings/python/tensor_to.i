@@ -84,6 +84,9 @@ static int lend_tensor(PyObject *self, Py_buffer *view, int flags) {
       !packing_of(found.format, &elements, &bytes)) {
     return refuse_buffer(view, lent, "a tensor with scales is more than one buffer: take its parts");
   }
+  if (found.device != LPT_DEVICE_CPU) {
+    return refuse_buffer(view, lent, "the tensor lies in memory of a GPU: copy it with lpt.tensor_copy()");
+  }
   fill_lent(&found, elements, bytes, lent, view);
   view->buf = found.data;
   view->readonly = is_read_only(self);

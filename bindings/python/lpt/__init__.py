@@ -11,17 +11,18 @@ import os as _os
 
 from . import capi
 from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Cancelled, Error, Internal, InvalidArgument, InvalidState, Mismatch,
-                      OutOfMemory, Timeout, Unsupported)
+                      OutOfMemory, Timeout, Unsupported, WorkFailed)
 
 capi.set_error_classes(_BY_STATUS)
 
+from ._codec import Codec  # noqa: E402
 from ._comm import Comm, Future, GradientBuckets, Group, PartialPlan  # noqa: E402  (classes of errors come first)
-from ._context import Context, default_context, set_default_context  # noqa: E402
+from ._context import Context, default_context, device_describe, set_default_context  # noqa: E402
 from ._monitor import Monitor, collective_cost, noise_measure, swiglu_alignment  # noqa: E402
 from ._ops import (GemmPlan, Statistics, convert, dequantize, dialect_export, dialect_import, fake_quantize,  # noqa: E402
                    cross_entropy, cross_entropy_backward, gemm, gemm_grouped, hadamard, quantize, random_signs, rmsnorm,
-                   rmsnorm_backward, rmsnorm_sum, softmax, softmax_backward, swiglu, swiglu_backward, weights_order, weights_pack,
-                   weights_unpack)
+                   rmsnorm_backward, rmsnorm_sum, softmax, softmax_backward, swiglu, swiglu_backward, tensor_copy, weights_load,
+                   weights_order, weights_pack, weights_save, weights_unpack)
 from ._options import Random  # noqa: E402
 from ._sparse import (sparse_apply, sparse_check, sparse_compare, sparse_compress, sparse_decay,  # noqa: E402
                       sparse_decompress, sparse_fit, sparse_order, sparse_select, sparse_values)

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from . import capi
+from ._codec import Codec, call
 from ._context import Context, handle_of, values_of
-from ._options import options
+from ._options import codec_struct, options
 from ._tensor import Tensor, empty, format_number, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
@@ -36,7 +37,7 @@ class Future:
 
     def wait(self, *, context: Optional[Context] = None) -> Any:
         """Waits, and gives the result."""
-        capi.lpt_future_wait(handle_of(context), self._handle)
+        call(self._keep or (), capi.lpt_future_wait, handle_of(context), self._handle)
         self._keep = None
         return self._result
 
@@ -86,10 +87,11 @@ class Comm:
     """One rank's end of a communicator; belongs to one thread. With future=True a collective runs behind the caller's back and
     gives a Future. Collectives are called by all ranks in the same order."""
 
-    __slots__ = ("_handle", "rank", "rank_count")
+    __slots__ = ("_handle", "_kept", "rank", "rank_count")
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
+        self._kept: list = []  # what travels for those who were let go of
         values = self.values
         self.rank, self.rank_count = values["rank"], values["rank_count"]
 
@@ -137,50 +139,53 @@ class Comm:
     def all_reduce(self, x: Any, *, out: Any = None, future: bool = False, context: Optional[Context] = None,
                    **given: Any) -> Any:
         """Reduces a tensor of every rank. Options: reduction ("sum", "average", "maximum", "minimum"), factor, wire (a format
-        in which numbers travel), algorithm, rounding, random."""
-        keep: list = []
+        in which numbers travel), algorithm, rounding, random, codec (an lpt.Codec)."""
         source = read(x)
-        result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
-        made = capi.lpt_all_reduce(handle_of(context), self._handle, source,
-                                   options(capi.lpt_reduce_options, given, keep), result, future)
-        return Future(made, result, (source, keep)) if future else result
+        keep: list = [source]
+        result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
+        made = call(keep, capi.lpt_all_reduce, handle_of(context), self._handle, source,
+                    options(capi.lpt_reduce_options, given, keep), result, future)
+        return Future(made, result, keep) if future else result
 
     def all_reduce_many(self, tensors: Sequence[Any], *, future: bool = False, context: Optional[Context] = None,
                         **given: Any) -> Any:
         """Reduces many tensors in place, by one message; options as of all_reduce()."""
         keep: list = []
         results = [written(tensor) for tensor in tensors]
-        made = capi.lpt_all_reduce_many(handle_of(context), self._handle, results,
-                                        options(capi.lpt_reduce_options, given, keep), future)
+        made = call(keep, capi.lpt_all_reduce_many, handle_of(context), self._handle, results,
+                    options(capi.lpt_reduce_options, given, keep), future)
         return Future(made, results, keep) if future else results
 
     def reduce_scatter(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
                        context: Optional[Context] = None, **given: Any) -> Any:
         """Reduces a tensor and gives each rank its part along the first axis; options as of all_reduce()."""
-        keep: list = []
         source = read(x)
+        keep: list = [source]
         counts = self._counts(counts, "counts")
-        if out is None:
-            shape = source.shape
-            rows = counts[self.rank] if counts is not None else shape[0] // self.rank_count
-            out = empty((rows,) + shape[1:], capi.tensor_format(source))
-        result = written(out)
-        made = capi.lpt_reduce_scatter(handle_of(context), self._handle, source, counts,
-                                       options(capi.lpt_reduce_options, given, keep), result, future)
-        return Future(made, result, (source, keep)) if future else result
+        result = self._part(source, counts, context) if out is None else written(out)
+        made = call(keep, capi.lpt_reduce_scatter, handle_of(context), self._handle, source, counts,
+                    options(capi.lpt_reduce_options, given, keep), result, future)
+        return Future(made, result, keep) if future else result
 
     def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
                    context: Optional[Context] = None) -> Any:
         """Gives all ranks the parts of every rank, one after the other along the first axis."""
         source = read(x)
         counts = self._counts(counts, "counts")
-        if out is None:
-            shape = source.shape
-            rows = sum(counts) if counts is not None else shape[0] * self.rank_count
-            out = empty((rows,) + shape[1:], capi.tensor_format(source))
-        result = written(out)
+        result = self._whole(source, counts, context) if out is None else written(out)
         made = capi.lpt_all_gather(handle_of(context), self._handle, source, counts, result, future)
         return Future(made, result, (source,)) if future else result
+
+    def all_gather_by_codec(self, codec: Codec, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None,
+                            future: bool = False, context: Optional[Context] = None) -> Any:
+        """all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks."""
+        source = read(x)
+        keep: list = [source]
+        counts = self._counts(counts, "counts")
+        result = self._whole(source, counts, context) if out is None else written(out)
+        made = call(keep, capi.lpt_all_gather_by_codec, handle_of(context), self._handle, codec_struct(codec, keep), source,
+                    counts, result, future)
+        return Future(made, result, keep) if future else result
 
     def broadcast(self, x: Any, root: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
         """Gives all ranks the tensor of one, in place."""
@@ -198,7 +203,7 @@ class Comm:
         if out is None:
             shape = source.shape
             rows = sum(received) if received is not None else shape[0]
-            out = empty((rows,) + shape[1:], capi.tensor_format(source))
+            out = empty((rows,) + shape[1:], capi.tensor_format(source), context=context)
         result = written(out)
         made = capi.lpt_all_to_all(handle_of(context), self._handle, source, sent, received, result, future)
         return Future(made, result, (source,)) if future else result
@@ -224,7 +229,7 @@ class Comm:
                            future: bool = False, context: Optional[Context] = None) -> Any:
         """Adds up the shared columns of all ranks and scales this rank's private ones."""
         source = read(x)
-        result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
+        result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
         made = capi.lpt_partial_allreduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
                                           future)
         return Future(made, result, (source, plan)) if future else result
@@ -236,11 +241,45 @@ class Comm:
         keep: list = []
         left, right = read(a), read(b)
         if out is None:
-            out = empty(left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],), format)
+            out = empty(left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],), format, context=context)
         result = written(out)
         capi.lpt_partial_gemm(handle_of(context), self._handle, plan._handle, left, right,
                               options(capi.lpt_gemm_options, given, keep), result)
         return result
+
+    def sequence_gather(self, x: Any, *, plan: Optional[PartialPlan] = None, row_counts: Optional[Sequence[int]] = None,
+                        out: Any = None, future: bool = False, context: Optional[Context] = None) -> Any:
+        """Gathers the rows of all ranks before a column-parallel layer; sequence_scatter() is its backward. plan: of the layers
+        around, with all columns shared."""
+        source = read(x)
+        counts = self._counts(row_counts, "row_counts")
+        result = self._whole(source, counts, context) if out is None else written(out)
+        made = capi.lpt_sequence_gather(handle_of(context), self._handle, plan and plan._handle, source, counts, result, future)
+        return Future(made, result, (source, plan)) if future else result
+
+    def sequence_scatter(self, x: Any, *, plan: Optional[PartialPlan] = None, backward: bool = False,
+                         row_counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
+                         context: Optional[Context] = None) -> Any:
+        """Adds up the rows of all ranks behind a row-parallel layer, and gives each rank its own; sequence_gather() is its
+        backward. backward: the plan's wire for gradients is taken."""
+        source = read(x)
+        counts = self._counts(row_counts, "row_counts")
+        result = self._part(source, counts, context) if out is None else written(out)
+        made = capi.lpt_sequence_scatter(handle_of(context), self._handle, plan and plan._handle, int(backward), source, counts,
+                                         result, future)
+        return Future(made, result, (source, plan)) if future else result
+
+    def _part(self, whole: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
+        """Room for this rank's rows."""
+        shape = whole.shape
+        rows = counts[self.rank] if counts is not None else shape[0] // self.rank_count
+        return empty((rows,) + shape[1:], capi.tensor_format(whole), context=context)
+
+    def _whole(self, part: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
+        """Room for the rows of all ranks."""
+        shape = part.shape
+        rows = sum(counts) if counts is not None else shape[0] * self.rank_count
+        return empty((rows,) + shape[1:], capi.tensor_format(part), context=context)
 
     def _counts(self, counts: Optional[Sequence[int]], name: str) -> Optional[List[int]]:
         if counts is None:
@@ -256,10 +295,11 @@ class GradientBuckets:
     gradients: in the order of forward; they are kept. Options: bucket_bytes, order ("recorded", "reversed").
     """
 
-    __slots__ = ("_handle", "_gradients", "_comm", "_keep")
+    __slots__ = ("_handle", "_gradients", "_comm", "_keep", "_pass")
 
     def __init__(self, comm: Comm, gradients: Sequence[Any], *, context: Optional[Context] = None, **given: Any) -> None:
         self._keep: list = []
+        self._pass: list = []  # what the pass under way borrows
         self._comm = comm
         self._gradients = [written(gradient) for gradient in gradients]
         self._handle = capi.lpt_gradient_buckets_create(handle_of(context), comm._handle, self._gradients,
@@ -267,17 +307,23 @@ class GradientBuckets:
 
     def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
         """Begins a backward pass; without last nothing travels. Options as of Comm.all_reduce()."""
-        keep: list = []
-        capi.lpt_gradient_buckets_begin(handle_of(context), self._handle, int(last),
-                                        options(capi.lpt_reduce_options, given, keep))
+        self._pass = [self._gradients]
+        call(self._pass, capi.lpt_gradient_buckets_begin, handle_of(context), self._handle, int(last),
+             options(capi.lpt_reduce_options, given, self._pass))
 
     def ready(self, index: int, *, context: Optional[Context] = None) -> None:
         """Says that a gradient is there."""
-        capi.lpt_gradient_buckets_ready(handle_of(context), self._handle, index)
+        call(self._pass, capi.lpt_gradient_buckets_ready, handle_of(context), self._handle, index)
 
     def wait(self, *, context: Optional[Context] = None) -> None:
         """Ends the pass: all gradients are reduced then. One that was never made ready is named."""
-        capi.lpt_gradient_buckets_wait(handle_of(context), self._handle)
+        call(self._pass, capi.lpt_gradient_buckets_wait, handle_of(context), self._handle)
+        self._pass = []
+
+    def __del__(self) -> None:
+        # Of a pass under way the reductions go on.
+        if self._pass:
+            self._comm._kept.append(self._pass)
 
     @property
     def values(self) -> dict:

@@ -14,16 +14,20 @@ class Context:
     """A worker: threads, choice of kernels, error text, profile. Serves one thread at a time.
 
     thread_count: 0 for as many as the process may use. isa: the highest instruction set to use ("auto", "reference",
-    "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx").
+    "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device: "cpu" or "cuda", with device_index; what operations make
+    lies there. Work of a GPU is queued: what it reads has to stay until synchronize().
     """
 
-    __slots__ = ("_handle", "_log", "_progress")
+    __slots__ = ("_handle", "_log", "_progress", "device", "device_index")
 
-    def __init__(self, thread_count: int = 0, isa: str = "auto") -> None:
+    def __init__(self, thread_count: int = 0, isa: str = "auto", *, device: str = "cpu", device_index: int = 0) -> None:
         options = capi.lpt_context_options()
         options.thread_count = thread_count
         options.isa = constant("LPT_ISA_", isa)
+        options.device = constant("LPT_DEVICE_", device)
+        options.device_index = device_index
         self._handle = capi.context_of(options)
+        self.device, self.device_index = device, device_index
         # Kept for as long as the library may call them.
         self._log: Any = None
         self._progress: Any = None
@@ -43,6 +47,14 @@ class Context:
     def set_isa(self, isa: str) -> None:
         """Changes the highest instruction set that may be used."""
         capi.lpt_context_set_isa(self._handle, constant("LPT_ISA_", isa))
+
+    def set_stream(self, stream: Optional[int]) -> None:
+        """Queues work of a GPU on another stream, by its address: torch.cuda.Stream.cuda_stream; None: CUDA's default."""
+        capi.lpt_context_set_stream(self._handle, stream)
+
+    def synchronize(self) -> None:
+        """Waits for what is queued."""
+        capi.lpt_context_synchronize(self._handle)
 
     def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
         """Calls log(level, text) on the thread that is at work; None: silent."""
@@ -71,6 +83,14 @@ class Context:
     def save_profile(self, path: str) -> None:
         """Writes the recorded calls as a Chrome trace."""
         capi.lpt_context_profile_save(self._handle, path)
+
+
+def device_describe(device: str = "cpu", index: int = 0) -> dict:
+    """What a device is: count, is_usable and the reason why not, name, memory_bytes, processor_count, capability_major and
+    capability_minor. One that is not there is no error."""
+    description = capi.lpt_device_description()
+    capi.lpt_device_describe(constant("LPT_DEVICE_", device), index, description)
+    return values_of(description)
 
 
 _local = threading.local()

@@ -2,7 +2,10 @@
 
 
 class Error(Exception):
-    """What the library refuses or cannot do; the text names the argument, its value and what was expected."""
+    """What the library refuses or cannot do; the text names the argument, its value and what was expected. status: the
+    lpt_status."""
+
+    status = 0
 
 
 class InvalidArgument(Error, ValueError):
@@ -41,6 +44,12 @@ class Mismatch(Error, RuntimeError):
     """Ranks do not agree about a collective, or bytes were damaged on their way."""
 
 
+class WorkFailed(Error, RuntimeError):
+    """A device failed, at this call or at work queued before; the text has its driver's words."""
+
+
 # By lpt_status.
 BY_STATUS = (Error, InvalidArgument, Unsupported, OutOfMemory, InvalidState, Internal, Cancelled, Aborted, Timeout,
-             Mismatch)
+             Mismatch, WorkFailed)
+for _status, _kind in enumerate(BY_STATUS):
+    _kind.status = _status

@@ -56,7 +56,7 @@ def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Op
 def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, dict]:
     """The cosine between both weights of each channel; and mean, mean_magnitude, largest, largest_channel."""
     gate, values = read(gate_weight), capi.lpt_alignment_values()
-    cosines = empty(gate.shape[0], "f32")
+    cosines = empty(gate.shape[0], "f32", context=context)
     capi.lpt_swiglu_alignment(handle_of(context), gate, read(up_weight), cosines, values)
     return cosines, values_of(values)
 

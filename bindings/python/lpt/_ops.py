@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
 
 
-def _result(out: Any, like: Tensor, format: Format) -> Tensor:
-    return capi.tensor_like(like, format_number(format), 0) if out is None else written(out)
+def _result(out: Any, like: Tensor, format: Format, context: Optional[Context]) -> Tensor:
+    return capi.tensor_like(handle_of(context), like, format_number(format), 0) if out is None else written(out)
 
 
 def _own(tensor: Tensor) -> int:
@@ -40,7 +40,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
     if out is None:
         if not format:
             raise TypeError("quantize() takes a format, or out")
-        out = capi.tensor_like(source, format_number(format), 0)
+        out = capi.tensor_like(handle, source, format_number(format), 0)
     else:
         out = written(out)
     if transposed is None and not given:
@@ -48,7 +48,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
         return out
     keep: list = []
     if transposed is True:
-        transposed = capi.tensor_like(source, capi.tensor_format(out), 1)
+        transposed = capi.tensor_like(handle, source, capi.tensor_format(out), 1)
     other = None if transposed is None or transposed is False else written(transposed)
     capi.lpt_quantize(handle, source, options(capi.lpt_quantize_options, given, keep), out, other)
     return out if other is None else (out, other)
@@ -57,7 +57,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
 def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """Gives the numbers that codes stand for, in f64, f32, bf16 or f16."""
     source = read(x)
-    result = _result(out, source, format)
+    result = _result(out, source, format, context)
     capi.lpt_dequantize(handle_of(context), source, None, result)
     return result
 
@@ -67,9 +67,20 @@ def fake_quantize(x: Any, format: Format, *, out: Any = None, context: Optional[
     """Casts numbers to a format and back; options as of quantize()."""
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source))
+    result = _result(out, source, _own(source), context)
     capi.lpt_fake_quantize(handle_of(context), source, format_number(format),
                            options(capi.lpt_quantize_options, given, keep), result)
+    return result
+
+
+def tensor_copy(x: Any, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """Copies a tensor with its scales to out, or to new memory where the context works; done on return. The context is that of
+    the GPU where one takes part, either way."""
+    handle, source = handle_of(context), read(x)
+    result = _result(out, source, capi.tensor_format(source), context)
+    capi.lpt_tensor_copy(handle, source, result)
+    # On a GPU the copy is queued, and what it reads or writes here may be gone before.
+    capi.lpt_context_synchronize(handle)
     return result
 
 
@@ -77,7 +88,7 @@ def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Contex
     """Moves codes between relatives of FP8 without a new amax."""
     keep: list = []
     source = read(x)
-    result = _result(out, source, format)
+    result = _result(out, source, format, context)
     capi.lpt_convert(handle_of(context), source, options(capi.lpt_convert_options, given, keep), result)
     return result
 
@@ -86,7 +97,7 @@ def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Conte
     """Rotates each group of columns. Options: inverse, signs."""
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source))
+    result = _result(out, source, _own(source), context)
     capi.lpt_hadamard(handle_of(context), source,
                       options(capi.lpt_hadamard_options, dict(given, size=size), keep), result)
     return result
@@ -94,7 +105,7 @@ def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Conte
 
 def random_signs(count: int, random: Any, *, context: Optional[Context] = None) -> Tensor:
     """A vector of int8 signs for hadamard()."""
-    signs = empty(count, "int8")
+    signs = empty(count, "int8", context=context)
     capi.lpt_random_signs(handle_of(context), random_of(random), signs)
     return signs
 
@@ -120,7 +131,7 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     """
     keep: list = []
     left, right = read(a), read(b)
-    result = empty(_product_shape(left, right, given), format) if out is None else written(out)
+    result = empty(_product_shape(left, right, given), format, context=context) if out is None else written(out)
     capi.lpt_gemm(handle_of(context), left, right, options(capi.lpt_gemm_options, given, keep), result)
     return result
 
@@ -135,7 +146,7 @@ def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, 
             shape: Tuple[int, ...] = (len(group_ends), left.shape[-1], right.shape[-1])
         else:
             shape = left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],)
-        out = empty(shape, format)
+        out = empty(shape, format, context=context)
     result = written(out)
     capi.lpt_gemm_grouped(handle_of(context), left, right, group_ends,
                           options(capi.lpt_gemm_options, given, keep), result)
@@ -190,9 +201,22 @@ def weights_order(weights: Any, *, context: Optional[Context] = None, **given: A
 
 def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """Writes packed weights as rows again."""
-    result = capi.tensor_like(packed, capi.tensor_format(packed), 0) if out is None else written(out)
+    result = capi.tensor_like(handle_of(context), packed, capi.tensor_format(packed), 0) if out is None else written(out)
     capi.lpt_weights_unpack(handle_of(context), packed, result)
     return result
+
+
+def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:
+    """Packed weights as bytes that every release reads: docs/state.md."""
+    handle = handle_of(context)
+    state = bytearray(capi.lpt_weights_state_size(handle, packed))
+    capi.lpt_weights_state_save(handle, packed, state)
+    return bytes(state)
+
+
+def weights_load(state: Any, *, context: Optional[Context] = None) -> Tensor:
+    """Packed weights of what weights_save() gave."""
+    return capi.lpt_weights_state_load(handle_of(context), state)
 
 
 def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -> bytearray:
@@ -207,7 +231,7 @@ def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -
 def dialect_import(data: Any, dialect: str, shape: Sequence[int], format: Format, *,
                    context: Optional[Context] = None) -> Tensor:
     """A tensor of bytes in the layout of another library."""
-    tensor = empty(shape, format)
+    tensor = empty(shape, format, context=context)
     capi.lpt_dialect_import(handle_of(context), data, constant("LPT_DIALECT_", dialect), tensor)
     return tensor
 
@@ -237,9 +261,9 @@ def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, cont
     """x · r · weight with r = 1 / sqrt(mean x² + epsilon) per row; returns the result and r, which backward takes."""
     keep: list = []
     source, gain = read(x), read(weight)
-    result = _result(out, source, _own(source))
+    result = _result(out, source, _own(source), context)
     rows = source.size // source.shape[-1] if source.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32")
+    inverse = empty(rows, "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
     capi.lpt_rmsnorm_forward(handle_of(context), source, gain,
                              options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), result, inverse)
     return result, inverse
@@ -250,8 +274,8 @@ def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any
     """The gradients of x and weight; weight_gradient given: it is added to."""
     keep: list = []
     gradient, gain = read(output_gradient), read(weight)
-    result = capi.tensor_like(gradient, _own(gradient), 0)
-    total = capi.tensor_like(gain, _own(gain), 0) if weight_gradient is None else written(weight_gradient)
+    result = capi.tensor_like(handle_of(context), gradient, _own(gradient), 0)
+    total = capi.tensor_like(handle_of(context), gain, _own(gain), 0) if weight_gradient is None else written(weight_gradient)
     given = {"epsilon": epsilon, "accumulated": weight_gradient is not None}
     capi.lpt_rmsnorm_backward(handle_of(context), read(x), gain, read(inverse_rms), gradient,
                               options(capi.lpt_rmsnorm_options, given, keep), result, total)
@@ -263,10 +287,10 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
     """rmsnorm() of residual + branch; returns the result, the sum (written to total, which may be residual) and r."""
     keep: list = []
     stream, part = read(residual), read(branch)
-    sums = capi.tensor_like(stream, _own(stream), 0) if total is None else written(total)
-    result = _result(out, stream, _own(stream))
+    sums = capi.tensor_like(handle_of(context), stream, _own(stream), 0) if total is None else written(total)
+    result = _result(out, stream, _own(stream), context)
     rows = stream.size // stream.shape[-1] if stream.shape[-1] else 0
-    inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32")
+    inverse = empty(rows, "f64" if capi.tensor_format(stream) == capi.LPT_FORMAT_F64 else "f32", context=context)
     capi.lpt_rmsnorm_forward_sum(handle_of(context), stream, part, read(weight),
                                  options(capi.lpt_rmsnorm_options, {"epsilon": epsilon}, keep), sums, result, inverse)
     return result, sums, inverse
@@ -305,8 +329,8 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
     rows = _targets_of(targets, source)
     count = memoryview(rows).nbytes // 8
     loss = empty(count if reduction == "none" else 1,
-                 "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32")
-    sums = empty(count, "f64")
+                 "f64" if capi.tensor_format(source) == capi.LPT_FORMAT_F64 else "f32", context=context)
+    sums = empty(count, "f64", context=context)
     capi.lpt_cross_entropy_forward(handle_of(context), source, rows, _loss_options(reduction, given, keep), loss, sums)
     return loss, sums
 
@@ -316,7 +340,7 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     """The gradient of the logits; out may be logits. Options as of cross_entropy()."""
     keep: list = []
     source = read(logits)
-    result = _result(out, source, _own(source))
+    result = _result(out, source, _own(source), context)
     capi.lpt_cross_entropy_backward(handle_of(context), source, _targets_of(targets, source), read(log_sums),
                                     None if loss_gradient is None else read(loss_gradient),
                                     _loss_options(reduction, given, keep), result)
@@ -328,8 +352,8 @@ def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any 
     """silu(gate) · up; with smoothing also the factor of every column for Linear's input_smoothing."""
     keep: list = []
     left, right = read(gate), read(up)
-    result = _result(out, left, _own(left))
-    factors = empty(left.shape[-1], "e8m0fnu") if smoothing else None
+    result = _result(out, left, _own(left), context)
+    factors = empty(left.shape[-1], "e8m0fnu", context=context) if smoothing else None
     given = {"smoothing": "channel"} if smoothing else {}
     capi.lpt_swiglu_forward(handle_of(context), left, right, options(capi.lpt_swiglu_options, given, keep), result,
                             factors)
@@ -340,7 +364,7 @@ def swiglu_backward(gate: Any, up: Any, output_gradient: Any, *, context: Option
                     ) -> Tuple[Tensor, Tensor]:
     """The gradients of gate and up."""
     gradient = read(output_gradient)
-    left, right = (capi.tensor_like(gradient, _own(gradient), 0) for _ in range(2))
+    left, right = (capi.tensor_like(handle_of(context), gradient, _own(gradient), 0) for _ in range(2))
     capi.lpt_swiglu_backward(handle_of(context), read(gate), read(up), gradient, None, left, right)
     return left, right
 
@@ -350,7 +374,7 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, out: Any = None
     """exp(scale · x - max) / sum along the last axis."""
     keep: list = []
     source = read(x)
-    result = _result(out, source, _own(source))
+    result = _result(out, source, _own(source), context)
     capi.lpt_softmax_forward(handle_of(context), source,
                              options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
     return result
@@ -361,7 +385,7 @@ def softmax_backward(output: Any, output_gradient: Any, *, scale: float = 1.0, c
     """The gradient of softmax()."""
     keep: list = []
     gradient = read(output_gradient)
-    result = capi.tensor_like(gradient, _own(gradient), 0)
+    result = capi.tensor_like(handle_of(context), gradient, _own(gradient), 0)
     capi.lpt_softmax_backward(handle_of(context), read(output), gradient,
                               options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
     return result

@@ -5,6 +5,7 @@ from array import array
 from collections import namedtuple
 
 from . import capi
+from ._codec import Codec, CodecCall
 from ._context import constant, members_of
 from ._tensor import format_number, read
 
@@ -45,6 +46,13 @@ def random_of(given: Any) -> Any:
     return made
 
 
+def codec_struct(codec: Codec, keep: list) -> Any:
+    """A codec for one collective: kept with what it raises."""
+    made = CodecCall(codec)
+    keep.append(made)
+    return made.struct
+
+
 def _value(name: str, value: Any, keep: list) -> Any:
     if isinstance(value, str):
         return format_number(value) if name in _FORMATS else constant(_NAMED.get(name, "LPT_"), value)
@@ -54,6 +62,8 @@ def _value(name: str, value: Any, keep: list) -> Any:
         value = options(capi.lpt_quantize_options, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
+    elif isinstance(value, Codec):
+        value = codec_struct(value, keep)
     elif name in _ORDERS:
         value = array("i", value)
     elif isinstance(value, bool):

@@ -18,8 +18,8 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     direction ("row", "column", "both"), solver, random, importance."""
     keep: list = []
     source = read(x)
-    mask = capi.tensor_like(source, capi.LPT_FORMAT_UINT8, 0)
-    masked = capi.tensor_like(source, capi.tensor_format(source), 0)
+    mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
+    masked = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0)
     capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, masked,
                                 None)
     return mask, masked
@@ -40,7 +40,7 @@ def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     keep: list = []
     values = capi.lpt_sparse_values()
     source = read(x)
-    mask = capi.tensor_like(source, capi.LPT_FORMAT_UINT8, 0)
+    mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
     capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, None,
                                 values)
     return values_of(values)
@@ -49,7 +49,7 @@ def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) ->
 def sparse_apply(x: Any, mask: Any, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """x where the mask is not 0, else 0."""
     source = read(x)
-    result = capi.tensor_like(source, capi.tensor_format(source), 0) if out is None else written(out)
+    result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
     capi.lpt_sparse_mask_apply(handle_of(context), source, read(mask), result)
     return result
 
@@ -74,7 +74,7 @@ def sparse_decay(weight: Any, mask: Any, rate: float, gradient: Any, *, context:
 def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = None) -> Tensor:
     """The 2:4 matrix of dense codes: the same format with /2:4 behind its name."""
     source = read(x)
-    compressed = capi.tensor_like(source, capi.lpt_format_from_name(source.format + "/2:4"), 0)
+    compressed = capi.tensor_like(handle_of(context), source, capi.lpt_format_from_name(source.format + "/2:4"), 0)
     capi.lpt_sparse_compress(handle_of(context), source, None if mask is None else read(mask), compressed, None)
     return compressed
 
@@ -82,7 +82,7 @@ def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = No
 def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """The dense matrix, zeros where nothing is stored."""
     dense = format_name(compressed.format)[: -len("/2:4")]
-    result = capi.tensor_like(compressed, capi.lpt_format_from_name(dense), 0) if out is None else written(out)
+    result = capi.tensor_like(handle_of(context), compressed, capi.lpt_format_from_name(dense), 0) if out is None else written(out)
     capi.lpt_sparse_decompress(handle_of(context), compressed, result)
     return result
 
@@ -92,7 +92,7 @@ def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context
     """Fits a masked weight to what the whole one gives for some inputs; the weight, and the errors before and after."""
     keep: list = []
     source, values = read(weight), capi.lpt_sparse_fit_values()
-    result = capi.tensor_like(source, capi.LPT_FORMAT_F32, 0)
+    result = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_F32, 0)
     capi.lpt_sparse_fit(handle_of(context), source, read(mask), read(inputs),
                         options(capi.lpt_sparse_fit_options, given, keep), result, None, values)
     return result, values_of(values)

@@ -4,14 +4,16 @@ from __future__ import annotations
 import sys
 
 from . import capi
-from ._context import default_context
+from ._context import default_context, handle_of
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterable, Optional, Sequence, Tuple, Union
+    from ._context import Context
     Format = Union[str, int]
     Shape = Union[int, Sequence[int]]
 
+_DEVICES = ("cpu", "cuda")  # by lpt_device
 _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
 # ml_dtypes' names, where they are not the formats' own.
 _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
@@ -97,6 +99,16 @@ class Tensor(capi.lpt_tensor):
         return capi.lpt_tensor_size(default_context()._handle, self)
 
     @property
+    def device(self) -> str:
+        """The kind of device in whose memory it lies: "cpu" or "cuda"."""
+        return _DEVICES[capi.tensor_facts(self)[4]]
+
+    @property
+    def device_index(self) -> int:
+        """Which device of this kind."""
+        return capi.tensor_facts(self)[5]
+
+    @property
     def address(self) -> int:
         """Where the first element lies."""
         return capi.tensor_facts(self)[3]
@@ -156,14 +168,18 @@ class Tensor(capi.lpt_tensor):
         return array.view(getattr(ml_dtypes, name))
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return (1, 0)
+        _, _, _, _, device, index = capi.tensor_facts(self)
+        return (device + 1, index)  # DLPack's numbers begin with 1
 
     def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
                    dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
-        if stream is not None:
+        device = self.__dlpack_device__()
+        if device == (1, 0) and stream is not None:
             raise BufferError(f"stream is {stream!r}: expected None, the CPU has none")
-        if dl_device is not None and tuple(dl_device) != (1, 0):
-            raise BufferError(f"dl_device is {dl_device!r}: expected (1, 0), the CPU")
+        if dl_device is not None and tuple(dl_device) != device:
+            raise BufferError(f"dl_device is {dl_device!r}: expected {device}, where the tensor lies")
+        if copy and device != (1, 0):
+            raise BufferError("copy is True of memory of a GPU: copy it with lpt.tensor_copy()")
         is_versioned = 1 if max_version is not None and max_version[0] >= 1 else 0
         if self._is_read_only and not is_versioned:
             raise BufferError("the tensor is read-only, which DLPack tells from version 1.0 on")
@@ -226,9 +242,9 @@ def written(data: Any) -> Tensor:
     return data
 
 
-def empty(shape: Shape, format: Format = "f32") -> Tensor:
-    """Zeros, with scales of 1, in memory of the library."""
-    return capi.tensor_empty((shape,) if isinstance(shape, int) else shape, format_number(format))
+def empty(shape: Shape, format: Format = "f32", *, context: Optional[Context] = None) -> Tensor:
+    """Zeros, with scales of 1, in memory of the library, where the context works."""
+    return capi.tensor_empty(handle_of(context), (shape,) if isinstance(shape, int) else shape, format_number(format))
 
 
 def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
@@ -251,7 +267,7 @@ def from_dlpack(producer: Any) -> Tensor:
 
 
 def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:
-    tensor = empty(tuple(shape), format)
+    tensor = capi.tensor_empty(None, tuple(shape), format_number(format))
     for name, data in parts.items():
         target = memoryview(tensor.part(name))
         if target.nbytes:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from . import capi
+from ._codec import call
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
 from ._tensor import Tensor, empty, format_name, format_number, read, state_of, written
@@ -119,10 +120,10 @@ class Linear:
         handle, source = handle_of(context), read(x)
         shape = source.shape
         rows = source.size // self.input_columns if self.input_columns else 0
-        result = empty(shape[:-1] + (self.output_columns,), format) if out is None else written(out)
+        result = empty(shape[:-1] + (self.output_columns,), format, context=context) if out is None else written(out)
         saved = None
         if not inference:
-            saved = empty(capi.lpt_linear_saved_size(handle, self._handle, rows), "uint8")
+            saved = empty(capi.lpt_linear_saved_size(handle, self._handle, rows), "uint8", context=context)
         capi.lpt_linear_forward(handle, self._handle, source, options(capi.lpt_linear_options, given, keep), saved, result)
         return result if inference else (result, saved)
 
@@ -133,9 +134,9 @@ class Linear:
         write. Options: random, first_row, accumulated (adds to the given weight and bias gradients)."""
         keep: list = []
         gradient = read(output_gradient)
-        places = ((input_gradient, lambda: empty(gradient.shape[:-1] + (self.input_columns,), "f32")),
-                  (weight_gradient, lambda: empty((self.output_columns, self.input_columns), "f32")),
-                  (bias_gradient, lambda: empty(self.output_columns, "f32")))
+        places = ((input_gradient, lambda: empty(gradient.shape[:-1] + (self.input_columns,), "f32", context=context)),
+                  (weight_gradient, lambda: empty((self.output_columns, self.input_columns), "f32", context=context)),
+                  (bias_gradient, lambda: empty(self.output_columns, "f32", context=context)))
         results = [make() if place is True else written(place) if place is not None and place is not False else None
                    for place, make in places]
         capi.lpt_linear_backward(handle_of(context), self._handle, saved, gradient,
@@ -305,10 +306,9 @@ class Optimizer:
         if reduce is not None:
             wishes = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
             shards.reduce = wishes
-        capi.lpt_optimizer_step_shards(handle_of(context), comm._handle, self._handle, indices,
-                                       [read(gradient) for gradient in gradients],
-                                       options(capi.lpt_step_options, given, keep), shards,
-                                       [written(parameter) for parameter in parameters])
+        call(keep, capi.lpt_optimizer_step_shards, handle_of(context), comm._handle, self._handle, indices,
+             [read(gradient) for gradient in gradients], options(capi.lpt_step_options, given, keep), shards,
+             [written(parameter) for parameter in parameters])
 
     @property
     def values(self) -> dict:
@@ -333,6 +333,15 @@ class Optimizer:
             raise ValueError(f"{len(states)} states: expected {len(self._parameters)}, one of each parameter")
         for index, state in enumerate(states):
             capi.lpt_optimizer_state_load(handle_of(None), self._handle, index, state)
+
+    def load_state_many(self, states: Sequence[Sequence[Any]]) -> None:
+        """Restores the state of each parameter from the state() of several optimizers, whose shards were cut in another way: a
+        training that goes on with another number of ranks."""
+        for rank, given in enumerate(states):
+            if len(given) != len(self._parameters):
+                raise ValueError(f"states[{rank}] has {len(given)} states: expected {len(self._parameters)}, one of each parameter")
+        for index in range(len(self._parameters)):
+            capi.lpt_optimizer_state_load_many(handle_of(None), self._handle, index, [given[index] for given in states])
 
     def __reduce__(self) -> Any:
         if self._is_shared:

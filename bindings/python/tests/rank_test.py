@@ -10,30 +10,7 @@ import unittest
 from array import array
 
 import lpt
-from support import Draws, floats
-
-
-def run(rank_count, body):
-    """body(comm) on a thread for each rank; what each returned, or raised."""
-    group, results = lpt.Group(rank_count), [None] * rank_count
-
-    def rank(index):
-        try:
-            lpt.set_default_context(lpt.Context(1))
-            with lpt.Comm.local(group, index, timeout_seconds=30.0) as comm:
-                results[index] = body(comm)
-        except Exception as error:  # handed to the test
-            results[index] = error
-            group.abort()
-    threads = [threading.Thread(target=rank, args=(index,)) for index in range(rank_count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for result in results:
-        if isinstance(result, AssertionError):
-            raise result
-    return results
+from support import Draws, floats, run
 
 
 class Ranks(unittest.TestCase):
@@ -99,6 +76,59 @@ class Ranks(unittest.TestCase):
             for parameters, size in found:
                 self.assertEqual([bytes(numbers) for numbers in whole], parameters)
                 self.assertLess(size, alone.nbytes)
+
+    def test_state_goes_on_with_another_number_of_ranks(self):
+        sizes, kind = (5000, 3), {"first_moment": "e4m3fn_1x128", "weight_decay": 0.1}
+        draws = Draws()
+        first, slopes = [draws.list(size) for size in sizes], [draws.list(size) for size in sizes]
+
+        def step(parameters, stepping):
+            stepping(parameters, [floats(numbers) for numbers in slopes], learning_rate=0.01)
+            return [bytes(numbers) for numbers in parameters]
+
+        def body(comm):
+            optimizer, mine = lpt.Optimizer(), [floats(numbers) for numbers in first]
+            optimizer.add_shards(comm, [{"elements": size, **kind} for size in sizes])
+            step(mine, lambda *given, **options: optimizer.step_shards(comm, *given, **options))
+            return optimizer.state()
+        states = run(3, body)
+        alone, joined = lpt.Optimizer(), lpt.Optimizer()
+        for size in sizes:
+            alone.add(size, **kind)
+            joined.add(size, **kind)
+        parameters = [floats(numbers) for numbers in first]
+        step(parameters, alone.step)
+        joined.load_state_many(states)
+        others = [floats(numbers) for numbers in parameters]
+        self.assertEqual(step(parameters, alone.step), step(others, joined.step))
+        self.assertRaises(lpt.InvalidState, joined.load_state_many, states[:2])
+        self.assertRaisesRegex(ValueError, r"states\[1\] has 1 states: expected 2", joined.load_state_many,
+                               [states[0], states[1][:1]])
+        self.assertRaises(TypeError, joined.load_state_many, [[1, 2]])
+
+    def test_rows_of_a_sequence_are_gathered_and_scattered(self):
+        counts = [2, 0, 1]
+
+        def body(comm):
+            mine = lpt.empty((counts[comm.rank], 2))
+            if mine.size:
+                memoryview(mine).cast("B")[:] = array("f", [10.0 * comm.rank + i for i in range(mine.size)]).tobytes()
+            plan = lpt.PartialPlan(2, 2, comm.rank_count)
+            whole = comm.sequence_gather(mine, row_counts=counts, plan=plan)
+            later = comm.sequence_gather(mine, row_counts=counts, future=True).wait()
+            parts = [comm.sequence_scatter(whole, row_counts=counts),
+                     comm.sequence_scatter(whole, row_counts=counts, plan=plan, backward=True),
+                     comm.sequence_scatter(whole, row_counts=counts, future=True).wait()]
+            with self.assertRaisesRegex(lpt.Unsupported, "private"):
+                comm.sequence_gather(mine, row_counts=counts, plan=lpt.PartialPlan(2, 1, comm.rank_count))
+            even = comm.sequence_gather(floats([comm.rank], [1, 1]))
+            return whole.tolist(), later.tolist(), [part.tolist() for part in parts], even.tolist()
+        rows = [[0.0, 1.0], [2.0, 3.0], [20.0, 21.0]]
+        for rank, (whole, later, parts, even) in enumerate(run(3, body)):
+            begin = sum(counts[:rank])
+            own = [[3 * number for number in row] for row in rows[begin:begin + counts[rank]]]
+            self.assertEqual((rows, rows, [own] * 3), (whole, later, parts))
+            self.assertEqual([[0.0], [1.0], [2.0]], even)
 
     def test_classes_and_layers_are_shared(self):
         logits = Draws().list(8 * 6)

@@ -1,7 +1,10 @@
 """What tests share: casts by the definition, without the library, and rounding to codes by search."""
 import array
 import importlib.util
+import threading
 import unittest
+
+import lpt
 
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
@@ -20,6 +23,29 @@ def address(buffer):
     """Where a buffer's memory begins."""
     import ctypes
     return ctypes.addressof(ctypes.c_char.from_buffer(memoryview(buffer).cast("B")))
+
+
+def run(rank_count, body):
+    """body(comm) on a thread for each rank; what each returned, or raised."""
+    group, results = lpt.Group(rank_count), [None] * rank_count
+
+    def rank(index):
+        try:
+            lpt.set_default_context(lpt.Context(1))
+            with lpt.Comm.local(group, index, timeout_seconds=30.0) as comm:
+                results[index] = body(comm)
+        except Exception as error:  # handed to the test
+            results[index] = error
+            group.abort()
+    threads = [threading.Thread(target=rank, args=(index,)) for index in range(rank_count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, AssertionError):
+            raise result
+    return results
 
 
 class Draws:

@@ -1,0 +1,93 @@
+"""The wheel: what is in it, what it needs, and that pip installs it where no LPT is."""
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+import lpt
+
+SOURCE = os.environ["LPT_SOURCE_DIR"]
+SCRIPT = os.path.join(SOURCE, "bindings", "python", "build_wheel.py")
+# Of the system: what a process of C++ has. The package's own lies beside the module.
+PROMISED = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
+# Plugins are opened where they are wanted, and need what they are for.
+OF_PLUGINS = ("liblpt_openmpi.so", "liblpt_mpich.so", "liblpt_cuda.so")
+# Of Debian 12, on which it is built.
+NEWEST = {"GLIBC": (2, 36), "GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
+
+
+def said(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=200, **options).stdout
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        said(sys.executable, SCRIPT, "--build-dir", os.environ["LPT_BUILD_DIR"], "--out", cls.place.name)
+        cls.wheel, = (os.path.join(cls.place.name, name) for name in os.listdir(cls.place.name))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def programs(self):
+        """Every ELF file of the wheel, by its name, unpacked."""
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertIsNone(archive.testzip())
+            for name in archive.namelist():
+                if archive.read(name)[:4] == b"\x7fELF":
+                    yield os.path.basename(name), archive.extract(name, place.name)
+
+    def test_needs_only_what_every_system_has(self):
+        names = []
+        programs = list(self.programs())
+        brought = {name for name, _ in programs}
+        for name, path in programs:
+            names.append(name)
+            if name in OF_PLUGINS:
+                continue
+            headers = said("objdump", "-p", path)
+            needed = set(re.findall(r"NEEDED +(\S+)", headers))
+            self.assertEqual(set(), needed - PROMISED - brought, name)
+            for library, version in re.findall(r"0x\S+ 0x\S+ \d+ (GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)$", headers, re.M):
+                self.assertLessEqual(tuple(map(int, version.split("."))), NEWEST[library], (name, library))
+            self.assertNotIn(os.environ["LPT_BUILD_DIR"], headers)
+        self.assertIn("liblpt.so.1", names)
+        self.assertEqual(1, sum(name.startswith("_capi.") for name in names))
+
+    def test_is_installed_by_pip_where_no_lpt_is(self):
+        with tempfile.TemporaryDirectory() as place:
+            try:
+                said(sys.executable, "-m", "venv", place)
+            except subprocess.CalledProcessError:
+                self.skipTest("python3-venv is not there")
+            environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+            said(os.path.join(place, "bin", "pip"), "install", "--no-index", "--quiet", self.wheel, env=environment)
+            code = ("import lpt, array; print(lpt.quantize(array.array('f', [1.0]), 'e4m3fn').tolist());"
+                    "print(*{line.split()[-1] for line in open('/proc/self/maps') if 'liblpt.so' in line})")
+            found = said(os.path.join(place, "bin", "python"), "-c", code, env=environment, cwd=place).split()
+            self.assertEqual("[1.0]", found[0])
+            self.assertEqual([os.path.dirname(place)], [os.path.commonpath([os.path.dirname(place), name]) for name in found[1:]])
+            self.assertIn(lpt.__version__, said(os.path.join(place, "bin", "lpt"), "--version", env=environment))
+
+    @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, ".git")), "these are not git's sources")
+    def test_the_sources_are_those_of_git(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = said(sys.executable, SCRIPT, "--source", "--out", place).strip()
+            with tarfile.open(path) as archive:
+                names = archive.getnames()
+        top = f"lpt-{lpt.__version__}/"
+        for name in ("PKG-INFO", "pyproject.toml", "CMakeLists.txt", "include/lpt.h", "bindings/python/capi.i"):
+            self.assertIn(top + name, names)
+        self.assertEqual([], [name for name in names if not name.startswith(top) or "/build/" in name])
+
+
+if __name__ == "__main__":
+    unittest.main()
