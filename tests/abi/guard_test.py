@@ -4,6 +4,8 @@
 Usage: guard_test.py ROOT LIBLPT_SO
 """
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -11,8 +13,9 @@ ROOT, LIBRARY = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from abi_table import compare, lines_of, read_table  # noqa: E402
 from check_exports import check_library  # noqa: E402
+from check_header import CHECKS  # noqa: E402
 from header_model import read_header  # noqa: E402
-from make_bindings import FILES  # noqa: E402
+from make_bindings import FILES, VERSIONS  # noqa: E402
 
 # What is changed in the header, into what, how the guard has to call it, and what it has to name.
 CHANGES = [
@@ -31,6 +34,20 @@ CHANGES = [
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "new",
      "function lpt_more is new"),
     ("LPT_WORK_FAILED = 10 ", "LPT_WORK_FAILED = 10, LPT_MORE = 11 ", "new", "constant LPT_MORE is new"),
+]
+
+
+# What is changed in the header, the check of it that has to notice, and what that has to name.
+OFFENCES = [
+    ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "exports",
+     "lpt_more is declared but not in"),
+    ("LPT_API int32_t lpt_abi_level(void);", "", "exports", "lpt_abi_level is in"),
+    ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_more(void);", "link", "lpt_more"),
+    ("LPT_API int32_t lpt_abi_level(void);", "using lpt_more = int32_t;\nLPT_API int32_t lpt_abi_level(void);", "compile", "-std=c99"),
+    ("  int32_t reserved;         /**< 0. */\n  int64_t memory_bytes;", "  int64_t memory_bytes;", "compile", "padding"),
+    (" * @param status any number.\n", "", "docs", "lpt_status_string has no @param for status"),
+    ("LPT_API int32_t lpt_abi_level(void);", "#define LPT_API_OF_C __attribute__((cold))\nLPT_API_OF_C int32_t lpt_abi_level(void);",
+     "swig", "swig"),
 ]
 
 
@@ -69,6 +86,40 @@ def exports_that_pass(exports):
     return passed
 
 
+def header_checks_that_pass(text):
+    """Checks of the header that take a change which is theirs to notice."""
+    others = {"exports": [ROOT / "cmake/exports.map"], "link": [LIBRARY]}
+    passed = []
+    for old, new, check, named in OFFENCES:
+        with tempfile.TemporaryDirectory() as place:
+            header = pathlib.Path(place, "lpt.h")
+            header.write_text(text.replace(old, new, 1), encoding="utf-8")
+            if old not in text or not any(named in line for line in CHECKS[check](header, *others.get(check, []))[0]):
+                passed.append(f"check_header {check}: {named}")
+    return passed
+
+
+def stale_files_that_pass():
+    """Files of the bindings, each changed by one line of a copy, that are taken for what follows from the header."""
+    passed = []
+    with tempfile.TemporaryDirectory() as place:
+        copy = pathlib.Path(place)
+        for name in [*FILES, *VERSIONS, "include/lpt.h"]:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+        check = [sys.executable, ROOT / "tools/make_bindings.py", "check", copy]
+        if subprocess.run(check, capture_output=True).returncode != 0:
+            passed.append("an untouched copy is refused")
+        for name in [*FILES, *VERSIONS]:
+            good = (copy / name).read_text(encoding="utf-8")
+            old = "0.1.0" if name in VERSIONS else good.splitlines()[-2]
+            (copy / name).write_text(good.replace(old, "9.9.9"), encoding="utf-8")
+            if subprocess.run(check, capture_output=True).returncode != 1:
+                passed.append(name)
+            (copy / name).write_text(good, encoding="utf-8")
+    return passed
+
+
 def main():
     text = (ROOT / "include/lpt.h").read_text(encoding="utf-8")
     # Against today's header, so that what the table does not know yet is another test's to say.
@@ -80,9 +131,11 @@ def main():
             print(f"missed: {named}\n  found: {found}")
             missed += 1
     stay = bindings_that_stay(text) + exports_that_pass((ROOT / "cmake/exports.map").read_text(encoding="utf-8"))
+    stay += header_checks_that_pass(text) + stale_files_that_pass()
     missed += len(stay)
     print("".join(f"missed: {name}\n" for name in stay), end="")
-    print(f"guard_test: {len(CHANGES)} changes, {missed} missed")
+    changes = len(CHANGES) + len(OFFENCES) + len(FILES) + len(VERSIONS)
+    print(f"guard_test: {changes} changes, {missed} missed")
     return 1 if missed else 0
 
 

@@ -39,6 +39,12 @@ TEST_F(Plugins, ATextIsNone) {
 
 TEST_F(Plugins, ALibraryWithoutTheSymbolIsNone) { is_refused_at("libm.so.6", {"lpt_plugin_entry"}); }
 
+TEST_F(Plugins, OneOfAnotherInterfaceIsRefused) {
+  for (const char *const fault : {"1", "2", "3"}) {
+    is_refused_at(std::string(LPT_FAULTY_PLUGINS) + "/faulty_plugin_" + fault + ".so", {"interface"});
+  }
+}
+
 TEST_F(Plugins, AMissingFileIsTold) { is_refused_at("/nowhere/liblpt_openmpi.so", {"cannot open"}); }
 
 TEST_F(Plugins, AnUnknownMpiIsTold) {
