@@ -15,6 +15,7 @@ import io
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,10 +39,10 @@ Description-Content-Type: text/markdown
 """
 
 
-def build(folder):
-    """Configures and builds what the package needs."""
+def build(folder, given=()):
+    """Configures, with what was given for CMake, and builds what the package needs."""
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
-                    f"-DPython3_EXECUTABLE={sys.executable}"], cwd=ROOT, check=True)
+                    f"-DPython3_EXECUTABLE={sys.executable}", *given], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "lpt_python_package"], check=True)
 
 
@@ -133,9 +134,9 @@ def version_of_sources():
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """PEP 517: the wheel's name."""
+    """PEP 517: the wheel's name. pip's --config-settings cmake='-D…' goes to CMake."""
     folder = ROOT / "build" / "wheel"
-    build(folder)
+    build(folder, shlex.split((config_settings or {}).get("cmake", "")))
     return make(folder, pathlib.Path(wheel_directory)).name
 
 

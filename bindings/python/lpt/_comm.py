@@ -91,7 +91,7 @@ class Comm:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        self._kept: list = []  # what travels for those who were let go of
+        self._kept: list = []  # what reductions use whose buckets were let go of
         values = self.values
         self.rank, self.rank_count = values["rank"], values["rank_count"]
 
@@ -307,7 +307,7 @@ class GradientBuckets:
 
     def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
         """Begins a backward pass; without last nothing travels. Options as of Comm.all_reduce()."""
-        self._pass = [self._gradients]
+        self._pass = []
         call(self._pass, capi.lpt_gradient_buckets_begin, handle_of(context), self._handle, int(last),
              options(capi.lpt_reduce_options, given, self._pass))
 
@@ -321,7 +321,7 @@ class GradientBuckets:
         self._pass = []
 
     def __del__(self) -> None:
-        # Of a pass under way the reductions go on.
+        # Of a pass under way the reductions go on, and with them a codec's calls.
         if self._pass:
             self._comm._kept.append(self._pass)
 

@@ -84,6 +84,26 @@ class Codecs(unittest.TestCase):
             return [list(gradient) for gradient in gradients]
         self.assertEqual([[[3.0] * 8] * 3] * 2, run(2, body))
 
+    def test_live_as_long_as_what_was_let_go_of(self):
+        is_dropped = threading.Event()
+
+        def body(comm):
+            gradient = floats([1.0 + comm.rank] * 8)
+            buckets = lpt.GradientBuckets(comm, [gradient], order="reversed")
+            buckets.begin(codec=int8())
+            if comm.rank == 0:
+                buckets.ready(0)  # under way: the other has not come
+                del buckets
+                gc.collect()
+                is_dropped.set()
+            else:
+                is_dropped.wait(20)
+                buckets.ready(0)
+                buckets.wait()
+            comm.barrier()
+            return list(gradient)
+        self.assertEqual([[3.0] * 8] * 2, run(2, body))
+
     @needs_numpy
     def test_share_memory_with_numpy(self):
         import numpy
