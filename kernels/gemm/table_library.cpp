@@ -1,0 +1,407 @@
+// Which product of a vendor's library serves a request. What the libraries take is in the documentation of cuBLAS 13
+// (cublasLtMatmul, "Narrow Precisions Usage"); its setters check nothing, so every condition stands here.
+#include <algorithm>
+#include <bit>
+
+#include "kernels/gemm/library.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int32_t kAnyCapability = 1 << 20;
+constexpr int64_t kMostIntegers = (int64_t{1} << 31) / (128 * 128) - 1;  // of k: sums fit int32
+
+// ---- facts of operands
+
+bool is_number(lpt_format element) {
+  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
+}
+
+bool is_byte_float(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
+
+bool is_integer(lpt_format element) {
+  return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
+}
+
+bool is_small_float(lpt_format element) {
+  return is_byte_float(element) || element == LPT_FORMAT_E3M2FN || element == LPT_FORMAT_E2M3FN ||
+         element == LPT_FORMAT_E2M1FN;
+}
+
+// Formats whose codes our kernels write out.
+bool is_liftable(lpt_format element) { return is_number(element) || is_small_float(element) || is_integer(element); }
+
+bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t columns) {
+  return format.block_scale == scale && format.block_rows == rows && format.block_columns == columns;
+}
+
+bool has_row_scales(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 1, LPT_WHOLE); }
+bool has_row_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 1, 128); }
+bool has_square_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 128, 128); }
+
+bool has_tensor_scale(const GemmRequest &request) {
+  return request.a.format.has_tensor_scale() || request.b.format.has_tensor_scale();
+}
+
+// Scales that do not vary along k, or none: they may wait for the sums.
+bool has_late_scales(const MatrixView &view, bool is_along_k) {
+  return !view.format.has_block_scale() || (has_row_scales(view) && is_along_k);
+}
+
+// a's rows lie along k, and so do b's.
+bool is_a_along_k(const GemmRequest &request) { return !request.is_a_transposed; }
+bool is_b_along_k(const GemmRequest &request) { return request.is_b_transposed; }
+
+int32_t boundary_of(const void *address) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  return place == 0 ? 256 : static_cast<int32_t>(std::min<uintptr_t>(uintptr_t{1} << std::countr_zero(place), 256));
+}
+
+bool is_on_sixteen(const MatrixView &view) {
+  return boundary_of(view.data) >= 16 &&
+         (view.rows <= 1 || view.row_stride * element_bits(view.format.element) % 128 == 0);
+}
+
+// ---- refusals that kinds have in common
+
+const char *refuses_call(const GemmRequest &request) {
+  if (request.is_f64) return "takes no f64";
+  if (request.is_portable) return "the order of its sums is its own: not LPT_PORTABLE_ORDER";
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "multiplies as the device does only";
+  if (request.a.layout != Layout::kRows || request.b.layout != Layout::kRows) return "takes matrices in rows only";
+  return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
+}
+
+// a stored m × k and b n × k, on boundaries of 16 bytes.
+const char *refuses_along_k(const GemmRequest &request) {
+  if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
+  return is_on_sixteen(request.a) && is_on_sixteen(request.b) ? nullptr : "needs rows of a and b on 16 bytes";
+}
+
+const char *refuses_bytes(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  const lpt_format a = request.a.format.element, b = request.b.format.element;
+  if (!is_byte_float(a) || !is_byte_float(b)) return "takes e4m3fn and e5m2 only";
+  if (a == LPT_FORMAT_E5M2 && b == LPT_FORMAT_E5M2) return "takes no e5m2 by e5m2";
+  if (const char *why = refuses_along_k(request)) return why;
+  return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
+}
+
+// ---- plans
+
+LibraryOperand operand_of(const MatrixView &view, bool is_transposed, LibraryScales scales) {
+  return {view.format.element,
+          scales,
+          view.rows,
+          view.columns,
+          view.rows <= 1 ? view.columns : view.row_stride,
+          is_transposed,
+          boundary_of(view.data)};
+}
+
+// Written out: dense, with room to 16 bytes after each row, on a boundary of scratch.
+LibraryOperand lifted(const MatrixView &view, bool is_transposed, lpt_format element, LibraryScales scales) {
+  const int64_t unit = 128 / element_bits(element);
+  const int64_t stride = (view.columns + unit - 1) / unit * unit;
+  return {element, scales, view.rows, view.columns, stride, is_transposed, 64};
+}
+
+// What the library cannot do to c is left to a kernel of ours.
+LibraryPlan finished(const GemmRequest &request, LibraryPlan plan, bool gives_c) {
+  LibraryProduct &product = plan.product;
+  product.m = request.m;
+  product.n = request.n;
+  product.k = request.k;
+  plan.has_finish = plan.has_finish || !gives_c || request.k == 0;
+  const bool has_room = request.c.format.element == LPT_FORMAT_F32 && is_on_sixteen(request.c);
+  plan.is_in_place = plan.has_finish && has_room && request.beta == 0.0;
+  product.c = plan.has_finish ? lpt_format{LPT_FORMAT_F32} : request.c.format.element;
+  product.has_bias = !plan.has_finish && request.bias != nullptr;
+  product.reads_c = !plan.has_finish && request.beta != 0.0;
+  const bool is_own = plan.has_finish && !plan.is_in_place;
+  product.boundary = is_own ? 64 : boundary_of(request.c.data);
+  product.c_stride = is_own || request.c.rows <= 1 ? request.n : request.c.row_stride;
+  return plan;
+}
+
+// FP8 without bias: its bias would be of 16 bits.
+bool gives_c_of_bytes(const GemmRequest &request) { return request.bias == nullptr && is_on_sixteen(request.c); }
+
+// Numbers of one format give themselves and f32, and only f32 takes a bias of f32.
+bool gives_c_of_numbers(lpt_format element, const GemmRequest &request) {
+  const lpt_format c = request.c.format.element;
+  return (c == element && request.bias == nullptr) || c == LPT_FORMAT_F32;
+}
+
+LibraryScales tensor_scale_of(const MatrixView &view) {
+  return view.format.has_tensor_scale() ? LibraryScales::kTensor : LibraryScales::kNone;
+}
+
+LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b, bool has_late) {
+  LibraryPlan plan{};
+  plan.product.a = operand_of(request.a, request.is_a_transposed, a);
+  plan.product.b = operand_of(request.b, request.is_b_transposed, b);
+  plan.has_finish = has_late;
+  return finished(request, plan, gives_c_of_bytes(request));
+}
+
+// ---- e4m3fn and e5m2
+
+const char *refuses_tensor(const GemmRequest &request) {
+  if (const char *why = refuses_bytes(request)) return why;
+  const bool has_others = request.a.format.has_block_scale() || request.b.format.has_block_scale();
+  return has_others ? "takes one scale for each tensor only" : nullptr;
+}
+
+LibraryPlan plan_tensor(const GemmRequest &request) {
+  return plan_bytes(request, tensor_scale_of(request.a), tensor_scale_of(request.b), false);
+}
+
+const char *refuses_rows(const GemmRequest &request) {
+  if (const char *why = refuses_bytes(request)) return why;
+  if (!has_row_scales(request.a) || !has_row_scales(request.b)) return "takes f32 scales of rows only";
+  const auto is_dense = [](const MatrixView &view) {
+    return view.block_scale_stride == 1 && boundary_of(view.block_scales) >= 16;
+  };
+  return is_dense(request.a) && is_dense(request.b) ? nullptr : "takes scales without gaps on 16 bytes only";
+}
+
+LibraryPlan plan_rows(const GemmRequest &request) {
+  return plan_bytes(request, LibraryScales::kLanes, LibraryScales::kLanes, false);
+}
+
+const char *refuses_blocks(const GemmRequest &request) {
+  if (const char *why = refuses_bytes(request)) return why;
+  const bool is_a = has_row_blocks(request.a) || has_square_blocks(request.a);
+  const bool is_b = has_row_blocks(request.b) || has_square_blocks(request.b);
+  if (!is_a || !is_b) return "takes f32 scales of 1 x 128 and 128 x 128 only";
+  if (has_square_blocks(request.a) && has_square_blocks(request.b)) return "takes no 128 x 128 by 128 x 128";
+  if (has_tensor_scale(request)) return "takes no tensor scale";
+  return request.m % 4 == 0 ? nullptr : "needs m in multiples of 4";
+}
+
+LibraryScales blocks_of(const MatrixView &view) {
+  return has_row_blocks(view) ? LibraryScales::kLanes128 : LibraryScales::kBlocks128;
+}
+
+LibraryPlan plan_blocks(const GemmRequest &request) {
+  return plan_bytes(request, blocks_of(request.a), blocks_of(request.b), false);
+}
+
+// Scales of rows where the library takes none: they meet the sums.
+const char *refuses_factors(const GemmRequest &request) {
+  if (const char *why = refuses_bytes(request)) return why;
+  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
+  return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
+}
+
+LibraryPlan plan_factors(const GemmRequest &request) {
+  return plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone, true);
+}
+
+// ---- block scales of bytes, where the device has them
+
+const char *refuses_tiles(const GemmRequest &request, lpt_format scale, int32_t columns) {
+  if (const char *why = refuses_call(request)) return why;
+  if (const char *why = refuses_along_k(request)) return why;
+  if (!has_blocks(request.a.format, scale, 1, columns) || !has_blocks(request.b.format, scale, 1, columns)) {
+    return columns == 16 ? "takes e4m3fn scales of 1 x 16 only" : "takes e8m0fnu scales of 1 x 32 only";
+  }
+  return request.k % 32 == 0 && request.n % 16 == 0 ? nullptr : "needs k in multiples of 32, n in multiples of 16";
+}
+
+const char *refuses_mx(const GemmRequest &request) {
+  if (const char *why = refuses_tiles(request, LPT_FORMAT_E8M0FNU, 32)) return why;
+  return refuses_bytes(request);
+}
+
+LibraryPlan plan_mx(const GemmRequest &request) {
+  return plan_bytes(request, LibraryScales::kTiles32, LibraryScales::kTiles32, has_tensor_scale(request));
+}
+
+const char *refuses_nv(const GemmRequest &request) {
+  if (const char *why = refuses_tiles(request, LPT_FORMAT_E4M3FN, 16)) return why;
+  const bool is_small = request.a.format.element == LPT_FORMAT_E2M1FN && request.b.format.element == LPT_FORMAT_E2M1FN;
+  return is_small ? nullptr : "takes e2m1fn only";
+}
+
+LibraryPlan plan_nv(const GemmRequest &request) {
+  return plan_bytes(request, LibraryScales::kTiles16, LibraryScales::kTiles16, has_tensor_scale(request));
+}
+
+// ---- integers
+
+const char *refuses_integers(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  if (request.a.format.element != LPT_FORMAT_INT8 || request.b.format.element != LPT_FORMAT_INT8)
+    return "takes int8 only";
+  if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "takes no zero points";
+  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
+  if (!are_late) return "takes f32 scales of rows and of tensors only";
+  if (const char *why = refuses_along_k(request)) return why;
+  if (request.k > kMostIntegers) return "sums of more than 131071 products may not fit int32";
+  return request.k % 16 == 0 && request.n % 16 == 0 ? nullptr : "needs k and n in multiples of 16";
+}
+
+LibraryPlan plan_integers(const GemmRequest &request) {
+  LibraryPlan plan = plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone, true);
+  plan.product.is_integer = true;
+  return plan;
+}
+
+// ---- four bits as e4m3fn
+
+// How an operand becomes bytes with f32 scales of 128 of k; kNumbers: not at all. int4 has an e4m3fn for each number. Of mxfp4
+// the largest power of two of 128 numbers becomes their scale: those with a power of 2^-14 of it or less are rounded.
+Lift byte_lift(const MatrixView &view) {
+  const Format &format = view.format;
+  if (format.has_tensor_scale()) return Lift::kNumbers;
+  if (is_byte_float(format.element))
+    return has_row_blocks(view) || has_square_blocks(view) ? Lift::kNone : Lift::kNumbers;
+  if (format.element == LPT_FORMAT_INT4 && has_row_blocks(view)) return Lift::kCodes;
+  const bool is_mx = format.element == LPT_FORMAT_E2M1FN && has_blocks(format, LPT_FORMAT_E8M0FNU, 1, 32);
+  return is_mx ? Lift::kFolded : Lift::kNumbers;
+}
+
+const char *refuses_four_bits(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  const Lift a = byte_lift(request.a), b = byte_lift(request.b);
+  if (a == Lift::kNumbers || b == Lift::kNumbers) return "takes mxfp4, int4 per 1 x 128, and FP8 per 128 only";
+  if (a == Lift::kNone && b == Lift::kNone) return "takes mxfp4 or int4 on one side at least";
+  if (!is_a_along_k(request) || !is_b_along_k(request)) return "takes a stored m x k and b stored n x k only";
+  const bool is_placed =
+      (a != Lift::kNone || is_on_sixteen(request.a)) && (b != Lift::kNone || is_on_sixteen(request.b));
+  if (!is_placed) return "needs rows of FP8 on 16 bytes";
+  const bool is_even = request.k % 16 == 0 && request.n % 16 == 0 && request.m % 4 == 0;
+  return is_even ? nullptr : "needs k and n in multiples of 16, m in multiples of 4";
+}
+
+LibraryOperand byte_operand(const MatrixView &view, bool is_transposed, Lift lift) {
+  return lift == Lift::kNone ? operand_of(view, is_transposed, blocks_of(view))
+                             : lifted(view, is_transposed, LPT_FORMAT_E4M3FN, LibraryScales::kLanes128);
+}
+
+LibraryPlan plan_four_bits(const GemmRequest &request) {
+  LibraryPlan plan{};
+  plan.a_lift = byte_lift(request.a);
+  plan.b_lift = byte_lift(request.b);
+  plan.product.a = byte_operand(request.a, false, plan.a_lift);
+  plan.product.b = byte_operand(request.b, true, plan.b_lift);
+  return finished(request, plan, gives_c_of_bytes(request));
+}
+
+// ---- numbers, and what is written out as such
+
+const char *refuses_numbers(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  const bool are_plain = request.a.format.is_plain() && request.b.format.is_plain();
+  if (!are_plain || !is_number(request.a.format.element)) return "takes f32, bf16 and f16 only";
+  return request.a.format.element == request.b.format.element ? nullptr : "takes a and b of one format only";
+}
+
+LibraryPlan plan_numbers(const GemmRequest &request) {
+  LibraryPlan plan{};
+  plan.product.a = operand_of(request.a, request.is_a_transposed, LibraryScales::kNone);
+  plan.product.b = operand_of(request.b, request.is_b_transposed, LibraryScales::kNone);
+  return finished(request, plan, gives_c_of_numbers(request.a.format.element, request));
+}
+
+// How an operand is written out in 16 bits without a loss; kNumbers: not at all. bf16 has the powers of two of e8m0fnu, and
+// the 6 bits of an e2m1fn times an e4m3fn; f16 has no room for the powers of two, nor for e5m2's.
+Lift exact_lift(const MatrixView &view, bool is_along_k, lpt_format target) {
+  const Format &format = view.format;
+  if (format.element == target && format.is_plain()) return Lift::kNone;
+  const bool is_taken = is_small_float(format.element) || is_integer(format.element);
+  if (!is_taken) return Lift::kNumbers;
+  if (has_late_scales(view, is_along_k)) return Lift::kCodes;
+  const bool is_power = format.block_scale == LPT_FORMAT_E8M0FNU && target == LPT_FORMAT_BF16;
+  const bool is_short = format.block_scale == LPT_FORMAT_E4M3FN && format.element == LPT_FORMAT_E2M1FN;
+  return (is_power && !format.has_zero_point()) || is_short ? Lift::kBlocks : Lift::kNumbers;
+}
+
+lpt_format half_of(const GemmRequest &request) {
+  const bool is_f16 = request.a.format.element == LPT_FORMAT_F16 || request.b.format.element == LPT_FORMAT_F16;
+  return is_f16 ? LPT_FORMAT_F16 : LPT_FORMAT_BF16;
+}
+
+const char *refuses_half(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  if (!is_liftable(request.a.format.element) || !is_liftable(request.b.format.element)) {
+    return "takes floats and integers of 4 to 16 bits only";
+  }
+  const lpt_format half = half_of(request);
+  const bool is_exact = exact_lift(request.a, is_a_along_k(request), half) != Lift::kNumbers &&
+                        exact_lift(request.b, is_b_along_k(request), half) != Lift::kNumbers;
+  return is_exact ? nullptr : "takes what 16 bits hold exactly only";
+}
+
+LibraryOperand lifted_operand(const MatrixView &view, bool is_transposed, lpt_format element, Lift lift) {
+  return lift == Lift::kNone ? operand_of(view, is_transposed, LibraryScales::kNone)
+                             : lifted(view, is_transposed, element, LibraryScales::kNone);
+}
+
+LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, Lift a, Lift b) {
+  LibraryPlan plan{};
+  plan.a_lift = a;
+  plan.b_lift = b;
+  plan.product.a = lifted_operand(request.a, request.is_a_transposed, element, a);
+  plan.product.b = lifted_operand(request.b, request.is_b_transposed, element, b);
+  const auto is_late = [](const MatrixView &view, Lift lift) {
+    return (lift == Lift::kCodes && !view.format.is_plain()) ||
+           (lift == Lift::kBlocks && view.format.has_tensor_scale());
+  };
+  plan.has_finish = is_late(request.a, a) || is_late(request.b, b);
+  return finished(request, plan, gives_c_of_numbers(element, request));
+}
+
+LibraryPlan plan_half(const GemmRequest &request) {
+  const lpt_format half = half_of(request);
+  return plan_lifted(request, half, exact_lift(request.a, is_a_along_k(request), half),
+                     exact_lift(request.b, is_b_along_k(request), half));
+}
+
+// Everything else: slow, and right.
+const char *refuses_float(const GemmRequest &request) {
+  if (const char *why = refuses_call(request)) return why;
+  const auto is_taken = [](const Format &format) {
+    return is_liftable(format.element) && (format.element != LPT_FORMAT_F32 || format.is_plain());
+  };
+  const bool are_taken = is_taken(request.a.format) && is_taken(request.b.format);
+  return are_taken ? nullptr : "takes floats and integers of 4 to 16 bits, and plain f32 only";
+}
+
+LibraryPlan plan_float(const GemmRequest &request) {
+  const auto lift_of = [](const MatrixView &view) {
+    return view.format.element == LPT_FORMAT_F32 ? Lift::kNone : Lift::kNumbers;
+  };
+  return plan_lifted(request, LPT_FORMAT_F32, lift_of(request.a), lift_of(request.b));
+}
+
+constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 brought scales of rows and blocks, 12.8 those of bytes
+
+constexpr LibraryRow kRows[] = {
+    {"cublaslt_nvfp4", 100, kAnyCapability, 120800, refuses_nv, plan_nv},
+    {"cublaslt_mxfp8", 100, kAnyCapability, 120800, refuses_mx, plan_mx},
+    {"cublaslt_fp8", 89, kAnyCapability, 120000, refuses_tensor, plan_tensor},
+    {"cublaslt_fp8_rows", 90, 90, kScaleModes, refuses_rows, plan_rows},
+    {"cublaslt_fp8_blocks", 90, 90, kScaleModes, refuses_blocks, plan_blocks},
+    {"cublaslt_fp8_finish", 89, kAnyCapability, 120000, refuses_factors, plan_factors},
+    {"cublaslt_fp8_folded", 90, 90, kScaleModes, refuses_four_bits, plan_four_bits},
+    {"cublaslt_int8", 80, kAnyCapability, 120000, refuses_integers, plan_integers},
+    {"cublaslt_numbers", 80, kAnyCapability, 120000, refuses_numbers, plan_numbers},
+    {"cublaslt_half", 80, kAnyCapability, 120000, refuses_half, plan_half},
+    {"cublaslt_f32", 80, kAnyCapability, 120000, refuses_float, plan_float},
+};
+
+}  // namespace
+
+std::span<const LibraryRow> gemm_library_rows() { return kRows; }
+
+const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine, const GemmRequest &request) {
+  if (machine.capability < row.least_capability) return "the device has an older compute capability";
+  if (machine.capability > row.most_capability) return "it is for devices of compute capability 9.0";
+  if (machine.version < row.least_version) return "the library is older than that";
+  return row.refuses(request);
+}
+
+}  // namespace lpt

@@ -1,0 +1,243 @@
+// Which product of a vendor's library serves a request: judged by what the documentation of cuBLAS says that it takes. Nothing
+// is multiplied, and no GPU is needed.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/library.hpp"
+#include "src/formats/format.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr LibraryMachine kHopper{90, 130100};
+constexpr LibraryMachine kMachines[] = {{80, 130100}, {89, 130100},  kHopper,
+                                        {90, 120100}, {100, 130100}, {120, 130100}};
+
+// Extents that every row takes, and what of a request is varied.
+struct Shape {
+  int64_t m = 32, n = 48, k = 256;
+  bool is_a_transposed = false, is_b_transposed = true;
+  lpt_format c = LPT_FORMAT_BF16;
+};
+
+MatrixView view_of(lpt_format id, int64_t rows, int64_t columns) {
+  MatrixView view;
+  EXPECT_TRUE(find_format(id, view.format));
+  view.rows = rows;
+  view.columns = columns;
+  view.row_stride = columns;
+  view.block_scale_stride = view.format.has_block_scale() ? block_grid(view.format, rows, columns).columns : 0;
+  return view;
+}
+
+GemmRequest request_of(lpt_format a, lpt_format b, const Shape &shape = {}) {
+  GemmRequest request{};
+  request.a = shape.is_a_transposed ? view_of(a, shape.k, shape.m) : view_of(a, shape.m, shape.k);
+  request.b = shape.is_b_transposed ? view_of(b, shape.n, shape.k) : view_of(b, shape.k, shape.n);
+  request.c = view_of(shape.c, shape.m, shape.n);
+  request.is_a_transposed = shape.is_a_transposed;
+  request.is_b_transposed = shape.is_b_transposed;
+  request.m = shape.m;
+  request.n = shape.n;
+  request.k = shape.k;
+  request.alpha = 1.0;
+  return request;
+}
+
+const LibraryRow *row_of(const GemmRequest &request, const LibraryMachine &machine) {
+  for (const LibraryRow &row : gemm_library_rows()) {
+    if (library_refusal(row, machine, request) == nullptr) return &row;
+  }
+  return nullptr;
+}
+
+std::string name_of(const GemmRequest &request, const LibraryMachine &machine) {
+  const LibraryRow *const row = row_of(request, machine);
+  return row == nullptr ? "none" : row->name;
+}
+
+std::vector<lpt_format> all_formats() {
+  std::vector<lpt_format> formats;
+  for (lpt_format id = 1; id < 128; ++id) {
+    Format format;
+    if (find_format(id, format)) formats.push_back(id);
+  }
+  return formats;
+}
+
+struct Expected {
+  lpt_format a, b;
+  LibraryMachine machine;
+  const char *row;
+};
+
+constexpr Expected kExpected[] = {
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {80, 120000}, "cublaslt_numbers"},
+    {LPT_FORMAT_F32, LPT_FORMAT_F16, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, {80, 130100}, "cublaslt_half"},
+    {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR, {89, 120000}, "cublaslt_fp8"},
+    {LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E5M2_TENSOR, kHopper, "cublaslt_half"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E5M2_ROW, kHopper, "cublaslt_fp8_rows"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW, {90, 120800}, "cublaslt_fp8_finish"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW, {100, 130100}, "cublaslt_fp8_finish"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_TENSOR, kHopper, "cublaslt_fp8_finish"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128, kHopper, "cublaslt_fp8_blocks"},
+    {LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E5M2_1X128, kHopper, "cublaslt_fp8_blocks"},
+    {LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3FN_128X128, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_1X128, {100, 130100}, "cublaslt_f32"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT4_1X128, kHopper, "cublaslt_fp8_folded"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_UINT4_1X128, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, {80, 130100}, "cublaslt_int8"},
+    {LPT_FORMAT_INT8_1X32, LPT_FORMAT_INT8_ROW, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, kHopper, "cublaslt_half"},
+    {LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, {100, 130100}, "cublaslt_nvfp4"},
+    {LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, {100, 120000}, "cublaslt_half"},
+    {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E5M2, {100, 130100}, "cublaslt_mxfp8"},
+    {LPT_FORMAT_MXFP8_E5M2, LPT_FORMAT_MXFP8_E5M2, {100, 130100}, "cublaslt_half"},
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, {100, 130100}, "cublaslt_half"},
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kHopper, "cublaslt_fp8_folded"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP4, kHopper, "cublaslt_fp8_folded"},
+    {LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_BF16, {80, 130100}, "cublaslt_half"},
+    {LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_F16, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_F16, LPT_FORMAT_NVFP4, kHopper, "cublaslt_half"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_INT4_1X32, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_F64, LPT_FORMAT_F32, kHopper, "none"},
+    {LPT_FORMAT_NF4_1X64, LPT_FORMAT_BF16, kHopper, "none"},
+};
+
+TEST(GemmLibrary, ARowIsChosenByFormatsDeviceAndVersion) {
+  for (const Expected &e : kExpected) {
+    GemmRequest request = request_of(e.a, e.b);
+    request.is_f64 = e.a == LPT_FORMAT_F64;
+    EXPECT_EQ(e.row, name_of(request, e.machine)) << format_name(e.a) << " by " << format_name(e.b) << " on "
+                                                  << e.machine.capability << ", " << e.machine.version;
+  }
+}
+
+TEST(GemmLibrary, OtherExtentsAndLayoutsTakeALaterRow) {
+  const auto name = [](const Shape &shape) {
+    return name_of(request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, shape), kHopper);
+  };
+  EXPECT_EQ("cublaslt_fp8", name({}));
+  EXPECT_EQ("cublaslt_half", name({.k = 250}));
+  EXPECT_EQ("cublaslt_half", name({.n = 40}));
+  EXPECT_EQ("cublaslt_half", name({.is_b_transposed = false}));
+  EXPECT_EQ("cublaslt_half", name({.is_a_transposed = true}));
+  GemmRequest request = request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR);
+  request.a.data = reinterpret_cast<void *>(uintptr_t{8});
+  EXPECT_EQ("cublaslt_half", name_of(request, kHopper));
+  request = request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR);
+  request.b.row_stride = 264;
+  EXPECT_EQ("cublaslt_half", name_of(request, kHopper));
+}
+
+TEST(GemmLibrary, SumsOfIntegersFit) {
+  EXPECT_EQ("cublaslt_int8", name_of(request_of(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, {.k = 131056}), kHopper));
+  EXPECT_EQ("cublaslt_half", name_of(request_of(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, {.k = 131072}), kHopper));
+}
+
+// ---- all pairs
+
+bool is_byte_float(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
+
+bool is_mode_of_tiles(LibraryScales scales) {
+  return scales == LibraryScales::kTiles16 || scales == LibraryScales::kTiles32;
+}
+
+void expect_scales_known(const LibraryProduct &product, const LibraryMachine &machine) {
+  const LibraryScales a = product.a.scales, b = product.b.scales;
+  for (const LibraryScales scales : {a, b}) {
+    const bool is_hoppers =
+        scales == LibraryScales::kLanes || scales == LibraryScales::kLanes128 || scales == LibraryScales::kBlocks128;
+    EXPECT_TRUE(!is_hoppers || (machine.capability == 90 && machine.version >= 120900));
+    EXPECT_TRUE(!is_mode_of_tiles(scales) || machine.capability >= 100);
+  }
+  EXPECT_EQ(a == LibraryScales::kLanes, b == LibraryScales::kLanes);
+  EXPECT_EQ(is_mode_of_tiles(a), is_mode_of_tiles(b));
+  EXPECT_FALSE(a == LibraryScales::kBlocks128 && b == LibraryScales::kBlocks128);
+}
+
+void expect_narrow_known(const LibraryProduct &product, const LibraryMachine &machine) {
+  EXPECT_FALSE(product.a.is_transposed);
+  EXPECT_TRUE(product.b.is_transposed);
+  EXPECT_EQ(0, product.k % 16);
+  EXPECT_EQ(0, product.n % 16);
+  for (const LibraryOperand &operand : {product.a, product.b}) {
+    EXPECT_EQ(0, operand.stride * element_bits(operand.element) % 128);
+    EXPECT_GE(operand.boundary, 16);
+  }
+  EXPECT_TRUE(product.is_integer || machine.capability >= 89);
+  EXPECT_FALSE(product.a.element == LPT_FORMAT_E5M2 && product.b.element == LPT_FORMAT_E5M2);
+  EXPECT_FALSE(product.has_bias);
+}
+
+void expect_known(const LibraryPlan &plan, const LibraryMachine &machine) {
+  const LibraryProduct &product = plan.product;
+  const lpt_format a = product.a.element, b = product.b.element;
+  expect_scales_known(product, machine);
+  const bool are_bytes = is_byte_float(a) && is_byte_float(b);
+  EXPECT_TRUE(a == b || are_bytes);
+  EXPECT_EQ(product.is_integer, a == LPT_FORMAT_INT8);
+  if (are_bytes || product.is_integer || a == LPT_FORMAT_E2M1FN) return expect_narrow_known(product, machine);
+  EXPECT_EQ(LibraryScales::kNone, product.a.scales);
+  EXPECT_TRUE(product.c == a || product.c == LPT_FORMAT_F32);
+  EXPECT_TRUE(!product.has_bias || product.c == LPT_FORMAT_F32);
+}
+
+// Every scale is applied by the library, or by what writes the operand out, or by what is done to the sums.
+void expect_scaled(const MatrixView &view, LibraryScales scales, Lift lift, bool has_finish) {
+  const bool is_lifted =
+      lift == Lift::kNumbers || lift == Lift::kFolded || (lift == Lift::kBlocks && !view.format.has_tensor_scale());
+  const bool is_known =
+      scales != LibraryScales::kNone && (!is_mode_of_tiles(scales) || !view.format.has_tensor_scale());
+  EXPECT_TRUE(view.format.is_plain() || is_lifted || is_known || has_finish);
+  if (lift == Lift::kNone && scales == LibraryScales::kNone && view.format.has_block_scale()) {
+    EXPECT_EQ(LPT_WHOLE, view.format.block_columns);  // none is left that varies along k
+  }
+}
+
+TEST(GemmLibrary, PlansAreOfProductsThatCublasNames) {
+  const std::vector<lpt_format> formats = all_formats();
+  std::set<std::string> seen;
+  for (const LibraryMachine &machine : kMachines) {
+    for (const lpt_format a : formats) {
+      for (const lpt_format b : formats) {
+        for (const lpt_format c : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+          const float bias = 0;
+          GemmRequest request = request_of(a, b, {.c = c});
+          request.is_f64 = a == LPT_FORMAT_F64 || b == LPT_FORMAT_F64;
+          request.bias = (a + b) % 2 == 0 ? &bias : nullptr;
+          const LibraryRow *const row = row_of(request, machine);
+          if (row == nullptr) continue;
+          seen.insert(row->name);
+          SCOPED_TRACE(std::string(row->name) + ": " + format_name(a) + " by " + format_name(b));
+          const LibraryPlan plan = row->plan(request);
+          expect_known(plan, machine);
+          expect_scaled(request.a, plan.product.a.scales, plan.a_lift, plan.has_finish);
+          expect_scaled(request.b, plan.product.b.scales, plan.b_lift, plan.has_finish);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(gemm_library_rows().size(), seen.size());  // no row stays unseen
+}
+
+TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
+  const std::set<lpt_format> elements = {LPT_FORMAT_F32,  LPT_FORMAT_BF16,   LPT_FORMAT_F16,    LPT_FORMAT_E4M3FN,
+                                         LPT_FORMAT_E5M2, LPT_FORMAT_E3M2FN, LPT_FORMAT_E2M3FN, LPT_FORMAT_E2M1FN,
+                                         LPT_FORMAT_INT8, LPT_FORMAT_INT4,   LPT_FORMAT_UINT4};
+  for (const lpt_format a : all_formats()) {
+    for (const lpt_format b : all_formats()) {
+      GemmRequest request = request_of(a, b);
+      request.is_f64 = a == LPT_FORMAT_F64 || b == LPT_FORMAT_F64;
+      const bool is_taken = elements.count(request.a.format.element) + elements.count(request.b.format.element) == 2;
+      EXPECT_EQ(is_taken, row_of(request, kHopper) != nullptr) << format_name(a) << " by " << format_name(b);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
