@@ -1,0 +1,47 @@
+// Rows of the device, fastest first.
+#include "kernels/gemm/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+bool is_number(lpt_format element) {
+  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
+}
+
+bool is_integer(lpt_format element) {
+  return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
+}
+
+const char *refuses_lift(const LiftRequest &request) {
+  const Format &format = request.source.format;
+  const lpt_format target = request.target.format.element;
+  const bool is_mx = format.element == LPT_FORMAT_E2M1FN && format.block_scale == LPT_FORMAT_E8M0FNU &&
+                     format.block_rows == 1 && format.block_columns == 32;
+  const bool is_byte = target == LPT_FORMAT_E4M3FN;
+  if (is_byte) return is_mx || format.element == LPT_FORMAT_INT4 ? nullptr : "gives e4m3fn of int4 and mxfp4 only";
+  if (!is_number(target)) return "gives f32, bf16, f16 and e4m3fn only";
+  const bool is_half = format.element == LPT_FORMAT_BF16 || format.element == LPT_FORMAT_F16;
+  if (!is_integer(format.element) && !(is_half && target == LPT_FORMAT_F32)) {
+    return "takes int8, int4 and uint4, and 16 bits to f32 only";
+  }
+  const bool has_narrow =
+      format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_WHOLE && format.block_columns < 16;
+  return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
+}
+
+const char *refuses_finish(const GemmFinishRequest &request) {
+  return is_number(request.c.format.element) ? nullptr : "gives f32, bf16 and f16 only";
+}
+
+constexpr DeviceRow<LiftRequest> kLift[] = {{"gemm_lift_cuda", 80, refuses_lift, gemm_lift_cuda}};
+constexpr DeviceRow<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
+constexpr DeviceRow<GemmFinishRequest> kFinish[] = {{"gemm_finish_cuda", 80, refuses_finish, gemm_finish_cuda}};
+
+}  // namespace
+
+std::span<const DeviceRow<GemmRequest>> gemm_device_kernels() { return {}; }
+std::span<const DeviceRow<LiftRequest>> lift_device_kernels() { return kLift; }
+std::span<const DeviceRow<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
+std::span<const DeviceRow<GemmFinishRequest>> gemm_finish_device_kernels() { return kFinish; }
+
+}  // namespace lpt
