@@ -32,6 +32,8 @@ enum class HandleKind : uint32_t {
   kGradientBuckets = 0x4C505410
 };
 
+class LibrarySession;  // src/ops/gemm_library.hpp
+
 // One step of a search for a kernel: a row that was taken for an operation, or one that was passed over, and why.
 struct Choice {
   const char *operation;  // NULL: passed over
@@ -60,6 +62,7 @@ struct lpt_context {
   lpt::Queue queue;                                        // of the device where it works
   std::shared_ptr<const lpt::Allocator> device_allocator;  // of a GPU; NULL: the processor
   std::unique_ptr<lpt::Arena> device_arena;                // likewise: scratch that kernels see
+  std::shared_ptr<lpt::LibrarySession> gemm_library;       // likewise, once a product asked for it
   lpt::Profile profile;
   std::string error;
   std::vector<lpt::Choice> choices;  // of the call at hand or the last one

@@ -24,10 +24,9 @@ std::span<const DeviceRow<Request>> device_rows(const Context &context, const ch
   return {};
 }
 
-// As choose() for rows of the processor: the name of an operation is that of its family.
+// The first row of a family that takes a request; nullptr: none does, and the explanation says why.
 template <typename Request>
-Status choose_on_device(Context &context, const char *operation, const Request &request,
-                        std::initializer_list<lpt_format> formats, const DeviceRow<Request> **out_row) {
+const DeviceRow<Request> *find_on_device(Context &context, const char *operation, const Request &request) {
   for (const DeviceRow<Request> &row : device_rows<Request>(context, operation)) {
     const bool is_old = context.queue.capability() < row.least_capability;
     const char *const reason = is_old                   ? "the device has an older compute capability"
@@ -35,12 +34,19 @@ Status choose_on_device(Context &context, const char *operation, const Request &
                                                         : row.refuses(request);
     if (reason == nullptr) {
       explain_taken(context, operation, row.name);
-      *out_row = &row;
-      return {};
+      return &row;
     }
     explain_passed(context, row.name, 0, reason);
   }
-  return no_row(context, operation, formats);
+  return nullptr;
+}
+
+// As choose() for rows of the processor: the name of an operation is that of its family.
+template <typename Request>
+Status choose_on_device(Context &context, const char *operation, const Request &request,
+                        std::initializer_list<lpt_format> formats, const DeviceRow<Request> **out_row) {
+  *out_row = find_on_device(context, operation, request);
+  return *out_row != nullptr ? Status() : no_row(context, operation, formats);
 }
 
 template <typename Request>

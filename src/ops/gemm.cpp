@@ -1,5 +1,6 @@
 #include "src/ops/gemm.hpp"
 
+#include "src/ops/device_gemm.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
 #include "src/ops/gemm_outliers.hpp"
@@ -7,13 +8,28 @@
 namespace lpt {
 namespace {
 
+// Products of a device write c themselves, and nothing else is done to it.
+Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c) {
+  const char *given = nullptr;
+  if (options.activation != LPT_ACTIVATION_NONE) given = "activation";
+  if (options.residual != nullptr) given = "residual";
+  if (options.quantize != nullptr) given = "quantize";
+  if (options.outlier_threshold > 0) given = "outlier_threshold";
+  const std::string place = device_text(device);
+  if (given != nullptr) return unsupported("%s is given: products on %s take none", given, place.c_str());
+  if (is_wide_float(c.format.id)) return {};
+  return unsupported("c is %s: products there give f32, bf16 and f16", tensor_text(c).c_str());
+}
+
 // What every call of one product or a batch begins with.
-Status check_call(const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
-                  Product &out_common) {
+Status check_call(const Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
+                  const Tensor *c, Product &out_common) {
+  const Device &device = context.queue.device();
   LPT_TRY(check_gemm_options(options, out_common));
-  LPT_TRY(check_tensor(a, "a"));
-  LPT_TRY(check_tensor(b, "b"));
-  return check_tensor(c, "c");
+  LPT_TRY(check_tensor(a, "a", device));
+  LPT_TRY(check_tensor(b, "b", device));
+  LPT_TRY(check_tensor(c, "c", device));
+  return device.is_cpu() ? Status() : check_direct(device, options, *c);
 }
 
 bool do_axes_fold(const Tensor &tensor) {
@@ -27,8 +43,9 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   const bool is_check = is_check_only(options.flags);
   product.is_a_transposed = options.is_a_transposed != 0;
   product.is_b_transposed = options.is_b_transposed != 0;
-  LPT_TRY(check_operand(a, "a", !is_check, product.is_a_transposed, product.a));
-  LPT_TRY(check_second_operand(b, !is_check, product.is_b_transposed, product.b));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_operand(a, "a", !is_check, product.is_a_transposed, product.a, device));
+  LPT_TRY(check_second_operand(b, !is_check, product.is_b_transposed, product.b, device));
   ProductShape shape;
   LPT_TRY(check_inner_sizes(product, shape));
   Finish finish;
@@ -38,8 +55,9 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
   product.c = finish.is_direct ? finish.c_view : finish.target;
   MatrixView bias;
-  LPT_TRY(check_bias(options, product, 1, shape.n, finish.c_view, bias));
+  LPT_TRY(check_bias(options, product, 1, shape.n, finish.c_view, bias, device));
   product.bias = bias.data;
+  if (!device.is_cpu()) return multiply_on_device(context, product, is_check, out_decision);
   if (out_decision != nullptr) {
     LPT_TRY(decide_product(context, product, *out_decision));
     out_decision->workspace_bytes += finish.target_bytes;
@@ -129,7 +147,7 @@ Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const 
 
 Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c) {
   Product common;
-  LPT_TRY(check_call(a, b, options, c, common));
+  LPT_TRY(check_call(context, a, b, options, c, common));
   // Leading axes of a alone are rows, if they fold into such.
   const bool is_batch = c->rank > 2 && (b->rank > 2 || (a->rank > 2 && options.is_a_transposed != 0) ||
                                         !do_axes_fold(*a) || !do_axes_fold(*c));
@@ -140,7 +158,7 @@ Status gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_o
 Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                     const GemmRow *row, Tensor *c) {
   Product common;
-  LPT_TRY(check_call(a, b, options, c, common));
+  LPT_TRY(check_call(context, a, b, options, c, common));
   common.row = row;
   return multiply_one(context, a, b, options, common, c, nullptr);
 }
@@ -148,7 +166,7 @@ Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lp
 Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
                    Decision &out_decision) {
   Product common;
-  LPT_TRY(check_call(a, b, options, c, common));
+  LPT_TRY(check_call(context, a, b, options, c, common));
   if (a->rank > 2 || b->rank > 2 || c->rank > 2) return unsupported("a plan is for matrices: a batch has no plan");
   LPT_TRY(check_no_outliers(options, "a plan"));
   // Nothing is written: only checks run.

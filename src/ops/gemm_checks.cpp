@@ -66,9 +66,9 @@ Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
   return unsupported("outlier_threshold is %g: %s takes 0", options.outlier_threshold, call);
 }
 
-Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
-                     MatrixView &out_view) {
-  LPT_TRY(check_tensor(tensor, name));
+Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed, MatrixView &out_view,
+                     const Device &device) {
+  LPT_TRY(check_tensor(tensor, name, device));
   if (tensor->format.is_sparse) return check_sparse_matrix(tensor, name, needs_data, out_view);
   const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
@@ -80,7 +80,7 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
     is_transposed = !is_transposed;
     if (needs_data && view.data == nullptr) return invalid("%s has no data: only LPT_CHECK_ONLY takes that", name);
   } else {
-    LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+    LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   }
   if (out_view.format.element == LPT_FORMAT_UINT8 && out_view.format.is_plain()) {
     return unsupported("%s is uint8: it holds bytes, not numbers", name);
@@ -88,9 +88,10 @@ Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bo
   return {};
 }
 
-Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view) {
-  LPT_TRY(check_tensor(tensor, "b"));
-  if (!is_packed(tensor->layout)) return check_operand(tensor, "b", needs_data, is_transposed, out_view);
+Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view,
+                            const Device &device) {
+  LPT_TRY(check_tensor(tensor, "b", device));
+  if (!is_packed(tensor->layout)) return check_operand(tensor, "b", needs_data, is_transposed, out_view, device);
   if (tensor->rank != 2) {
     return invalid("b is packed weights, %s: expected n × k", tensor_text(*tensor).c_str());
   }
@@ -126,10 +127,10 @@ Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
 }
 
 Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
-                  const MatrixView &c, MatrixView &out_bias) {
+                  const MatrixView &c, MatrixView &out_bias, const Device &device) {
   out_bias = MatrixView();
   if (options.bias == nullptr) return {};
-  LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), out_bias));
+  LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), out_bias, device));
   if (out_bias.columns != n || (out_bias.rows != 1 && out_bias.rows != count)) {
     const std::string rows = count == 1 ? "" : text(", or %lld×%lld", number(count), number(n));
     return invalid("bias is %s: expected a vector of %lld%s", tensor_text(*options.bias).c_str(), number(n),

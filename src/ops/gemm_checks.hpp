@@ -13,11 +13,12 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
 Status check_no_outliers(const lpt_gemm_options &options, const char *call);
 
 // An operand as rows and columns; columns that are adjacent instead of rows make it a transposed one.
-Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed,
-                     MatrixView &out_view);
+Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed, MatrixView &out_view,
+                     const Device &device = {});
 
 // The second one, which may be packed.
-Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view);
+Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_transposed, MatrixView &out_view,
+                            const Device &device = {});
 
 // The matrix of a live operand at `index` of its leading axes, or the one of all.
 Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
@@ -30,7 +31,7 @@ Status check_inner_sizes(const Product &product, ProductShape &out_shape);
 
 // The bias of products that are written to `c`: a vector of n, or one for each of `count`. Data NULL: none.
 Status check_bias(const lpt_gemm_options &options, const Product &product, int64_t count, int64_t n,
-                  const MatrixView &c, MatrixView &out_bias);
+                  const MatrixView &c, MatrixView &out_bias, const Device &device = {});
 
 // The matrix at a place of the leading axes, which is `index` if they are counted through. Blocks of scales may not span
 // matrices.

@@ -115,7 +115,7 @@ Status begin_finish(Context &context, const lpt_gemm_options &options, Tensor *c
   finish.c = c;
   finish.columns = columns;
   finish.activation = options.activation;
-  LPT_TRY(check_matrix(c, "c", !is_check, finish.c_view));
+  LPT_TRY(check_matrix(c, "c", !is_check, finish.c_view, context.queue.device()));
   const bool is_gated = options.activation == LPT_ACTIVATION_SWIGLU;
   if (is_gated && columns % 2 != 0) {
     return invalid("the product has %lld columns: expected an even number for LPT_ACTIVATION_SWIGLU", number(columns));

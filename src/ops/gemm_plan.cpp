@@ -30,8 +30,8 @@ std::string storage_text(const OperandShape &shape) {
   return "";
 }
 
-Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned) {
-  LPT_TRY(check_tensor(tensor, name));
+Status check_as_planned(const Tensor *tensor, const char *name, const OperandShape &planned, const Device &device) {
+  LPT_TRY(check_tensor(tensor, name, device));
   if (tensor->rank > 2) return invalid("%s is %s: expected a matrix, as planned", name, tensor_text(*tensor).c_str());
   const OperandShape shape = shape_of_operand(*tensor);
   const bool is_alike = shape.format == planned.format && shape.extents[0] == planned.extents[0] &&
@@ -43,6 +43,18 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
                  tensor_text(*tensor).c_str(), storage_text(shape).c_str(), number(shape.column_stride),
                  number(planned.extents[0]), number(planned.extents[1]), format_name(planned.format).c_str(),
                  storage_text(planned).c_str(), number(planned.column_stride));
+}
+
+// The plan's kernel runs where the context works.
+Status check_place(const Context &context, const GemmPlan &plan) {
+  const GemmRow *const row = plan.decision.row;
+  if ((row == nullptr) != context.queue.device().is_cpu()) {
+    const CpuFeatures missing = row == nullptr ? 0 : row->needs & ~context.features;
+    if (missing == 0) return {};
+    return invalid("the plan's kernel, %s, needs features that this context lacks", row->name);
+  }
+  return invalid("the plan's kernel, %s, does not run on %s, where the context works", plan.decision.name,
+                 device_text(context.queue.device()).c_str());
 }
 
 }  // namespace
@@ -73,13 +85,10 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
 
 Status run_plan(Context &context, const GemmPlan &plan, const Tensor *a, const Tensor *b,
                 const lpt_gemm_operands &operands, Tensor *c) {
-  LPT_TRY(check_as_planned(a, "a", plan.a));
-  LPT_TRY(check_as_planned(b, "b", plan.b));
-  LPT_TRY(check_as_planned(c, "c", plan.c));
-  const CpuFeatures missing = plan.decision.row->needs & ~context.features;
-  if (missing != 0) {
-    return invalid("the plan's kernel, %s, needs features that this context lacks", plan.decision.row->name);
-  }
+  LPT_TRY(check_as_planned(a, "a", plan.a, context.queue.device()));
+  LPT_TRY(check_as_planned(b, "b", plan.b, context.queue.device()));
+  LPT_TRY(check_as_planned(c, "c", plan.c, context.queue.device()));
+  LPT_TRY(check_place(context, plan));
   lpt_gemm_options options = plan.options;
   options.bias = operands.bias;
   options.residual = operands.residual;
@@ -94,7 +103,7 @@ lpt_gemm_plan_values plan_values(const GemmPlan &plan) {
   values.k = plan.decision.shape.k;
   values.workspace_bytes = plan.decision.workspace_bytes;
   values.part_count = plan.decision.part_count;
-  std::strncpy(values.row, plan.decision.row->name, sizeof values.row - 1);
+  std::strncpy(values.row, plan.decision.name, sizeof values.row - 1);
   return values;
 }
 

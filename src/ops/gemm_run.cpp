@@ -132,26 +132,6 @@ Status run_product(Context &context, const GemmRow &row, const GemmRequest &whol
   return {};
 }
 
-GemmRequest request_of(const Product &product) {
-  GemmRequest request{};
-  request.a = product.a;
-  request.b = product.b;
-  request.c = product.c;
-  request.is_a_transposed = product.is_a_transposed;
-  request.is_b_transposed = product.is_b_transposed;
-  request.m = product.c.rows;
-  request.n = product.c.columns;
-  request.k = product.is_a_transposed ? product.a.rows : product.a.columns;
-  request.alpha = product.alpha;
-  request.beta = product.beta;
-  request.bias = product.bias;
-  request.is_f64 = is_f64_product(product);
-  request.is_portable = product.is_portable;
-  request.arithmetic = product.arithmetic;
-  request.arithmetic_bits = product.arithmetic_bits;
-  return request;
-}
-
 double flops_of(const GemmRequest &request) {
   return 2.0 * static_cast<double>(request.m) * static_cast<double>(request.n) * static_cast<double>(request.k);
 }
@@ -342,6 +322,26 @@ bool is_f64_product(const Product &product) {
          product.c.format.id == LPT_FORMAT_F64;
 }
 
+GemmRequest request_of(const Product &product) {
+  GemmRequest request{};
+  request.a = product.a;
+  request.b = product.b;
+  request.c = product.c;
+  request.is_a_transposed = product.is_a_transposed;
+  request.is_b_transposed = product.is_b_transposed;
+  request.m = product.c.rows;
+  request.n = product.c.columns;
+  request.k = product.is_a_transposed ? product.a.rows : product.a.columns;
+  request.alpha = product.alpha;
+  request.beta = product.beta;
+  request.bias = product.bias;
+  request.is_f64 = is_f64_product(product);
+  request.is_portable = product.is_portable;
+  request.arithmetic = product.arithmetic;
+  request.arithmetic_bits = product.arithmetic_bits;
+  return request;
+}
+
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only) {
   GemmRequest whole = request_of(product);
   const GemmRow *row = nullptr;
@@ -391,6 +391,7 @@ Status decide_product(Context &context, const Product &product, Decision &out_de
   const bool was_sparse[] = {whole.a.layout == Layout::kSparse, whole.b.layout == Layout::kSparse};
   WrittenOut written;
   LPT_TRY(choose_row(context, product, true, whole, written, &out_decision.row));
+  out_decision.name = out_decision.row->name;
   out_decision.shape = {whole.m, whole.n, whole.k};
   out_decision.workspace_bytes = 0;
   out_decision.part_count = 0;

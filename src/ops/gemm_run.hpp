@@ -30,7 +30,8 @@ struct Product {
 // What running a product takes and does.
 struct Decision {
   ProductShape shape;
-  const GemmRow *row;
+  const GemmRow *row;  // nullptr: it is a device's
+  const char *name;    // of the row
   size_t workspace_bytes;
   int64_t part_count;
 };
@@ -42,6 +43,7 @@ int64_t threads_worth(const Context &context, double multiply_adds);
 GemmRequest columns_of(const GemmRequest &whole, const MatrixView &b_rows, int64_t begin);
 
 bool is_f64_product(const Product &product);
+GemmRequest request_of(const Product &product);
 Status multiply_matrices(Context &context, const Product &product, bool is_check_only);
 
 // The same piece by piece with the bits of the whole: whenever the first columns, `columns` of them or up to a unit more, of

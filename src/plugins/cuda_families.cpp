@@ -1,7 +1,9 @@
 #include "src/plugins/cuda_families.hpp"
 
+#include "kernels/gemm/cuda_rows.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
+#include "src/plugins/cublas_library.hpp"
 
 namespace lpt {
 namespace {
@@ -9,6 +11,10 @@ namespace {
 template <typename Request>
 DeviceFamily family(const char *name, std::span<const DeviceRow<Request>> rows) {
   return {name, rows.data(), static_cast<int32_t>(rows.size()), sizeof(DeviceRow<Request>)};
+}
+
+DeviceFamily family_of_libraries(std::span<const GemmLibrary> libraries) {
+  return {"gemm_library", libraries.data(), static_cast<int32_t>(libraries.size()), sizeof(GemmLibrary)};
 }
 
 }  // namespace
@@ -19,6 +25,11 @@ std::span<const DeviceFamily> cuda_families() {
       family("tensor_scale", tensor_scale_device_kernels()),
       family("quantize", quantize_device_kernels()),
       family("dequantize", dequantize_device_kernels()),
+      family("gemm", gemm_device_kernels()),
+      family("gemm_lift", lift_device_kernels()),
+      family("gemm_scales", library_scales_device_kernels()),
+      family("gemm_finish", gemm_finish_device_kernels()),
+      family_of_libraries(cublas_libraries()),
   };
   return kFamilies;
 }

@@ -26,13 +26,6 @@ lpt_status pack(lpt_context *context, Operands &o) {
   return lpt_weights_pack(context, o.f32.get(), nullptr, out(packed));
 }
 
-lpt_status plan(lpt_context *context, Operands &o) {
-  lpt_gemm_plan *plan = nullptr;
-  const lpt_status status = lpt_gemm_plan_create(context, o.f32.get(), o.other.get(), nullptr, o.third.get(), &plan);
-  lpt_gemm_plan_destroy(plan);
-  return status;
-}
-
 lpt_status fake(lpt_context *context, Operands &o) {
   return lpt_fake_quantize(context, o.f32.get(), LPT_FORMAT_MXFP4, nullptr, o.other.get());
 }
@@ -58,9 +51,6 @@ lpt_status draw_signs(lpt_context *context, Operands &o) {
 }
 
 constexpr Call kCalls[] = {
-    {"gemm",
-     [](lpt_context *c, Operands &o) { return lpt_gemm(c, o.f32.get(), o.other.get(), nullptr, o.third.get()); }},
-    {"gemm_plan_create", plan},
     {"fake_quantize", fake},
     {"hadamard",
      [](lpt_context *c, Operands &o) {
@@ -108,8 +98,9 @@ TEST_F(DeviceRefusals, AreOfTheDeviceAlone) {
 
 TEST_F(DeviceRefusals, ContextsOfAGpuRunNoKernelsOfTheProcessor) {
   Operands operands(cpu());
-  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), operands.f32.get(), operands.other.get(), nullptr, operands.third.get()));
-  expect_words({"gemm: no kernel takes", "on cuda:0", "_ref: it runs on the processor"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_UNSUPPORTED,
+            lpt_sparse_mask_select(gpu(), operands.f32.get(), nullptr, operands.mask.get(), nullptr, nullptr));
+  expect_words({": no kernel takes", "on cuda:0", "_ref: it runs on the processor"}, lpt_context_error(gpu()));
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "src/ops/gemm_library.hpp"
+
+#include "src/base/plugin.hpp"
+#include "src/ops/device.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr size_t kMostPrepared = 1024;  // some kB each: a program with ever new shapes starts anew
+constexpr size_t kErrorBytes = 512;
+
+// Calls a function of the library with the device as the thread's own.
+template <typename Call>
+Status call(const Queue &queue, const char *name, const Call &function) {
+  char error[kErrorBytes] = "";
+  int32_t code = LPT_OK;
+  LPT_TRY(queue.run(name, [&] { code = function(error, sizeof error); }));
+  return code == LPT_OK ? Status() : Status(code, error);
+}
+
+}  // namespace
+
+LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library) : queue_(queue), library_(library) {
+  const Status status = call(queue_, library_.name, [&](char *error, size_t bytes) {
+    return library_.open(&session_, &version_, error, bytes);
+  });
+  if (status.is_ok()) return;
+  session_ = nullptr;
+  reason_ = status.message();
+}
+
+LibrarySession::~LibrarySession() {
+  if (session_ == nullptr) return;
+  const Status unheard = queue_.run(library_.name, [&] {
+    forget_all();
+    library_.close(session_);
+  });
+  static_cast<void>(unheard);  // nobody is there to be told
+}
+
+void LibrarySession::forget_all() {
+  for (const auto &[product, prepared] : prepared_) {
+    if (prepared.product != nullptr) library_.release(prepared.product);
+  }
+  prepared_.clear();
+}
+
+Status LibrarySession::prepare(const LibraryProduct &product, Prepared **out_prepared) {
+  auto known = prepared_.find(product);
+  if (known == prepared_.end()) {
+    if (prepared_.size() >= kMostPrepared) forget_all();
+    Prepared made;
+    const Status status = call(queue_, library_.name, [&](char *error, size_t bytes) {
+      return library_.prepare(session_, &product, &made.product, &made.workspace_bytes, error, bytes);
+    });
+    if (!status.is_ok() && status.code() != LPT_UNSUPPORTED) return status;
+    known = prepared_.emplace(product, made).first;
+  }
+  *out_prepared = &known->second;
+  return {};
+}
+
+Status LibrarySession::run(const Queue &queue, const char *row, const LibraryProduct &product, Prepared &prepared,
+                           const LibraryAddresses &addresses) {
+  if (!prepared.is_tuned && !product.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
+    LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
+      return library_.tune(session_, prepared.product, &addresses, queue.stream(), error, bytes);
+    }));
+    prepared.is_tuned = true;
+  }
+  return call(queue, row, [&](char *error, size_t bytes) {
+    return library_.run(session_, prepared.product, &addresses, queue.stream(), error, bytes);
+  });
+}
+
+LibrarySession *library_of(Context &context) {
+  if (context.gemm_library == nullptr) {
+    for (const DeviceFamily &known : context.queue.families()) {
+      if (std::strcmp(known.name, "gemm_library") != 0 || known.row_bytes != sizeof(GemmLibrary)) continue;
+      context.gemm_library =
+          std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.rows));
+    }
+  }
+  return context.gemm_library.get();
+}
+
+}  // namespace lpt

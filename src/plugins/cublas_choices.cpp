@@ -1,0 +1,80 @@
+#include "src/plugins/cublas_choices.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cctype>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace lpt::cublas {
+namespace {
+
+// "NVIDIA-H200" for "NVIDIA H200".
+std::string name_of_device() {
+  int device = 0;
+  cudaDeviceProp facts;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&facts, device) != cudaSuccess) return {};
+  std::string name = facts.name;
+  for (char &letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
+  return name;
+}
+
+std::string text_of(const LibraryOperand &operand) {
+  std::ostringstream words;
+  words << operand.element << ',' << static_cast<int32_t>(operand.scales) << ',' << operand.rows << ','
+        << operand.columns << ',' << operand.stride << ',' << operand.is_transposed << ',' << operand.boundary;
+  return words.str();
+}
+
+// All of a product, in one word.
+std::string text_of(const LibraryProduct &product) {
+  std::ostringstream words;
+  words << product.m << ',' << product.n << ',' << product.k << ';' << text_of(product.a) << ';' << text_of(product.b)
+        << ';' << product.c << ',' << product.is_integer << ',' << product.has_bias << ',' << product.reads_c << ','
+        << product.boundary << ',' << product.c_stride;
+  return words.str();
+}
+
+bool read_line(const std::string &line, std::string &out_product, Algorithm &out_algorithm) {
+  std::istringstream words(line);
+  words >> out_product >> std::hex;
+  for (uint64_t &word : out_algorithm.words) words >> word;
+  return !words.fail();
+}
+
+}  // namespace
+
+void Choices::open(int64_t version) {
+  const char *const folder = std::getenv("LPT_GEMM_CHOICES");
+  const std::string device = name_of_device();
+  if (folder == nullptr || *folder == '\0' || device.empty()) return;
+  path_ = std::string(folder) + "/cublaslt-" + std::to_string(version) + "-" + device + ".txt";
+  std::ifstream file(path_);
+  std::string line, product;
+  Algorithm algorithm;
+  while (std::getline(file, line)) {
+    if (read_line(line, product, algorithm)) known_[product] = algorithm;
+  }
+}
+
+bool Choices::find(const LibraryProduct &product, Algorithm &out_algorithm) const {
+  const auto known = known_.find(text_of(product));
+  if (known == known_.end()) return false;
+  out_algorithm = known->second;
+  return true;
+}
+
+void Choices::keep(const LibraryProduct &product, const Algorithm &algorithm) {
+  if (path_.empty()) return;
+  known_[text_of(product)] = algorithm;
+  std::ostringstream line;
+  line << text_of(product) << std::hex;
+  for (const uint64_t word : algorithm.words) line << ' ' << word;
+  std::ofstream file(path_, std::ios::app);
+  file << line.str() + '\n';
+}
+
+}  // namespace lpt::cublas

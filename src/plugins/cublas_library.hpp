@@ -1,0 +1,10 @@
+// cuBLASLt as a library of products (kernels/gemm/library.hpp).
+#pragma once
+
+#include "kernels/gemm/library.hpp"
+
+namespace lpt {
+
+std::span<const GemmLibrary> cublas_libraries();
+
+}  // namespace lpt

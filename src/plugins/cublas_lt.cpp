@@ -1,0 +1,69 @@
+#include "src/plugins/cublas_lt.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace lpt::cublas {
+namespace {
+
+// With its number: a bare name may be a stub of the toolkit.
+constexpr char kFile[] = "libcublasLt.so.13";
+constexpr size_t kLeastVersion = 120000;
+
+const char *file_name() {
+  const char *const named = std::getenv("LPT_CUBLASLT");
+  return named == nullptr || *named == '\0' ? kFile : named;
+}
+
+// Finds functions one after the other, and remembers the first that is not there.
+class Finder {
+ public:
+  explicit Finder(void *library) : library_(library) {}
+
+  template <typename Function>
+  void find(const char *name, Function &out_function) {
+    out_function = reinterpret_cast<Function>(dlsym(library_, name));
+    if (out_function == nullptr && missing_ == nullptr) missing_ = name;
+  }
+  const char *missing() const { return missing_; }
+
+ private:
+  void *library_;
+  const char *missing_ = nullptr;
+};
+
+const char *find_all(void *library, Functions &functions) {
+  Finder finder(library);
+  finder.find("cublasLtGetVersion", functions.version);
+  finder.find("cublasLtGetStatusString", functions.status_text);
+  finder.find("cublasLtCreate", functions.create);
+  finder.find("cublasLtDestroy", functions.destroy);
+  finder.find("cublasLtMatmulDescCreate", functions.create_description);
+  finder.find("cublasLtMatmulDescDestroy", functions.destroy_description);
+  finder.find("cublasLtMatmulDescSetAttribute", functions.describe);
+  finder.find("cublasLtMatrixLayoutCreate", functions.create_layout);
+  finder.find("cublasLtMatrixLayoutDestroy", functions.destroy_layout);
+  finder.find("cublasLtMatmulPreferenceCreate", functions.create_preference);
+  finder.find("cublasLtMatmulPreferenceDestroy", functions.destroy_preference);
+  finder.find("cublasLtMatmulPreferenceSetAttribute", functions.prefer);
+  finder.find("cublasLtMatmulAlgoGetHeuristic", functions.find);
+  finder.find("cublasLtMatmulAlgoCheck", functions.check);
+  finder.find("cublasLtMatmul", functions.multiply);
+  return finder.missing();
+}
+
+}  // namespace
+
+std::string open(Functions &out_functions) {
+  const std::string file = file_name();
+  void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA is not
+  if (library == nullptr) return dlerror();
+  if (const char *missing = find_all(library, out_functions)) return file + " has no " + missing;
+  const size_t version = out_functions.version();
+  if (version >= kLeastVersion) return {};
+  return file + " is of version " + std::to_string(version) + ": expected " + std::to_string(kLeastVersion) +
+         " or later";
+}
+
+}  // namespace lpt::cublas

@@ -1,0 +1,209 @@
+// Products on a GPU against their definition: the numbers that operands hold, multiplied in double.
+#include <algorithm>
+
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct GemmCase {
+  lpt_format a, b, c;
+  bool is_a_transposed, is_b_transposed;
+  int64_t m, n, k;
+  const char *row;  // on a device of compute capability 9.0
+};
+
+constexpr GemmCase along_k(lpt_format a, lpt_format b, lpt_format c, const char *row) {
+  return {a, b, c, false, true, 20, 48, 256, row};
+}
+
+constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_FORMAT_F16;
+
+constexpr GemmCase kCases[] = {
+    {kBf16, kBf16, kBf16, false, false, 7, 5, 33, "cublaslt_numbers"},
+    {kBf16, kBf16, kF32, false, true, 7, 5, 33, "cublaslt_numbers"},
+    {kF16, kF16, kF16, true, false, 7, 5, 33, "cublaslt_numbers"},
+    {kF32, kF32, kF32, true, true, 7, 5, 33, "cublaslt_numbers"},
+    {kBf16, kBf16, kF16, false, true, 7, 5, 33, "cublaslt_numbers"},
+    {kF32, kF32, kBf16, false, true, 7, 5, 33, "cublaslt_numbers"},
+    {kBf16, kF32, kF32, false, true, 7, 5, 33, "cublaslt_f32"},
+    {kF16, kBf16, kBf16, true, false, 7, 5, 33, "cublaslt_f32"},
+    along_k(LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3FN, kBf16, "cublaslt_fp8"),
+    along_k(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR, kF32, "cublaslt_fp8"),
+    along_k(LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN, kF16, "cublaslt_fp8"),
+    along_k(LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E5M2_TENSOR, kBf16, "cublaslt_half"),
+    along_k(LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW, kBf16, "cublaslt_fp8_rows"),
+    along_k(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_ROW, kBf16, "cublaslt_fp8_finish"),
+    along_k(LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128, kBf16, "cublaslt_fp8_blocks"),
+    along_k(LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, kF32, "cublaslt_fp8_blocks"),
+    along_k(LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3FN_1X128, kF16, "cublaslt_fp8_blocks"),
+    along_k(LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3FN_128X128, kBf16, "cublaslt_f32"),
+    along_k(LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT4_1X128, kBf16, "cublaslt_fp8_folded"),
+    along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kBf16, "cublaslt_fp8_folded"),
+    along_k(LPT_FORMAT_E5M2_1X128, LPT_FORMAT_MXFP4, kF32, "cublaslt_fp8_folded"),
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_INT4_1X128, kF16, false, true, 8, 16, 208, "cublaslt_fp8_folded"},
+    along_k(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, kBf16, "cublaslt_int8"),
+    along_k(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_TENSOR, kF32, "cublaslt_int8"),
+    along_k(LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, kBf16, "cublaslt_half"),
+    along_k(LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E5M2, kBf16, "cublaslt_half"),
+    along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP6_E3M2, kF32, "cublaslt_half"),
+    along_k(kBf16, LPT_FORMAT_NVFP4, kBf16, "cublaslt_half"),
+    along_k(kF16, LPT_FORMAT_NVFP4, kF16, "cublaslt_half"),
+    along_k(kF16, LPT_FORMAT_MXFP4, kF16, "cublaslt_f32"),
+    along_k(kBf16, LPT_FORMAT_INT8_ROW, kBf16, "cublaslt_half"),
+    along_k(kBf16, LPT_FORMAT_INT4_1X64, kBf16, "cublaslt_f32"),
+    along_k(kF16, LPT_FORMAT_UINT4_1X128, kF32, "cublaslt_f32"),
+    {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, kBf16, false, false, 9, 32, 48, "cublaslt_half"},
+    {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, kBf16, false, true, 9, 31, 47, "cublaslt_half"},
+    {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_NVFP4, kF32, true, false, 32, 64, 9, "cublaslt_half"},
+    {LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, kF32, true, true, 6, 32, 48, "cublaslt_f32"},
+};
+
+// The options of a case, and how far its c may be from the exact product.
+struct Terms {
+  double alpha = 1.0, beta = 0.0;
+  bool has_bias = false;
+};
+
+class DeviceProducts : public Devices {
+ protected:
+  Tensor draw(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
+    return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns));
+  }
+
+  bool is_hopper() {
+    lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
+    EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 0, &facts));
+    return facts.capability_major == 9 && facts.capability_minor == 0;
+  }
+
+  static double unit_of(lpt_format c) { return c == kBf16 ? 0x1p-8 : c == kF16 ? 0x1p-11 : 0x1p-24; }
+
+  // Where a device adds FP8 up it keeps some 14 bits of a sum until it moves it to f32; all else is as in f32.
+  static double bound(const GemmCase &c, double magnitude, double value) {
+    const bool is_short = std::string(c.row).find("fp8") != std::string::npos;
+    return product_bound(magnitude, c.k) + (is_short ? 0x1p-13 * magnitude : 0.0) + unit_of(c.c) * std::abs(value) +
+           0x1p-24;
+  }
+
+  void expect_defined(const GemmCase &c, const Terms &terms) {
+    const Tensor a = c.is_a_transposed ? draw(c.a, c.k, c.m, 1) : draw(c.a, c.m, c.k, 1);
+    const Tensor b = c.is_b_transposed ? draw(c.b, c.n, c.k, 2) : draw(c.b, c.k, c.n, 2);
+    const Tensor before = draw(c.c, c.m, c.n, 3), bias = vector_of(cpu(), kF32, draw_normal(4, c.n));
+    const Tensor there_a = there(a.get()), there_b = there(b.get()), there_c = there(before.get());
+    const Tensor there_bias = there(bias.get());
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.alpha = terms.alpha;
+    options.beta = terms.beta;
+    options.is_a_transposed = c.is_a_transposed ? 1 : 0;
+    options.is_b_transposed = c.is_b_transposed ? 1 : 0;
+    if (terms.has_bias) options.bias = there_bias.get();
+    ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, there_c.get()))) << c.row;
+    const std::string why = lpt_context_explanation(gpu());
+    if (is_hopper()) expect_words({(std::string("gemm: ") + c.row + "\n").c_str()}, why + "\n", c.row);
+    std::vector<double> a_numbers = numbers_of(cpu(), a.get()), b_numbers = numbers_of(cpu(), b.get());
+    if (c.is_a_transposed) a_numbers = transposed(a_numbers, c.k, c.m);
+    if (c.is_b_transposed) b_numbers = transposed(b_numbers, c.n, c.k);
+    const ExactProduct exact = multiply(a_numbers, b_numbers, c.m, c.n, c.k);
+    const std::vector<double> held = numbers_of(cpu(), before.get()), added = numbers_of(cpu(), bias.get());
+    const std::vector<double> found = numbers_of(cpu(), here(there_c.get()).get());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const double bias_term = terms.has_bias ? added[i % static_cast<size_t>(c.n)] : 0.0;
+      const double value = terms.alpha * exact.value[i] + terms.beta * held[i] + bias_term;
+      const double magnitude =
+          std::abs(terms.alpha) * exact.magnitude[i] + std::abs(terms.beta * held[i]) + std::abs(bias_term);
+      ASSERT_NEAR(value, found[i], bound(c, magnitude, value))
+          << c.row << ": " << name_of(c.a) << " by " << name_of(c.b) << ", element " << i << "\n"
+          << why;
+    }
+  }
+};
+
+TEST_F(DeviceProducts, AreAsDefined) {
+  for (const GemmCase &c : kCases) expect_defined(c, {});
+}
+
+TEST_F(DeviceProducts, TakeFactorsAndTerms) {
+  const Terms all[] = {{-0.5, 0.0, false}, {1.0, 0.75, false}, {1.0, 0.0, true}, {1.5, -2.0, true}};
+  for (const GemmCase &c : kCases) {
+    for (const Terms &terms : all) expect_defined(c, terms);
+  }
+}
+
+TEST_F(DeviceProducts, OfNothingAreTheOtherTerms) {
+  expect_defined({kBf16, kBf16, kF32, false, true, 3, 4, 0, "cublaslt_numbers"}, {2.0, 0.5, true});
+  expect_defined({kBf16, kBf16, kBf16, false, true, 3, 4, 0, "cublaslt_numbers"}, {});
+  expect_defined({kBf16, kBf16, kBf16, false, true, 0, 4, 8, "cublaslt_numbers"}, {});
+}
+
+TEST_F(DeviceProducts, LeaveWhatIsBesideC) {
+  const Tensor a = draw(kF32, 5, 16, 6), b = draw(kF32, 16, 6, 7);
+  const Tensor whole = draw(kF32, 9, 11, 8), there_whole = there(whole.get());
+  const Tensor part = view(gpu(), there_whole.get(), {2, 3}, {5, 6});
+  ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there(a.get()).get(), there(b.get()).get(), nullptr, part.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm(cpu(), a.get(), b.get(), nullptr, view(cpu(), whole.get(), {2, 3}, {5, 6}).get())));
+  const std::vector<double> expected = numbers_of(cpu(), whole.get()),
+                            found = numbers_of(cpu(), here(there_whole.get()).get());
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
+}
+
+TEST_F(DeviceProducts, MayBePlanned) {
+  const Tensor a = draw(LPT_FORMAT_E4M3FN_ROW, 16, 64, 9), b = draw(LPT_FORMAT_E4M3FN_ROW, 32, 64, 10);
+  const Tensor there_a = there(a.get()), there_b = there(b.get());
+  const Tensor once = make_tensor(gpu(), kBf16, 16, 32), again = make_tensor(gpu(), kBf16, 16, 32);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  lpt_gemm_plan *plan = nullptr;
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_create(gpu(), there_a.get(), there_b.get(), &options, again.get(), &plan)));
+  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_read(gpu(), plan, &values)));
+  EXPECT_EQ(64, values.k);
+  EXPECT_EQ(0, std::string(values.row).find("cublaslt_"));
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_run(gpu(), plan, there_a.get(), there_b.get(), nullptr, again.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, once.get())));
+  EXPECT_EQ(bytes_there(once.get()), bytes_there(again.get()));
+  const Tensor c = make_tensor(cpu(), kBf16, 16, 32);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(cpu(), plan, a.get(), b.get(), nullptr, c.get()));
+  expect_words({values.row, "does not run on cpu"}, lpt_context_error(cpu()));
+  lpt_gemm_plan_destroy(plan);
+}
+
+TEST_F(DeviceProducts, AreRefusedWithTheReasonOfEveryRow) {
+  const Tensor a = make_tensor(gpu(), LPT_FORMAT_F64, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
+               c = make_tensor(gpu(), kF32, 4, 8);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), nullptr, c.get()));
+  expect_words(
+      {"gemm: no kernel takes f64, f32, f32 on cuda:0", "cublaslt_numbers: takes no f64", "cublaslt_f32: takes no f64"},
+      lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceProducts, RefuseWhatIsDoneToResults) {
+  const Tensor a = make_tensor(gpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
+               c = make_tensor(gpu(), kF32, 4, 8);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.activation = LPT_ACTIVATION_GELU;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), &options, c.get()));
+  expect_words({"activation is given", "products on cuda:0 take none"}, lpt_context_error(gpu()));
+  const Tensor codes = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 4, 8);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), nullptr, codes.get()));
+  expect_words({"c is 4×8 e4m3fn_tensor on cuda:0", "f32, bf16 and f16"}, lpt_context_error(gpu()));
+  options = LPT_GEMM_OPTIONS_INIT;
+  options.flags = LPT_PORTABLE_ORDER;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), &options, c.get()));
+  expect_words({"cublaslt_numbers: the order of its sums is its own"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceProducts, TakeTensorsOfTheirDeviceAlone) {
+  const Tensor a = make_tensor(cpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
+               c = make_tensor(gpu(), kF32, 4, 8);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(gpu(), a.get(), b.get(), nullptr, c.get()));
+  expect_words({"a is 4×16 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+  const Tensor bias = vector_of(cpu(), kF32, draw_normal(4, 8)), there_a = there(a.get());
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.bias = bias.get();
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(gpu(), there_a.get(), b.get(), &options, c.get()));
+  expect_words({"bias is 1×8 f32 on cpu"}, lpt_context_error(gpu()));
+}
+
+}  // namespace
+}  // namespace lpt::test
