@@ -1,0 +1,193 @@
+#include "bench/gpu/cublaslt.hpp"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace lpt::bench {
+namespace {
+
+constexpr size_t kWorkspace = size_t{32} << 20;
+
+void check(cublasStatus_t status, const char *what) {
+  if (status != CUBLAS_STATUS_SUCCESS) throw Missing(std::string(what) + ": status " + std::to_string(status));
+}
+
+}  // namespace
+
+#define LPT_CUBLASLT_FUNCTIONS(X)                                                                                      \
+  X(cublasLtCreate)                                                                                                    \
+  X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)  \
+      X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                   \
+          X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) \
+              X(cublasLtMatmulAlgoGetHeuristic)
+
+struct Cublaslt::Impl {
+#define LPT_MEMBER(name) decltype(&::name) name = nullptr;
+  LPT_CUBLASLT_FUNCTIONS(LPT_MEMBER)
+#undef LPT_MEMBER
+  void *library = nullptr;
+  cublasLtHandle_t handle = nullptr;
+  const Machine *machine = nullptr;
+  Tensor workspace, ones;
+
+  ~Impl() {
+    if (handle != nullptr) cublasLtDestroy(handle);
+  }
+
+  void open() {
+    const char *const given = std::getenv("LPT_CUBLASLT");
+    library = dlopen(given != nullptr ? given : "libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Missing(dlerror());
+#define LPT_FIND(name)                                               \
+  name = reinterpret_cast<decltype(&::name)>(dlsym(library, #name)); \
+  if (name == nullptr) throw Missing("cuBLASLt has no function " #name);
+    LPT_CUBLASLT_FUNCTIONS(LPT_FIND)
+#undef LPT_FIND
+    check(cublasLtCreate(&handle), "cublasLtCreate");
+    workspace = machine->make(LPT_FORMAT_UINT8, {static_cast<int64_t>(kWorkspace)});
+  }
+};
+
+namespace {
+
+// A product's descriptors and its choice, made once.
+template <typename Impl>
+struct Product {
+  std::shared_ptr<Impl> lt;
+  Tensor a, b, c, a_scales, b_scales;
+  void *a_data = nullptr, *b_data = nullptr, *c_data = nullptr, *workspace = nullptr;
+  cublasLtMatmulDesc_t what = nullptr;
+  cublasLtMatrixLayout_t a_layout = nullptr, b_layout = nullptr, c_layout = nullptr;
+  cublasLtMatmulHeuristicResult_t choice = {};
+
+  ~Product() {
+    if (what != nullptr) lt->cublasLtMatmulDescDestroy(what);
+    for (cublasLtMatrixLayout_t layout : {a_layout, b_layout, c_layout}) {
+      if (layout != nullptr) lt->cublasLtMatrixLayoutDestroy(layout);
+    }
+  }
+
+  template <typename Value>
+  void set(cublasLtMatmulDescAttributes_t attribute, const Value &value) {
+    check(lt->cublasLtMatmulDescSetAttribute(what, attribute, &value, sizeof value), "an attribute of a product");
+  }
+
+  Tensor scales(int64_t count) const {
+    const Tensor made = lt->machine->make(LPT_FORMAT_INT8_ROW, count, 1);  // a new tensor's scales are ones
+    lpt_tensor *part = nullptr;
+    lt->machine->check(lpt_tensor_part(lt->machine->context(), made.get(), LPT_PART_BLOCK_SCALES, &part));
+    return owned(part, lpt_tensor_destroy);
+  }
+
+  void set_scales(PeerKind kind, int64_t m, int64_t n, int64_t k) {
+    if (kind != PeerKind::kFp8Rows && kind != PeerKind::kFp8Groups) return;
+    const bool has_groups = kind == PeerKind::kFp8Groups;
+    const int64_t groups = has_groups ? (k + 127) / 128 : 1;
+    const int32_t mode =
+        has_groups ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F : CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    a_scales = scales(m * groups);
+    b_scales = scales(n * groups);
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, address_of(b_scales));
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, address_of(a_scales));
+  }
+
+  void *address_of(const Tensor &plain) const {
+    lpt_tensor_description facts = LPT_TENSOR_DESCRIPTION_INIT;
+    lt->machine->check(lpt_tensor_describe(lt->machine->context(), plain.get(), &facts));
+    return facts.data;
+  }
+
+  // Columns first, cuBLASLt's order: c^T(n, m) = b · a^T, both with k adjacent.
+  void describe(PeerKind kind, int64_t m, int64_t n, int64_t k) {
+    const cudaDataType_t type = kind == PeerKind::kBf16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
+    const cublasOperation_t turned = CUBLAS_OP_T;
+    check(lt->cublasLtMatmulDescCreate(&what, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, turned);
+    if (kind == PeerKind::kFp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
+    set_scales(kind, m, n, k);
+    const auto rows = static_cast<uint64_t>(n), columns = static_cast<uint64_t>(m), depth = static_cast<uint64_t>(k);
+    check(lt->cublasLtMatrixLayoutCreate(&b_layout, type, depth, rows, k), "a layout");
+    check(lt->cublasLtMatrixLayoutCreate(&a_layout, type, depth, columns, k), "a layout");
+    check(lt->cublasLtMatrixLayoutCreate(&c_layout, CUDA_R_16BF, rows, columns, n), "a layout");
+  }
+
+  void take(const Tensor &left, const Tensor &right, const Tensor &out) {
+    a = left;
+    b = right;
+    c = out;
+    a_data = lt->machine->data(a);
+    b_data = lt->machine->data(b);
+    c_data = lt->machine->data(c);
+    workspace = address_of(lt->workspace);
+  }
+
+  void choose() {
+    cublasLtMatmulPreference_t wish = nullptr;
+    check(lt->cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
+    int found = 0;
+    lt->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
+                                             sizeof kWorkspace);
+    const cublasStatus_t status = lt->cublasLtMatmulAlgoGetHeuristic(lt->handle, what, b_layout, a_layout, c_layout,
+                                                                     c_layout, wish, 1, &choice, &found);
+    lt->cublasLtMatmulPreferenceDestroy(wish);
+    check(found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
+          "cublasLtMatmulAlgoGetHeuristic");
+  }
+
+  void run() const {
+    const float one = 1.0f, zero = 0.0f;
+    check(lt->cublasLtMatmul(lt->handle, what, &one, b_data, b_layout, a_data, a_layout, &zero, c_data, c_layout,
+                             c_data, c_layout, &choice.algo, workspace, kWorkspace, nullptr),
+          "cublasLtMatmul");
+  }
+};
+
+}  // namespace
+
+Cublaslt::Cublaslt(const Machine &machine) : impl_(std::make_shared<Impl>()) {
+  impl_->machine = &machine;
+  try {
+    impl_->open();
+    text_ = "cuBLASLt " + std::to_string(impl_->cublasLtGetVersion());
+    if (machine.is_tiny()) throw Missing(text_ + ": a rehearsal runs no peers");
+  } catch (const Missing &why) {
+    text_ = why.what();
+    impl_.reset();
+  }
+}
+
+Cublaslt::~Cublaslt() = default;
+
+std::function<void()> Cublaslt::product(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m,
+                                        int64_t n, int64_t k) {
+  if (!is_here()) throw Missing(text_);
+  const auto product = std::make_shared<Product<Impl>>();
+  product->lt = impl_;
+  product->take(a, b, c);
+  product->describe(kind, m, n, k);
+  product->choose();
+  return [product] { product->run(); };
+}
+
+}  // namespace lpt::bench
+
+#else
+
+namespace lpt::bench {
+
+struct Cublaslt::Impl {};
+Cublaslt::Cublaslt(const Machine &) : text_("built without cublasLt.h") {}
+Cublaslt::~Cublaslt() = default;
+std::function<void()> Cublaslt::product(PeerKind, const Tensor &, const Tensor &, const Tensor &, int64_t, int64_t,
+                                        int64_t) {
+  throw Missing(text_);
+}
+
+}  // namespace lpt::bench
+
+#endif

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Judges what a run on a GPU measured: one line for each goal, with its floor, its figure, and whether it is met.
+
+Usage: goals.py FOLDER
+
+Reads from FOLDER what scripts/gpu wrote there: bench.json (gpu_bench), torch.json (torch_peers.py), stages.tsv (name, exit status, text).
+Writes goals.json beside them. What was not measured is said so, with the reason; in a rehearsal nothing is judged. Shares are of the
+bandwidth of a copy in the same run, counted as bytes read and written.
+"""
+import json
+import pathlib
+import sys
+
+
+class Unmeasured(Exception):
+    """Why there is no figure."""
+
+
+class Figures:
+    def __init__(self, bench, torch, stages):
+        self.rows = {(row["group"], row["who"]): row for row in bench.get("rows", []) + torch.get("rows", [])}
+        self.stages = stages
+        self.reasons = {"torch": torch.get("missing", "")}
+        for group in bench.get("left_out", []):
+            self.reasons[group] = "the time was up"
+        if not bench.get("rows"):
+            self.reasons["bench"] = bench.get("missing", "nothing was timed")
+
+    def row(self, group, who):
+        row = self.rows.get((group, who)) or self.rows.get((group, "all"))
+        if row is None:
+            raise Unmeasured(self.reasons.get(group) or self.reasons.get("bench") or f"no figure of {group}, {who}")
+        if "missing" in row:
+            raise Unmeasured(f"{who}: {row['missing']}")
+        return row
+
+    def seconds(self, group, who):
+        return self.row(group, who)["seconds"]
+
+    def rate(self, group, who):
+        row = self.row(group, who)
+        return row["bytes"] / row["seconds"]
+
+    def stage(self, name):
+        if name not in self.stages:
+            raise Unmeasured(f"{name} was not run")
+        status, text = self.stages[name]
+        if status == "skipped":
+            raise Unmeasured(text)
+        return 1.0 if status == "0" else 0.0
+
+
+def share(floor, group, who):
+    """Of a copy's bandwidth."""
+    return f"{group}: {who}, of a copy", floor, lambda f: f.rate(group, who) / f.rate("copy", "copy")
+
+
+def speed(floor, group, who, peer, peer_group=None):
+    """Times as fast as a peer. What is missing of ours is the first reason."""
+    def value(figures):
+        own = figures.seconds(group, who)
+        return figures.seconds(peer_group or group, peer) / own
+    return f"{group}: {who}, of the speed of {peer_group or ''}{' ' if peer_group else ''}{peer}", floor, value
+
+
+def stage(name):
+    return f"{name}: passed", 1.0, lambda f: f.stage(name)
+
+
+def host_cost(most_microseconds):
+    def value(figures):
+        return most_microseconds - 1e6 * (figures.seconds("host_cost", "lpt") - figures.seconds("host_cost", "cublaslt"))
+    return f"microseconds left of {most_microseconds} over a raw call", 0.0, value
+
+
+def adamw_beside_torch(floor):
+    def value(figures):
+        own = figures.row("optimizer", "adamw, fp8 moments")
+        peer = figures.row("torch", "fused adamw")
+        return own["elements"] / own["seconds"] / (peer["elements"] / peer["seconds"])
+    return "parameters a second, of torch's fused AdamW", floor, value
+
+
+FP8 = [(group, kind) for group in ("fp8_4096", "fp8_8192", "fp8_16384") for kind in ("fp8", "fp8 rows", "fp8 1x128")]
+GOALS = [
+    ("G1", "FP8 products", [speed(0.97, group, f"lpt {kind}", f"cublaslt {kind}") for group, kind in FP8]),
+    ("G2", "what a call costs", [host_cost(1.5)]),
+    ("G3", "cast with amax", [share(0.90, "cast", "e4m3fn_tensor, amax beside")]),
+    ("G4", "cast with transpose and amax", [share(0.85, "turn", "e4m3fn_tensor, amax beside")]),
+    ("G5", "blocks of 128", [share(0.85, "blocks", "e4m3fn_1x128"), share(0.85, "blocks", "e4m3fn_128x128")]),
+    ("G6", "MXFP8", [share(0.85, "blocks", "mxfp8_e4m3")]),
+    ("G7", "NVFP4", [share(0.75, "blocks", "nvfp4"), share(0.65, "blocks", "nvfp4, rotated by 16"),
+                     share(0.60, "blocks", "nvfp4, stochastic")]),
+    ("G8", "FP8 AdamW", [share(0.90, "optimizer", "adamw, fp8 moments"),
+                         share(0.85, "optimizer", "adamw, fp8 moments, stochastic"), adamw_beside_torch(1.8)]),
+    ("G9", "W4A8, 1 and 16 rows", [check for group in ("w4_1", "w4_16") for check in (
+        share(0.80, group, "lpt w4a8"), speed(3.0, group, "lpt w4a8", "cublaslt bf16"),
+        speed(1.6, group, "lpt w4a8", "cublaslt fp8"))]),
+    ("G10", "W4A8, 64 rows", [share(0.70, "w4_64", "lpt w4a8"), speed(2.5, "w4_64", "lpt w4a8", "cublaslt bf16")]),
+    ("G11", "W4A8, 4096 rows", [speed(0.85, "w4_4096", "lpt w4a8", "cublaslt fp8"),
+                                speed(1.35, "w4_4096", "lpt w4a8", "cublaslt bf16")]),
+    ("G12", "NVFP4 and MXFP8 products", [speed(0.88, "emulated", "lpt nvfp4", "cublaslt bf16"),
+                                         speed(0.88, "emulated", "lpt mxfp8", "cublaslt bf16")]),
+    ("G13", "MXFP4 products", [speed(0.80, "emulated", "lpt mxfp4", "cublaslt fp8 1x128")]),
+    ("G14", "layers", [share(0.85, "layers", "softmax"), speed(1.0, "layers", "softmax", "softmax", "torch"),
+                       share(0.85, "layers", "smooth swiglu, then e4m3fn")]),
+    ("G15", "2:4 masks and compression", [share(0.85, "masks", "2:4 mask"), share(0.85, "masks", "2:4 compression")]),
+    ("G16", "2:4 FP8 product", [speed(1.15, "sparse", "lpt 2:4 fp8", "cublaslt fp8")]),
+    ("G17", "product in two parts", [speed(1 / 1.06, "split", "shared, then private", "one product")]),
+    ("G18", "the processor's bits", [stage("tests")]),
+    ("G19", "sanitizers", [stage("memcheck"), stage("racecheck"), stage("initcheck")]),
+]
+
+
+def judged(figures, checks, is_rehearsal):
+    """(outcome, the parts) of one goal: the worst part decides."""
+    parts = []
+    for name, floor, value in checks:
+        try:
+            figure = value(figures)
+            outcome = "rehearsed" if is_rehearsal else "met" if figure >= floor else "not met"
+            parts.append({"what": name, "floor": round(floor, 3), "figure": round(figure, 4), "outcome": outcome})
+        except Unmeasured as why:
+            parts.append({"what": name, "floor": round(floor, 3), "outcome": "unmeasured", "why": str(why)})
+    for outcome in ("not met", "unmeasured", "rehearsed"):
+        if any(part["outcome"] == outcome for part in parts):
+            return outcome, parts
+    return "met", parts
+
+
+def line_of(part):
+    figure = f"{part['figure']:.3f}" if "figure" in part else "-"
+    why = f": {part['why'][:110]}" if "why" in part else ""
+    return f"       {part['what']:<64} floor {part['floor']:>5}  figure {figure:>7}  {part['outcome']}{why}"
+
+
+def read_json(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as why:
+        return {"missing": f"{path.name}: {type(why).__name__}"}
+
+
+def read_stages(path):
+    """{name: (exit status or "skipped", text)}"""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {name: (status, text) for name, status, text in (line.split("\t", 2) for line in lines)}
+
+
+def main(folder):
+    folder = pathlib.Path(folder)
+    bench, torch = read_json(folder / "bench.json"), read_json(folder / "torch.json")
+    figures = Figures(bench, torch, read_stages(folder / "stages.tsv"))
+    is_rehearsal = bench.get("is_rehearsal", False)
+    print(f"goals on {bench.get('device', 'no device')}" + (": a rehearsal, figures mean nothing" if is_rehearsal else ""))
+    results = []
+    for number, title, checks in GOALS:
+        outcome, parts = judged(figures, checks, is_rehearsal)
+        results.append({"goal": number, "title": title, "outcome": outcome, "parts": parts})
+        print(f"{number:<4} {title:<30} {outcome}")
+        print("\n".join(map(line_of, parts)))
+    counts = {outcome: sum(r["outcome"] == outcome for r in results) for outcome in ("met", "not met", "unmeasured", "rehearsed")}
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
+    result = {"device": bench.get("device"), "is_rehearsal": is_rehearsal, "goals": results, "bench": bench, "torch": torch}
+    (folder / "goals.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: goals.py FOLDER")
+    main(sys.argv[1])

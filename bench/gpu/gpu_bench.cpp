@@ -1,0 +1,201 @@
+// How fast LPT is on a GPU, beside a copy of memory and beside cuBLASLt where it is. Through lpt.h alone: what the library
+// refuses is left out, with its reason. scripts/gpu runs it and judges its figures.
+//
+//   gpu_bench [--tiny] [--processor] [--seconds N] [--once] [--json FILE] [GROUP...]
+//
+// --tiny       small sizes, each once: a rehearsal; its figures mean nothing
+// --processor  on the processor in place of a GPU: whether the calls themselves are right
+// --seconds N  begins no group after that time, and names those left out
+// --once       every piece of work once, without timing: for a profiler
+//
+// Exit status 77: there is no GPU, and why; 1: a call failed that the library does not call unsupported.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench/gpu/groups.hpp"
+#include "bench/peaks.hpp"
+
+namespace lpt::bench {
+namespace {
+
+constexpr int kSkipped = 77;
+
+struct Wishes {
+  bool is_tiny = false, is_on_processor = false, is_once = false;
+  double seconds = 1e9;
+  const char *json = nullptr;
+  std::vector<std::string> groups;  // none: all
+};
+
+bool is_wanted(const Wishes &wishes, const char *group) {
+  if (wishes.groups.empty()) return true;
+  for (const std::string &name : wishes.groups) {
+    if (name == group) return true;
+  }
+  return false;
+}
+
+// What is not there yet, and peers that are not here, are no failures.
+bool has_failed(const Contender &contender) {
+  const std::string unsupported = lpt_status_string(LPT_UNSUPPORTED);
+  const bool is_own = contender.who.compare(0, 8, "cublaslt") != 0;
+  return is_own && !contender.missing.empty() && contender.missing.compare(0, unsupported.size(), unsupported) != 0;
+}
+
+void print(const Contender &one) {
+  if (!one.missing.empty()) {
+    std::printf("  %-32s left out: %s\n", one.who.c_str(), one.missing.c_str());
+    return;
+  }
+  std::printf("  %-32s %11.2f us  +-%3.0f %%", one.who.c_str(), one.seconds * 1e6, one.spread * 50);
+  if (one.bytes != 0) std::printf(" %8.1f GB/s", one.bytes / one.seconds * 1e-9);
+  if (one.flops != 0) std::printf(" %8.1f TFLOP/s", one.flops / one.seconds * 1e-12);
+  if (one.is_host_cost) std::printf("  of the processor");
+  std::printf("\n");
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter == '\n' ? ' ' : letter;
+  }
+  return result + "\"";
+}
+
+std::string json_of(const char *group, const Contender &one) {
+  char figures[256];
+  std::snprintf(figures, sizeof figures,
+                ", \"seconds\": %.9g, \"spread\": %.4g, \"bytes\": %.17g, \"flops\": %.17g, \"elements\": %.17g",
+                one.seconds, one.spread, one.bytes, one.flops, one.elements);
+  return "{\"group\": " + quoted(group) + ", \"who\": " + quoted(one.who) +
+         (one.missing.empty() ? figures : ", \"missing\": " + quoted(one.missing)) + "}";
+}
+
+class Report {
+ public:
+  void add(const char *group, const std::vector<Contender> &contenders) {
+    for (const Contender &one : contenders) {
+      print(one);
+      rows_ += (rows_.empty() ? "\n  " : ",\n  ") + json_of(group, one);
+      failures_ += has_failed(one);
+    }
+    std::fflush(stdout);
+  }
+  void leave_out(const char *group) { left_out_ += (left_out_.empty() ? "" : ", ") + quoted(group); }
+  int failures() const { return failures_; }
+
+  bool save(const char *path, const Machine &machine, const std::string &peer) const {
+    std::FILE *const file = std::fopen(path, "w");
+    if (file == nullptr) return false;
+    std::fprintf(file,
+                 "{\"device\": %s, \"is_rehearsal\": %s, \"build\": %s, \"cublaslt\": %s,\n \"left_out\": [%s],\n "
+                 "\"rows\": [%s]}\n",
+                 quoted(machine.name()).c_str(), machine.is_tiny() ? "true" : "false", quoted(lpt_build_info()).c_str(),
+                 quoted(peer).c_str(), left_out_.c_str(), rows_.c_str());
+    return std::fclose(file) == 0;
+  }
+
+ private:
+  std::string rows_, left_out_;
+  int failures_ = 0;
+};
+
+// A group whose operands cannot be had is missing as a whole.
+std::vector<Contender> contenders_of(const Group &group, const Machine &machine, Cublaslt &peer) {
+  try {
+    return group.make(machine, peer);
+  } catch (const Missing &why) {
+    Contender all;
+    all.who = "all";
+    all.missing = why.what();
+    return {all};
+  }
+}
+
+void run_once(const Machine &machine, std::vector<Contender> &contenders) {
+  for (Contender &one : contenders) {
+    if (!one.run) continue;
+    try {
+      one.run();
+      machine.synchronize();
+    } catch (const Missing &why) {
+      std::printf("  %s is left out: %s\n", one.who.c_str(), why.what());
+    }
+  }
+}
+
+void run_groups(const Wishes &wishes, const Machine &machine, Cublaslt &peer, Report &report) {
+  const double begin = now();
+  for (const std::span<const Group> groups : {memory_groups(), product_groups()}) {
+    for (const Group &group : groups) {
+      if (!is_wanted(wishes, group.name)) continue;
+      if (now() - begin > wishes.seconds) {
+        report.leave_out(group.name);
+        continue;
+      }
+      std::printf("%s\n", group.name);
+      std::vector<Contender> contenders = contenders_of(group, machine, peer);
+      if (wishes.is_once) {
+        run_once(machine, contenders);
+        continue;
+      }
+      race(machine, contenders);
+      report.add(group.name, contenders);
+    }
+  }
+}
+
+int main_of(const Wishes &wishes) {
+  try {
+    const Machine machine(wishes.is_on_processor ? LPT_DEVICE_CPU : LPT_DEVICE_CUDA, wishes.is_tiny);
+    Cublaslt peer(machine);
+    std::printf("%s on %s; %s%s\n", lpt_build_info(), machine.name().c_str(), peer.text().c_str(),
+                machine.is_tiny() ? "\na rehearsal: the figures mean nothing" : "");
+    Report report;
+    run_groups(wishes, machine, peer, report);
+    if (wishes.json != nullptr && !report.save(wishes.json, machine, peer.text())) {
+      std::fprintf(stderr, "gpu_bench: %s cannot be written\n", wishes.json);
+      return 1;
+    }
+    return report.failures() == 0 ? 0 : 1;
+  } catch (const Missing &why) {
+    std::printf("no GPU: %s\n", why.what());
+    return kSkipped;
+  }
+}
+
+bool read_arguments(int count, char **arguments, Wishes &out) {
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const bool has_value = argument == "--seconds" || argument == "--json";
+    if (has_value && i + 1 == count) return false;
+    if (argument == "--tiny") {
+      out.is_tiny = true;
+    } else if (argument == "--processor") {
+      out.is_on_processor = true;
+    } else if (argument == "--once") {
+      out.is_once = true;
+    } else if (argument == "--seconds") {
+      out.seconds = std::atof(arguments[++i]);
+    } else if (argument == "--json") {
+      out.json = arguments[++i];
+    } else if (argument[0] == '-') {
+      return false;
+    } else {
+      out.groups.push_back(argument);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace lpt::bench
+
+int main(int count, char **arguments) {
+  lpt::bench::Wishes wishes;
+  if (lpt::bench::read_arguments(count, arguments, wishes)) return lpt::bench::main_of(wishes);
+  std::fprintf(stderr, "usage: gpu_bench [--tiny] [--processor] [--seconds N] [--once] [--json FILE] [GROUP...]\n");
+  return 2;
+}

@@ -1,0 +1,19 @@
+// The groups of gpu_bench, by name. A new one is a line in the table of its file.
+#pragma once
+
+#include <span>
+
+#include "bench/gpu/cublaslt.hpp"
+#include "bench/gpu/race.hpp"
+
+namespace lpt::bench {
+
+struct Group {
+  const char *name;
+  std::vector<Contender> (*make)(const Machine &machine, Cublaslt &peer);
+};
+
+std::span<const Group> memory_groups();
+std::span<const Group> product_groups();
+
+}  // namespace lpt::bench
