@@ -4,11 +4,12 @@
 Usage: sass.py show CUBIN...
        sass.py write TABLE CUBIN...
        sass.py check TABLE CUBIN...
+       sass.py need NAME LEAST CUBIN...
 
 A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later); the low twelve bits of one are its opcode, bits 73 to
 75 of a load or store its width. `check` fails where a kernel reads or writes local memory (registers that were spilled, arrays with an
 index that varies), where it has over 10 % more instructions than TABLE says, where fewer of its loads and stores are 128 bits wide, and
-where a kernel came or went. It exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole kernel, with
+where a kernel came or went. `need` fails where a kernel has fewer than LEAST instructions of a NAME. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole kernel, with
 its slow ways: ends of rows, numbers that are not finite.
 """
 import csv
@@ -24,6 +25,7 @@ INSTRUCTION = 16
 GLOBAL_LOADS, GLOBAL_STORES = {0x981, 0x381}, {0x986, 0x386}
 LOCAL = {0x983, 0x383, 0x387, 0x987}
 PADDING = {0x918}  # NOP
+NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x9F3, 0xDF3}}  # of tensor cores
 WIDE = 6  # 128 bits
 COLUMNS = ["source", "kernel", "instructions", "global", "wide", "local"]
 HEAD = """\
@@ -78,14 +80,19 @@ def counted(code):
     }
 
 
+def codes_of(path):
+    """Yields (kernel, its instructions) of a cubin."""
+    code = {name[len(".text."):]: data for name, data in sections_of(path.read_bytes()) if name.startswith(".text.")}
+    for name, data in zip(demangled(code), code.values()):
+        yield short_name(name), data
+
+
 def kernels_of(paths):
     """Rows of the table, by (source, kernel)."""
     rows = {}
     for path in map(pathlib.Path, paths):
-        code = {name[len(".text."):]: data for name, data in sections_of(path.read_bytes()) if name.startswith(".text.")}
-        for name, data in zip(demangled(code), code.values()):
-            row = {"source": path.name, "kernel": short_name(name)} | counted(data)
-            rows[row["source"], row["kernel"]] = row
+        for kernel, data in codes_of(path):
+            rows[path.name, kernel] = {"source": path.name, "kernel": kernel} | counted(data)
     return rows
 
 
@@ -139,6 +146,19 @@ def check(path, paths):
     return 1 if bad or not rows else 0
 
 
+def need(name, least, paths):
+    bad = count = 0
+    for path in map(pathlib.Path, paths):
+        for kernel, data in codes_of(path):
+            found = sum(low & 0xFFF in NAMED[name] for low, _ in struct.iter_unpack("<QQ", data))
+            count += 1
+            bad += found < least
+            if found < least:
+                print(f"{path.name}: {kernel}: {found} {name}: expected at least {least}")
+    print(f"sass: {count} kernels, {bad} without {name}")
+    return 1 if bad or not count else 0
+
+
 def main(arguments):
     if len(arguments) > 1 and arguments[0] == "show":
         return show(kernels_of(arguments[1:]))
@@ -146,6 +166,8 @@ def main(arguments):
         return write(arguments[1], arguments[2:])
     if len(arguments) > 2 and arguments[0] == "check":
         return check(arguments[1], arguments[2:])
+    if len(arguments) > 3 and arguments[0] == "need" and arguments[1] in NAMED:
+        return need(arguments[1], int(arguments[2]), arguments[3:])
     print(__doc__, file=sys.stderr)
     return 2
 

@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// What is done on a device before and after a library's product, and the tables. Whole products are in cuda_products.hpp.
 #pragma once
 
 #include <span>
@@ -12,8 +12,6 @@ void gemm_lift_cuda(const LiftRequest &request, void *stream);
 void gemm_scales_cuda(const LibraryScalesRequest &request, void *stream);
 void gemm_finish_cuda(const GemmFinishRequest &request, void *stream);
 
-// Whole products by kernels of ours. They are asked before the library is.
-std::span<const DeviceRow<GemmRequest>> gemm_device_kernels();
 std::span<const DeviceRow<LiftRequest>> lift_device_kernels();
 std::span<const DeviceRow<LibraryScalesRequest>> library_scales_device_kernels();
 std::span<const DeviceRow<GemmFinishRequest>> gemm_finish_device_kernels();

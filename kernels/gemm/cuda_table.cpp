@@ -39,7 +39,6 @@ constexpr DeviceRow<GemmFinishRequest> kFinish[] = {{"gemm_finish_cuda", 80, ref
 
 }  // namespace
 
-std::span<const DeviceRow<GemmRequest>> gemm_device_kernels() { return {}; }
 std::span<const DeviceRow<LiftRequest>> lift_device_kernels() { return kLift; }
 std::span<const DeviceRow<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
 std::span<const DeviceRow<GemmFinishRequest>> gemm_finish_device_kernels() { return kFinish; }

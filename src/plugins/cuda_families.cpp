@@ -1,6 +1,7 @@
 #include "src/plugins/cuda_families.hpp"
 
 #include "kernels/gemm/cuda_rows.hpp"
+#include "kernels/gemm/cuda_products.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/plugins/cublas_library.hpp"

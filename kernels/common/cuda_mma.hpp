@@ -1,0 +1,136 @@
+// Products of small tiles by a warp, as tensor cores make them: mma.sync m16n8k16 of bf16 or f16 with sums of f32, for sm_80 and
+// later. On the CPU the same fragments are multiplied in plain C++, by the places that PTX gives them ("Matrix fragments for
+// mma.m16n8k16 with floating point type").
+//
+// Of lane l the group is g = l / 4 and the place in it t = l % 4:
+//   left   16 × 16, four words: rows g and g + 8, then the same rows eight columns on; a word has columns 2t and 2t + 1
+//   right  16 × 8, two words: rows 2t and 2t + 1 of column g, then rows eight on
+//   sum    16 × 8, four numbers: row g, columns 2t and 2t + 1; then row g + 8
+#pragma once
+
+#include "kernels/common/cuda_strip.hpp"
+
+namespace lpt {
+
+struct MmaLeft {
+  uint32_t word[4];
+};
+struct MmaRight {
+  uint32_t word[2];
+};
+struct MmaSum {
+  float number[4];
+};
+
+// Where a number lies: whose it is, in which word, in which half of it (0 is the low one).
+struct MmaPlace {
+  uint32_t lane;
+  int32_t word, half;
+};
+
+LPT_HOST_DEVICE constexpr MmaPlace mma_left_place(int32_t row, int32_t k) {
+  return {static_cast<uint32_t>(row % 8 * 4 + k % 8 / 2), row / 8 + k / 8 * 2, k % 2};
+}
+LPT_HOST_DEVICE constexpr MmaPlace mma_right_place(int32_t k, int32_t column) {
+  return {static_cast<uint32_t>(column * 4 + k % 8 / 2), k / 8, k % 2};
+}
+LPT_HOST_DEVICE constexpr int32_t mma_sum_row(uint32_t lane, int32_t place) {
+  return static_cast<int32_t>(lane / 4) + place / 2 * 8;
+}
+LPT_HOST_DEVICE constexpr int32_t mma_sum_column(uint32_t lane, int32_t place) {
+  return static_cast<int32_t>(lane % 4) * 2 + place % 2;
+}
+
+#if defined(LPT_SIMT)
+
+// What the lanes of a warp bring, to be read by all between two meetings.
+struct MmaMeeting {
+  const MmaLeft *left[32];
+  const MmaRight *right[32];
+};
+
+template <Numeral kNumeral>
+float mma_number(const uint32_t *words, const MmaPlace &place) {
+  return number_of<kNumeral>(words[place.word] >> (16 * place.half) & 0xFFFFu);
+}
+
+template <Numeral kNumeral>
+void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
+  static MmaMeeting meetings[32];
+  MmaMeeting &warp = meetings[thread_of_block() / 32];
+  const uint32_t lane = thread_of_block() % 32;
+  warp.left[lane] = &left;
+  warp.right[lane] = &right;
+  __syncwarp();
+  for (int32_t i = 0; i < 4; ++i) {
+    const int32_t row = mma_sum_row(lane, i), column = mma_sum_column(lane, i);
+    for (int32_t k = 0; k < 16; ++k) {
+      const MmaPlace a = mma_left_place(row, k), b = mma_right_place(k, column);
+      sum.number[i] +=
+          mma_number<kNumeral>(warp.left[a.lane]->word, a) * mma_number<kNumeral>(warp.right[b.lane]->word, b);
+    }
+  }
+  __syncwarp();
+}
+
+// a · b + c of two halves each, rounded once.
+template <Numeral kNumeral>
+uint32_t multiply_add_halves(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t result = 0;
+  for (int32_t shift = 0; shift < 32; shift += 16) {
+    const auto half = [&](uint32_t word) { return static_cast<double>(number_of<kNumeral>(word >> shift & 0xFFFFu)); };
+    result |= code_of<kNumeral>(static_cast<float>(half(a) * half(b) + half(c))) << shift;
+  }
+  return result;
+}
+
+#else
+
+template <Numeral kNumeral>
+__device__ __forceinline__ void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
+  float *const s = sum.number;
+  const uint32_t *const a = left.word, *const b = right.word;
+  if constexpr (kNumeral == Numeral::kBf16) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "%2, %3};"
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+}
+
+template <Numeral kNumeral>
+__device__ __forceinline__ uint32_t multiply_add_halves(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t result;
+  if constexpr (kNumeral == Numeral::kBf16) {
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+  } else {
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+  }
+  return result;
+}
+
+#endif
+
+// (word & mask) ^ turned in one instruction: compilers make two of it when both are constants.
+__device__ __forceinline__ uint32_t masked_turned(uint32_t word, uint32_t mask, uint32_t turned) {
+#if defined(LPT_SIMT)
+  return (word & mask) ^ turned;
+#else
+  uint32_t result;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6A;" : "=r"(result) : "r"(word), "r"(mask), "r"(turned));
+  return result;
+#endif
+}
+
+// Adding -0 changes nothing, the sign of a zero neither.
+template <Numeral kNumeral>
+__device__ __forceinline__ uint32_t multiply_halves(uint32_t a, uint32_t b) {
+  return multiply_add_halves<kNumeral>(a, b, 0x80008000u);
+}
+
+}  // namespace lpt

@@ -1,0 +1,66 @@
+// Codes of few bits as pairs of halves, in few instructions, exactly. A word has eight codes of four bits, the first lowest;
+// pair i of it holds codes i and i + 4: what one mask takes out.
+#pragma once
+
+#include "kernels/common/cuda_mma.hpp"
+
+namespace lpt {
+
+// Numbers of a 16-bit format, twice in a word. Integers: 2^M + 8 for M bits of mantissa, whose last bits then count ones.
+template <Numeral kNumeral>
+constexpr uint32_t kHalvesOfOne = kNumeral == Numeral::kBf16 ? 0x3F803F80u : 0x3C003C00u;
+template <Numeral kNumeral>
+constexpr uint32_t kHalvesOfEight = kNumeral == Numeral::kBf16 ? 0x43084308u : 0x64086408u;
+
+// int4: with its sign bit turned a code counts from -8 on.
+template <Numeral kNumeral>
+__device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
+  const uint32_t lifted = masked_turned(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kNumeral>);
+  return multiply_add_halves<kNumeral>(lifted, kHalvesOfOne<kNumeral>, kHalvesOfEight<kNumeral> | 0x80008000u);
+}
+
+// e2m1fn in bf16: its three bits below the sign stand where bf16's exponent ends and its mantissa begins, which is the number
+// times 2^-126. Subnormals of one are subnormals of the other.
+constexpr uint32_t kHalvesOfTwoTo126 = 0x7E807E80u;
+
+__device__ __forceinline__ uint32_t moved_left(uint32_t word, int32_t bits) {
+  return bits >= 0 ? word << bits : word >> -bits;
+}
+
+__device__ __forceinline__ uint32_t e2m1_pair(uint32_t word, int32_t pair, uint32_t scales) {
+  const uint32_t small =
+      (moved_left(word, 12 - 4 * pair) & 0x80008000u) | (moved_left(word, 6 - 4 * pair) & 0x01C001C0u);
+  return multiply_halves<Numeral::kBf16>(multiply_halves<Numeral::kBf16>(small, kHalvesOfTwoTo126), scales);
+}
+
+// The scale of a block, which bf16 holds, twice in a word.
+template <lpt_format kScale>
+__device__ __forceinline__ uint32_t scale_halves(uint32_t code) {
+  uint32_t half;
+  if constexpr (kScale == LPT_FORMAT_E8M0FNU) {
+    half = code == 0 ? 0x0040u : code == 0xFFu ? 0x7FC0u : code << 7;
+  } else {
+    constexpr uint32_t kTwoTo120 = 0x7B807B80u;
+    half = (code & 0x7Fu) == 0x7Fu ? 0x7FC0u : (code & 0x7Fu) << 4 | (code & 0x80u) << 8;
+    return multiply_halves<Numeral::kBf16>(half * 0x00010001u, kTwoTo120);
+  }
+  return half * 0x00010001u;
+}
+
+// Two e4m3fn, in the low bytes of either half, as f16.
+__device__ __forceinline__ uint32_t f16_of_e4m3(uint32_t pair) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  uint32_t halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<uint16_t>((pair & 0xFFu) | pair >> 8)));
+  return halves;
+#else
+  constexpr uint32_t kTwoTo8 = 0x5C005C00u;
+  const uint32_t small = (pair << 8 & 0x80008000u) | (pair << 7 & 0x3F803F80u);
+  uint32_t halves = multiply_halves<Numeral::kF16>(small, kTwoTo8);
+  if ((pair & 0x7Fu) == 0x7Fu) halves |= 0x7FFFu;
+  if ((pair >> 16 & 0x7Fu) == 0x7Fu) halves |= 0x7FFF0000u;
+  return halves;
+#endif
+}
+
+}  // namespace lpt

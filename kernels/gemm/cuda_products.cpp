@@ -1,0 +1,85 @@
+// Products of the device, fastest first, and what they refuse. What none takes is a library's.
+#include "kernels/gemm/cuda_products.hpp"
+
+#include "kernels/gemm/cuda_few_rows.hpp"
+
+namespace lpt {
+namespace {
+
+// Rows that all begin on sixteen bytes.
+bool is_on_sixteen(const MatrixView &view, int64_t row_bytes) {
+  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && row_bytes % 16 == 0;
+}
+
+const char *refuses_law(const GemmRequest &request) {
+  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.is_f64) return "f64 is not computed";
+  if (request.is_portable) return "small products do not add up in the portable order";
+  const lpt_format c = request.c.format.element;
+  if (c != LPT_FORMAT_F32 && c != LPT_FORMAT_BF16 && c != LPT_FORMAT_F16) return "gives f32, bf16 and f16 only";
+  return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
+}
+
+// Scales of a are multiplied to the finished sums.
+const char *refuses_a(const GemmRequest &request) {
+  const MatrixView &a = request.a;
+  const Format &format = a.format;
+  const bool is_byte = format.element == LPT_FORMAT_E4M3FN;
+  if (!is_byte && format.element != LPT_FORMAT_BF16 && format.element != LPT_FORMAT_F16) {
+    return "takes a of bf16, f16 and e4m3fn only";
+  }
+  if (format.has_block_scale()) {
+    const bool is_of_rows =
+        format.block_rows == 1 && (format.block_columns == LPT_WHOLE || format.block_columns >= request.k);
+    if (format.block_scale != LPT_FORMAT_F32 || !is_of_rows)
+      return "takes a with one f32 scale a row, or one in all, only";
+  }
+  if (a.layout != Layout::kRows || request.is_a_transposed || a.column_stride != 1) return "k of a is not adjacent";
+  return is_on_sixteen(a, a.row_stride * (is_byte ? 1 : 2)) ? nullptr : "rows of a do not begin on 16 bytes";
+}
+
+const char *refuses_places(const GemmRequest &request) {
+  if (request.m < 1 || request.m > kMostFewRows) return "takes 1 to 16 rows of a only";
+  if (request.k == 0 || request.k % kFewStep != 0) return "takes k in multiples of 128 only";
+  if (request.first_row != 0 || request.first_column != 0) return "takes whole products only";
+  const MatrixView &b = request.b;
+  if (b.layout != Layout::kRows || !request.is_b_transposed || b.column_stride != 1) return "k of b is not adjacent";
+  return is_on_sixteen(b, b.row_stride / 2) && b.row_stride % 2 == 0 ? nullptr : "rows of b do not begin on 16 bytes";
+}
+
+const char *refuses_few_rows(const GemmRequest &request) {
+  if (const char *why = refuses_law(request)) return why;
+  if (const char *why = refuses_a(request)) return why;
+  return refuses_places(request);
+}
+
+const char *refuses_int4(const GemmRequest &request) {
+  const Format &format = request.b.format;
+  const bool has_groups = format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 &&
+                          (format.block_columns == 32 || format.block_columns == 128);
+  if (format.element != LPT_FORMAT_INT4 || !has_groups)
+    return "takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only";
+  return refuses_few_rows(request);
+}
+
+const char *refuses_fp4(const GemmRequest &request) {
+  const Format &format = request.b.format;
+  const bool is_nv = format.block_scale == LPT_FORMAT_E4M3FN && format.block_columns == 16;
+  const bool is_mx = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_columns == 32;
+  if (format.element != LPT_FORMAT_E2M1FN || format.block_rows != 1 || !(is_nv || is_mx)) {
+    return "takes b of e2m1fn with e4m3fn scales of 1 x 16, or e8m0fnu of 1 x 32, only";
+  }
+  if (request.a.format.element != LPT_FORMAT_BF16) return "takes a of bf16 only";
+  return refuses_few_rows(request);
+}
+
+constexpr DeviceRow<GemmRequest> kProducts[] = {
+    {"gemm_few_rows_int4_cuda", 80, refuses_int4, gemm_few_rows_int4_cuda},
+    {"gemm_few_rows_fp4_cuda", 80, refuses_fp4, gemm_few_rows_fp4_cuda},
+};
+
+}  // namespace
+
+std::span<const DeviceRow<GemmRequest>> gemm_device_kernels() { return kProducts; }
+
+}  // namespace lpt

@@ -1,0 +1,17 @@
+// Whole products by kernels of ours on a device, and their table. They are asked before a library is.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_row.hpp"
+#include "kernels/gemm/gemm.hpp"
+
+namespace lpt {
+
+// At most 16 rows of a by int4, or by e2m1fn with block scales, stored n × k.
+void gemm_few_rows_int4_cuda(const GemmRequest &request, void *stream);
+void gemm_few_rows_fp4_cuda(const GemmRequest &request, void *stream);
+
+std::span<const DeviceRow<GemmRequest>> gemm_device_kernels();
+
+}  // namespace lpt

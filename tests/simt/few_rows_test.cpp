@@ -1,0 +1,280 @@
+// Products of few rows on the CPU: the maps of places exhaustively, codes of few bits one by one, sums against those in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "kernels/gemm/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda_halves.hpp"
+#include "kernels/gemm/cuda_products.hpp"
+#include "tests/kernels/gemm_problem.hpp"
+#include "tests/simt/device_rows.hpp"
+
+namespace lpt::test {
+namespace {
+
+// ---- small products: the places as PTX gives them, lane by lane
+
+TEST(SimtMma, LeftPlacesAreThoseOfPtx) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const int group = static_cast<int>(lane / 4), thread = static_cast<int>(lane % 4);
+    for (int i = 0; i < 8; ++i) {
+      const bool is_upper = i < 2 || (i >= 4 && i < 6);
+      const int row = is_upper ? group : group + 8;
+      const int column = thread * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+      const MmaPlace place = mma_left_place(row, column);
+      EXPECT_EQ(std::make_tuple(lane, i / 2, i % 2), std::make_tuple(place.lane, place.word, place.half));
+    }
+  }
+}
+
+TEST(SimtMma, RightPlacesAreThoseOfPtx) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      const int row = static_cast<int>(lane % 4) * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+      const MmaPlace place = mma_right_place(row, static_cast<int>(lane / 4));
+      EXPECT_EQ(std::make_tuple(lane, i / 2, i % 2), std::make_tuple(place.lane, place.word, place.half));
+    }
+  }
+}
+
+TEST(SimtMma, SumPlacesAreThoseOfPtx) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(mma_sum_row(lane, i), static_cast<int>(lane / 4) + (i < 2 ? 0 : 8));
+      EXPECT_EQ(mma_sum_column(lane, i), static_cast<int>(lane % 4) * 2 + (i & 1));
+    }
+  }
+}
+
+// Whole numbers have exact products: any misplaced one shows.
+template <Numeral kNumeral>
+void expect_small_product() {
+  float left[16][16], right[16][8], found[16][8];
+  for (int i = 0; i < 16; ++i) {
+    for (int k = 0; k < 16; ++k) left[i][k] = static_cast<float>((7 * i + 3 * k) % 17 - 8);
+    for (int j = 0; j < 8; ++j) right[i][j] = static_cast<float>((5 * i + 11 * j) % 13 - 6);
+  }
+  take_next_order();
+  simt::launch("small_product", 1, 32, 0, [&] {
+    const uint32_t lane = threadIdx.x;
+    MmaLeft a = {};
+    MmaRight b = {};
+    MmaSum sum = {};
+    for (int i = 0; i < 16; ++i) {
+      for (int k = 0; k < 16; ++k) {
+        const MmaPlace place = mma_left_place(i, k);
+        if (place.lane == lane) a.word[place.word] |= code_of<kNumeral>(left[i][k]) << (16 * place.half);
+      }
+      for (int j = 0; j < 8; ++j) {
+        const MmaPlace place = mma_right_place(i, j);
+        if (place.lane == lane) b.word[place.word] |= code_of<kNumeral>(right[i][j]) << (16 * place.half);
+      }
+    }
+    for (int i = 0; i < 4; ++i) sum.number[i] = 1;
+    multiply_add<kNumeral>(sum, a, b);
+    for (int i = 0; i < 4; ++i) found[mma_sum_row(lane, i)][mma_sum_column(lane, i)] = sum.number[i];
+  });
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < 8; ++j) {
+      float wanted = 1;
+      for (int k = 0; k < 16; ++k) wanted += left[i][k] * right[k][j];
+      EXPECT_EQ(wanted, found[i][j]) << i << ", " << j;
+    }
+  }
+}
+
+TEST(SimtMma, MultipliesMatrices) {
+  expect_small_product<Numeral::kBf16>();
+  expect_small_product<Numeral::kF16>();
+}
+
+// ---- a step's places along k
+
+TEST(SimtFewRows, EveryKOfAStepIsSomebodysOnce) {
+  for (const bool is_narrow : {false, true}) {
+    std::set<int> seen;
+    for (int word = 0; word < kFewWords; ++word) {
+      for (int product = 0; product < 2; ++product) {
+        for (int p = 0; p < 16; ++p) {
+          const int k = first_k_of_word(is_narrow, word, p % 8 / 2) + k_of_word(product, p);
+          EXPECT_TRUE(seen.insert(k).second) << k;
+          // What one sum of a group of 32 has is of that group.
+          if (is_narrow) {
+            EXPECT_EQ(word, k / 32);
+          }
+        }
+      }
+    }
+    EXPECT_EQ(static_cast<size_t>(kFewStep), seen.size());
+    EXPECT_EQ(0, *seen.begin());
+    EXPECT_EQ(kFewStep - 1, *seen.rbegin());
+  }
+}
+
+// ---- codes of few bits: all of them, against the numbers of the standards
+
+template <Numeral kNumeral>
+void expect_int4() {
+  for (uint32_t first = 0; first < 16; ++first) {
+    for (uint32_t second = 0; second < 16; ++second) {
+      for (int pair = 0; pair < 4; ++pair) {
+        const uint32_t others = 0xA5C3960Fu & ~(0x000F000Fu << (4 * pair));
+        const uint32_t halves = int4_pair<kNumeral>(others | first << (4 * pair) | second << (4 * pair + 16), pair);
+        EXPECT_EQ(number_of(LPT_FORMAT_INT4, first), static_cast<double>(lpt::number_of<kNumeral>(halves & 0xFFFFu)));
+        EXPECT_EQ(number_of(LPT_FORMAT_INT4, second), static_cast<double>(lpt::number_of<kNumeral>(halves >> 16)));
+      }
+    }
+  }
+}
+
+TEST(SimtHalves, Int4IsExact) {
+  expect_int4<Numeral::kBf16>();
+  expect_int4<Numeral::kF16>();
+}
+
+// Where neither the number nor the product is past bf16.
+template <lpt_format kScale>
+void expect_e2m1() {
+  for (uint32_t scale = 0; scale < 256; ++scale) {
+    const double factor = number_of(kScale, scale);
+    for (uint32_t code = 0; code < 16; ++code) {
+      const int pair = static_cast<int>((scale + code) % 4);
+      const uint32_t halves =
+          e2m1_pair(code << (4 * pair) | (code ^ 5u) << (4 * pair + 16), pair, scale_halves<kScale>(scale));
+      const auto first = static_cast<double>(lpt::number_of<Numeral::kBf16>(halves & 0xFFFFu));
+      const auto second = static_cast<double>(lpt::number_of<Numeral::kBf16>(halves >> 16));
+      const double wanted = number_of(LPT_FORMAT_E2M1FN, code) * factor;
+      if (std::isnan(factor)) {
+        EXPECT_TRUE(std::isnan(first) && std::isnan(second)) << scale;
+      } else if (std::fabs(wanted) < 0x1p128) {
+        EXPECT_EQ(wanted, first) << scale << ", " << code;
+        if (std::fabs(factor) < 0x1p125) {
+          EXPECT_EQ(number_of(LPT_FORMAT_E2M1FN, code ^ 5u) * factor, second);
+        }
+      } else {
+        EXPECT_TRUE(std::isinf(first)) << scale << ", " << code;
+      }
+    }
+  }
+}
+
+TEST(SimtHalves, E2m1TimesItsScaleIsExact) {
+  expect_e2m1<LPT_FORMAT_E4M3FN>();
+  expect_e2m1<LPT_FORMAT_E8M0FNU>();
+}
+
+TEST(SimtHalves, E4m3IsExact) {
+  for (uint32_t code = 0; code < 256; ++code) {
+    const uint32_t other = 255 - code;
+    const uint32_t halves = f16_of_e4m3(code | other << 16);
+    const double wanted[] = {number_of(LPT_FORMAT_E4M3FN, code), number_of(LPT_FORMAT_E4M3FN, other)};
+    for (int half = 0; half < 2; ++half) {
+      const auto found = static_cast<double>(lpt::number_of<Numeral::kF16>(halves >> (16 * half) & 0xFFFFu));
+      EXPECT_TRUE(std::isnan(wanted[half]) ? std::isnan(found) : wanted[half] == found) << code << ", " << half;
+    }
+  }
+}
+
+// ---- products
+
+const DeviceRow<GemmRequest> *row_for(const GemmRequest &request) {
+  for (const DeviceRow<GemmRequest> &row : gemm_device_kernels()) {
+    if (row.refuses(request) == nullptr) return &row;
+  }
+  return nullptr;
+}
+
+struct FewCase {
+  const char *a, *b;
+  lpt_format c;
+  int64_t m, n, k;
+};
+
+constexpr FewCase kCases[] = {
+    {"bf16", "int4_1x128", LPT_FORMAT_BF16, 1, 16, 128},
+    {"bf16", "int4_1x128", LPT_FORMAT_F32, 16, 33, 1280},
+    {"f16", "int4_1x128", LPT_FORMAT_F16, 5, 70, 256},
+    {"e4m3fn_row", "int4_1x128", LPT_FORMAT_BF16, 9, 65, 384},
+    {"e4m3fn_tensor", "int4_1x128", LPT_FORMAT_F32, 8, 1, 256},
+    {"e4m3fn", "int4_1x32", LPT_FORMAT_F32, 3, 40, 256},
+    {"bf16", "int4_1x32", LPT_FORMAT_F32, 13, 31, 1152},
+    {"f16", "int4_1x32", LPT_FORMAT_F32, 1, 17, 128},
+    {"bf16", "nvfp4", LPT_FORMAT_F32, 4, 35, 256},
+    {"bf16", "nvfp4", LPT_FORMAT_BF16, 16, 64, 1152},
+    {"bf16", "mxfp4", LPT_FORMAT_F32, 7, 20, 128},
+    {"bf16", "mxfp4", LPT_FORMAT_F32, 12, 66, 384},
+};
+
+void check(const FewCase &c, Random &random, Tally &tally) {
+  // Rows of scales and of c have gaps; those of a and b begin on sixteen bytes.
+  Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
+  problem.draw(random);
+  if (random.chance(0.5)) problem.add_terms(random.normal(), random.chance(0.5) ? 0.5 : 0.0, random.chance(0.5));
+  const DeviceRow<GemmRequest> *const row = row_for(problem.request);
+  ASSERT_NE(row, nullptr) << problem.name;
+  Oracle oracle(problem);
+  take_next_order();
+  row->run(problem.request, nullptr);
+  oracle.judge(row->name);
+  EXPECT_TRUE(problem.a.is_intact() && problem.b.is_intact() && problem.c.is_intact()) << problem.name;
+  tally.add(row->name);
+}
+
+TEST(SimtFewRows, AreNearTheSumsOfTheDefinition) {
+  Random random(83);
+  Tally tally(gemm_device_kernels());
+  for (const FewCase &c : kCases) check(c, random, tally);
+  tally.expect_all_at_least(4);
+}
+
+// The order of threads and of blocks does not change a bit.
+TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
+  Random random(84);
+  Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 3, 40, 1280, 32);
+  problem.draw(random);
+  std::vector<double> first;
+  for (const simt::Order order : kOrders) {
+    simt::set_order(order);
+    row_for(problem.request)->run(problem.request, nullptr);
+    if (first.empty()) first = numbers_of_c(problem);
+    EXPECT_EQ(first, numbers_of_c(problem));
+  }
+}
+
+TEST(SimtFewRows, RefuseWhatTheyDoNotTake) {
+  struct Refused {
+    void (*change)(GemmRequest &);
+    const char *why;
+  };
+  static constexpr Refused refused[] = {
+      {[](GemmRequest &r) { r.m = 17; }, "takes 1 to 16 rows of a only"},
+      {[](GemmRequest &r) { r.m = 0; }, "takes 1 to 16 rows of a only"},
+      {[](GemmRequest &r) { r.k = 64; }, "takes k in multiples of 128 only"},
+      {[](GemmRequest &r) { r.first_row = 1; }, "takes whole products only"},
+      {[](GemmRequest &r) { r.a.format.element = LPT_FORMAT_F32; }, "takes a of bf16, f16 and e4m3fn only"},
+      {[](GemmRequest &r) { r.is_a_transposed = true; }, "k of a is not adjacent"},
+      {[](GemmRequest &r) { r.is_b_transposed = false; }, "k of b is not adjacent"},
+      {[](GemmRequest &r) { r.b.layout = Layout::kPanels; }, "k of b is not adjacent"},
+      {[](GemmRequest &r) { r.b.format.block_columns = 64; },
+       "takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only"},
+      {[](GemmRequest &r) { r.b.row_stride += 8; }, "rows of b do not begin on 16 bytes"},
+      {[](GemmRequest &r) { r.a.row_stride += 4; }, "rows of a do not begin on 16 bytes"},
+      {[](GemmRequest &r) { r.is_portable = true; }, "small products do not add up in the portable order"},
+      {[](GemmRequest &r) { r.arithmetic = LPT_ARITHMETIC_L_MUL; }, "the arithmetic of another machine is asked for"},
+      {[](GemmRequest &r) { r.is_f64 = true; }, "f64 is not computed"},
+      {[](GemmRequest &r) { r.c.format.element = LPT_FORMAT_F64; }, "gives f32, bf16 and f16 only"},
+  };
+  const Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 4, 32, 256, 32);
+  const DeviceRow<GemmRequest> &row = gemm_device_kernels().front();
+  EXPECT_EQ(nullptr, row.refuses(problem.request));
+  for (const Refused &one : refused) {
+    GemmRequest request = problem.request;
+    one.change(request);
+    EXPECT_STREQ(one.why, row.refuses(request));
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
