@@ -11,6 +11,9 @@ namespace lpt {
 // States of f32, bf16, e4m3fn, e5m2 and the dynamic trees, parameters of f32 and bf16. `amax` lies on the device.
 void step_cuda(const StepRequest &request, void *stream);
 
+void norm_cuda(const NormRequest &request, void *stream);
+
 std::span<const DeviceRow<StepRequest>> step_device_kernels();
+std::span<const DeviceRow<NormRequest>> norm_device_kernels();
 
 }  // namespace lpt

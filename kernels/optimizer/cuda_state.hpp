@@ -9,6 +9,9 @@
 
 namespace lpt {
 
+// How a state lies in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2.
+enum class Kept { kNone, kNumbers, kBytes, kTree };
+
 // What a kernel needs to know of a StateArray; taken by value.
 struct StateJob {
   void *data;  // NULL: none
@@ -49,23 +52,34 @@ __device__ __forceinline__ void decode_tree(NumberStrip &strip, const CodeStrip<
   for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = tree.level[code_at(codes, i)];
 }
 
-__device__ __forceinline__ NumberStrip load_state(const StateJob &job, const Trees &trees, int64_t index,
-                                                  int32_t count) {
-  NumberStrip strip = {};
-  if (count == 0 || job.data == nullptr) return strip;
+template <Kept kKept>
+__device__ __forceinline__ NumberStrip load_elements(const StateJob &job, const Trees &trees, int64_t index,
+                                                     int32_t count) {
   const bool is_whole = job.is_aligned && count == kStrip;
-  if (job.element == LPT_FORMAT_F32) {
-    strip = load_strip<Numeral::kF32>(job.data, index, count, is_whole);
-  } else if (job.element == LPT_FORMAT_BF16) {
-    strip = load_strip<Numeral::kBf16>(job.data, index, count, is_whole);
-  } else {
-    const CodeStrip<8> codes = load_codes<8>(job.data, index, count, is_whole);
-    if (job.element == LPT_FORMAT_E4M3FN) decode_bytes<kElementE4m3fn>(strip, codes);
-    if (job.element == LPT_FORMAT_E5M2) decode_bytes<kElementE5m2>(strip, codes);
-    if (job.element == kDynamicSigned) decode_tree(strip, codes, *trees.of_signed);
-    if (job.element == kDynamicUnsigned) decode_tree(strip, codes, *trees.of_unsigned);
+  if constexpr (kKept == Kept::kNumbers) {
+    return job.element == LPT_FORMAT_F32 ? load_strip<Numeral::kF32>(job.data, index, count, is_whole)
+                                         : load_strip<Numeral::kBf16>(job.data, index, count, is_whole);
   }
-  const float scale = job.lanes == 0 ? job.scale : job.block_scales[index / (int64_t{job.lanes} * kStrip)];
+  NumberStrip strip = {};
+  const CodeStrip<8> codes = load_codes<8>(job.data, index, count, is_whole);
+  if constexpr (kKept == Kept::kTree) {
+    decode_tree(strip, codes, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
+  } else if (job.element == LPT_FORMAT_E4M3FN) {
+    decode_bytes<kElementE4m3fn>(strip, codes);
+  } else {
+    decode_bytes<kElementE5m2>(strip, codes);
+  }
+  return strip;
+}
+
+// `whole_scale` is that of arrays without blocks.
+template <Kept kKept>
+__device__ __forceinline__ NumberStrip load_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
+                                                  float whole_scale) {
+  NumberStrip strip = {};
+  if (kKept == Kept::kNone || count == 0) return strip;
+  strip = load_elements<kKept>(job, trees, index, count);
+  const float scale = job.lanes == 0 ? whole_scale : job.block_scales[index / (int64_t{job.lanes} * kStrip)];
 #pragma unroll
   for (int32_t i = 0; i < kStrip; ++i) strip.number[i] *= scale;
   return strip;
@@ -117,8 +131,8 @@ __device__ __forceinline__ float settle_state_scale(const StateJob &job, const N
 // bf16 has the exponents of f32: psi and the quotient of encode() are its bits, cut to b + 1 below the last place. With b = 16
 // they are one bit longer than what is there.
 __device__ __forceinline__ uint32_t bf16_drawn(uint32_t magnitude, uint32_t random, uint32_t bits) {
-  const uint64_t lifted = static_cast<uint64_t>(magnitude) * 2 >> (16 - bits);
-  return static_cast<uint32_t>((lifted + 2 * random + 1) >> (bits + 1));
+  const uint32_t lifted = magnitude * 2 >> (16 - bits);
+  return (lifted + 2 * random + 1) >> (bits + 1);
 }
 
 __device__ __forceinline__ uint32_t bf16_state_code(float number, bool is_drawn, uint32_t random, uint32_t bits) {
@@ -136,20 +150,61 @@ struct Rounded {
   uint32_t random;
 };
 
+__device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberStrip &strip, float inverse,
+                                              const RandomStrip &random, int32_t i) {
+  return {strip.number[i], positive_nan(strip.number[i] * inverse), random_of(random, job.random.bits, i)};
+}
+
+// Whether any code of an array takes random bits: the same for all threads.
+__device__ __forceinline__ bool has_draws(const StateJob &job) {
+  return job.is_drawn || job.underflow == LPT_UNDERFLOW_STOCHASTIC;
+}
+
+// Of nothing but a zero's magnitude the least code, where that is asked for.
 template <Element kElement>
-__device__ __forceinline__ uint32_t state_code(const StateJob &job, const Rounded &number) {
+__device__ __forceinline__ uint32_t clamped_code(const StateJob &job, uint32_t code, float value) {
+  const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
+  return job.underflow == LPT_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? code | 1 : code;
+}
+
+template <Element kElement>
+__device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const Rounded &number) {
   constexpr float kLeast = kElement.bits == 16 ? 0x1p-133f : kElement.mantissa_bits == 3 ? 0x1p-9f : 0x1p-16f;
   const bool is_under = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) < kLeast;
   const bool is_drawn = job.is_drawn || (job.underflow == LPT_UNDERFLOW_STOCHASTIC && is_under);
   const auto bits = static_cast<uint32_t>(job.random.bits);
-  uint32_t code = 0;
-  if constexpr (kElement.bits == 16) {
-    code = bf16_state_code(number.scaled, is_drawn, number.random, bits);
-  } else {
-    code = is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
+  if constexpr (kElement.bits == 16) return bf16_state_code(number.scaled, is_drawn, number.random, bits);
+  return is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
+}
+
+template <Element kElement>
+__device__ __forceinline__ void drawn_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
+                                            const RandomStrip &random, CodeStrip<8> &codes) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const Rounded number = rounded_at(job, strip, inverse, random, i);
+    const uint32_t code = drawn_state_code<kElement>(job, number);
+    put_code(codes, i, clamped_code<kElement>(job, code, number.value));
   }
-  const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
-  return job.underflow == LPT_UNDERFLOW_CLAMP && is_zero && number.value != 0.0f ? code | 1 : code;
+}
+
+template <Element kElement>
+__device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
+                                              CodeStrip<8> &codes) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; i += 2) {
+    const float first = strip.number[i], second = strip.number[i + 1];
+    const uint32_t pair = nearest_pair<kElement>(positive_nan(first * inverse), positive_nan(second * inverse));
+    put_code(codes, i, clamped_code<kElement>(job, pair & 0xFFu, first));
+    put_code(codes, i + 1, clamped_code<kElement>(job, pair >> 8, second));
+  }
+}
+
+template <Element kElement>
+__device__ __forceinline__ void float_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
+                                            const RandomStrip &random, CodeStrip<8> &codes) {
+  if (has_draws(job)) return drawn_bytes<kElement>(job, strip, inverse, random, codes);
+  nearest_bytes<kElement>(job, strip, inverse, codes);
 }
 
 __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const DynamicTree &tree, const Rounded &number) {
@@ -157,33 +212,22 @@ __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const Dynamic
   if (number.scaled != number.scaled) return zero;
   const bool is_negative = (float_bits(number.value) >> 31) != 0;
   const uint32_t least = zero != 0 && is_negative ? zero - 1 : zero + 1;
-  const float share = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) / tree.level[zero + 1];
-  if (job.underflow == LPT_UNDERFLOW_STOCHASTIC && share < 1.0f) {
+  if (job.underflow == LPT_UNDERFLOW_STOCHASTIC) {
+    const float share = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) / tree.level[zero + 1];
     const uint32_t whole = 2u << job.random.bits;
     const auto psi = static_cast<uint32_t>(share * static_cast<float>(whole));
-    return psi + 2 * number.random + 1 >= whole ? least : zero;
+    if (share < 1.0f) return psi + 2 * number.random + 1 >= whole ? least : zero;
   }
   const uint32_t code = encode_dynamic(tree, number.scaled);
   return job.underflow == LPT_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
 }
 
-__device__ __forceinline__ uint32_t byte_code(const StateJob &job, const Trees &trees, const Rounded &number) {
-  if (job.element == LPT_FORMAT_E4M3FN) return state_code<kElementE4m3fn>(job, number);
-  if (job.element == LPT_FORMAT_E5M2) return state_code<kElementE5m2>(job, number);
-  return tree_code(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, number);
-}
-
-// The codes of eight bits, whatever they mean.
-__device__ __forceinline__ CodeStrip<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberStrip &strip,
-                                                     float inverse, const RandomStrip &random) {
-  CodeStrip<8> codes = {};
+__device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberStrip &strip,
+                                           float inverse, const RandomStrip &random, CodeStrip<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kStrip; ++i) {
-    const Rounded number = {strip.number[i], positive_nan(strip.number[i] * inverse),
-                            random_of(random, job.random.bits, i)};
-    codes.word[i / 4] |= byte_code(job, trees, number) << (8 * (i % 4));
+    put_code(codes, i, tree_code(job, tree, rounded_at(job, strip, inverse, random, i)));
   }
-  return codes;
 }
 
 __device__ __forceinline__ void store_bf16(const StateJob &job, const NumberStrip &strip, float inverse,
@@ -191,9 +235,8 @@ __device__ __forceinline__ void store_bf16(const StateJob &job, const NumberStri
   CodeStrip<16> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kStrip; ++i) {
-    const Rounded number = {strip.number[i], positive_nan(strip.number[i] * inverse),
-                            random_of(random, job.random.bits, i)};
-    codes.word[i / 2] |= state_code<kElementBf16>(job, number) << (16 * (i % 2));
+    const Rounded number = rounded_at(job, strip, inverse, random, i);
+    put_code(codes, i, clamped_code<kElementBf16>(job, drawn_state_code<kElementBf16>(job, number), number.value));
   }
   auto *const halves = static_cast<uint16_t *>(job.data) + index;
   if (is_whole) {
@@ -207,26 +250,46 @@ __device__ __forceinline__ void store_bf16(const StateJob &job, const NumberStri
   }
 }
 
-// Every lane of a warp comes here, those without numbers too: blocks settle their scales together.
+__device__ __forceinline__ void store_f32(const StateJob &job, const NumberStrip &strip, float inverse, int64_t index,
+                                          int32_t count, bool is_whole) {
+  NumberStrip written;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) written.number[i] = positive_nan(strip.number[i] * inverse);
+  store_strip<Numeral::kF32>(job.data, index, count, is_whole, written);
+}
+
+template <Kept kKept>
+__device__ __forceinline__ CodeStrip<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberStrip &strip,
+                                                     float inverse, const RandomStrip &random) {
+  CodeStrip<8> codes = {};
+  if constexpr (kKept == Kept::kTree) {
+    tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, strip, inverse, random,
+               codes);
+  } else if (job.element == LPT_FORMAT_E4M3FN) {
+    float_bytes<kElementE4m3fn>(job, strip, inverse, random, codes);
+  } else {
+    float_bytes<kElementE5m2>(job, strip, inverse, random, codes);
+  }
+  return codes;
+}
+
+// Every lane of a warp comes here, those without numbers too: blocks settle their scales together. `whole_inverse` is that of
+// arrays without blocks.
+template <Kept kKept>
 __device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
-                                            const NumberStrip &strip) {
-  if (job.data == nullptr) return;
-  const float inverse = job.lanes == 0 ? job.inverse : settle_state_scale(job, strip, index, count);
+                                            const NumberStrip &strip, float whole_inverse) {
+  if constexpr (kKept == Kept::kNone) return;
+  const float inverse = job.lanes == 0 ? whole_inverse : settle_state_scale(job, strip, index, count);
   if (count == 0) return;
   const bool is_whole = job.is_aligned && count == kStrip;
   RandomStrip random = {};
-  if (job.is_drawn || job.underflow == LPT_UNDERFLOW_STOCHASTIC) {
-    random = draw_strip(job.random, static_cast<uint64_t>(job.random.offset + index));
-  }
-  if (job.element == LPT_FORMAT_F32) {
-    NumberStrip written;
-#pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) written.number[i] = positive_nan(strip.number[i] * inverse);
-    store_strip<Numeral::kF32>(job.data, index, count, is_whole, written);
-  } else if (job.element == LPT_FORMAT_BF16) {
-    store_bf16(job, strip, inverse, random, index, count, is_whole);
+  if (has_draws(job)) random = draw_strip(job.random, static_cast<uint64_t>(job.random.offset + index));
+  if constexpr (kKept != Kept::kNumbers) {
+    store_codes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, strip, inverse, random));
+  } else if (job.element == LPT_FORMAT_F32) {
+    store_f32(job, strip, inverse, index, count, is_whole);
   } else {
-    store_codes(job.data, index, count, is_whole, encode_bytes(job, trees, strip, inverse, random));
+    store_bf16(job, strip, inverse, random, index, count, is_whole);
   }
 }
 

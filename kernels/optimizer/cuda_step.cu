@@ -1,5 +1,6 @@
 // The optimizer's step: a thread takes sixteen adjacent elements of every array, once. The order of operations is the
 // contract's; nvcc contracts nothing (-fmad=false).
+#include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/optimizer/cuda_state.hpp"
 
@@ -17,6 +18,9 @@ struct StepJob {
   StateJob first, second, parameter;
   bool is_measure;
   float *amax;
+  const StepScales *stored, *wanted;
+  const GradientFacts *gradients;
+  uint32_t delayed;
 };
 
 __device__ __forceinline__ float sign_of(float value) { return value > 0.0f ? 1.0f : value < 0.0f ? -1.0f : value; }
@@ -48,10 +52,11 @@ __device__ __forceinline__ float direction(lpt_method method, const StepConstant
 __device__ __forceinline__ void update(const StepJob &job, const NumberStrip &gradient, NumberStrip &first,
                                        NumberStrip &second, NumberStrip &parameter) {
   const StepConstants &c = job.constants;
+  const float gradient_scale = job.gradients != nullptr ? job.gradients->gradient_scale : c.gradient_scale;
 #pragma unroll
   for (int32_t i = 0; i < kStrip; ++i) {
     const float p = parameter.number[i];
-    float g = gradient.number[i] * c.gradient_scale;
+    float g = gradient.number[i] * gradient_scale;
     if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
     const float u = direction(job.method, c, g, first.number[i], second.number[i]);
     parameter.number[i] = (p - c.decay * p) - c.step_size * u;
@@ -66,14 +71,13 @@ __device__ __forceinline__ void clear_beyond(NumberStrip &strip, int32_t count) 
   }
 }
 
-// Raises the amax of an array with one scale: once for each warp.
+// Raises the amax of an array with one scale: once for each warp. Numbers have none.
+template <Kept kKept>
 __device__ __forceinline__ void raise(const StateJob &job, const NumberStrip &strip, float *amax) {
-  if (job.data == nullptr || job.lanes != 0 || job.element == LPT_FORMAT_F32 || job.element == LPT_FORMAT_BF16) return;
+  if (kKept != Kept::kBytes || job.lanes != 0) return;
   const float most = largest_of_lanes(finite_amax(strip), 32);
   if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<uint32_t *>(amax), float_bits(most));
 }
-
-__device__ __forceinline__ bool is_tree(const StateJob &job) { return job.data != nullptr && is_dynamic(job.element); }
 
 __device__ __forceinline__ void copy_tree(DynamicTree &to, const DynamicTree &from) {
   to.level[threadIdx.x] = from.level[threadIdx.x];
@@ -81,40 +85,60 @@ __device__ __forceinline__ void copy_tree(DynamicTree &to, const DynamicTree &fr
   if (threadIdx.x == 0) to.zero = from.zero;
 }
 
+// Whether measuring can give nothing new.
+__device__ __forceinline__ bool is_known(const StepJob &job) {
+  if (job.delayed == 0) return false;
+  for (uint32_t k = 0; k < 2; ++k) {
+    if ((job.delayed >> k & 1) != 0 && job.stored->amax[k] == 0.0f) return false;
+  }
+  return true;
+}
+
+__device__ __forceinline__ float stored_scale(const StepJob &job, const StateJob &state, int32_t k) {
+  return job.stored == nullptr ? state.scale : job.stored->scale[k];
+}
+
+__device__ __forceinline__ float wanted_inverse(const StepJob &job, const StateJob &state, int32_t k) {
+  return job.wanted == nullptr ? state.inverse : job.wanted->inverse[k];
+}
+
+__device__ __forceinline__ NumberStrip load_gradient(const StepJob &job, int64_t index, int32_t count) {
+  NumberStrip gradient = {};
+  if (count == 0) return gradient;
+  const bool is_whole = count == kStrip && job.is_gradient_aligned;
+  return job.is_gradient_bf16 ? load_strip<Numeral::kBf16>(job.gradient, index, count, is_whole)
+                              : load_strip<Numeral::kF32>(job.gradient, index, count, is_whole);
+}
+
+// What the moments are is known when it is compiled: with all kinds in one kernel it would be several times as long.
+template <Kept kFirst, Kept kSecond>
 __global__ void __launch_bounds__(kThreads) step(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
-  if (is_tree(job.first) || is_tree(job.second)) {
+  if (job.is_measure && is_known(job)) return;
+  if constexpr (kFirst == Kept::kTree || kSecond == Kept::kTree) {
     copy_tree(of_signed, kDeviceTrees[0]);
     copy_tree(of_unsigned, kDeviceTrees[1]);
     __syncthreads();
   }
   const Trees trees = {&of_signed, &of_unsigned};
   const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  const int64_t left = job.count - at;
-  const auto count = static_cast<int32_t>(left <= 0 ? 0 : left < kStrip ? left : kStrip);
+  const int32_t count = strip_count(job.count, at);
   const int64_t index = job.begin + at;
-  const bool is_whole = count == kStrip && job.is_gradient_aligned;
-  NumberStrip gradient = {};
-  if (count > 0) {
-    gradient = job.is_gradient_bf16 ? load_strip<Numeral::kBf16>(job.gradient, index, count, is_whole)
-                                    : load_strip<Numeral::kF32>(job.gradient, index, count, is_whole);
-  }
-  NumberStrip first = load_state(job.first, trees, index, count);
-  NumberStrip second = load_state(job.second, trees, index, count);
-  NumberStrip parameter = load_state(job.parameter, trees, index, count);
+  const NumberStrip gradient = load_gradient(job, index, count);
+  NumberStrip first = load_state<kFirst>(job.first, trees, index, count, stored_scale(job, job.first, 0));
+  NumberStrip second = load_state<kSecond>(job.second, trees, index, count, stored_scale(job, job.second, 1));
+  NumberStrip parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
   update(job, gradient, first, second, parameter);
   clear_beyond(first, count);
   clear_beyond(second, count);
-  clear_beyond(parameter, count);
   if (job.amax != nullptr) {
-    raise(job.first, first, job.amax);
-    raise(job.second, second, job.amax + 1);
-    raise(job.parameter, parameter, job.amax + 2);
+    raise<kFirst>(job.first, first, job.amax);
+    raise<kSecond>(job.second, second, job.amax + 1);
   }
   if (job.is_measure) return;
-  store_state(job.first, trees, index, count, first);
-  store_state(job.second, trees, index, count, second);
-  store_state(job.parameter, trees, index, count, parameter);
+  store_state<kFirst>(job.first, trees, index, count, first, wanted_inverse(job, job.first, 0));
+  store_state<kSecond>(job.second, trees, index, count, second, wanted_inverse(job, job.second, 1));
+  store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
 bool is_on_boundary(const void *data, int64_t offset_bytes) {
@@ -138,6 +162,42 @@ StateJob state_job(const StateArray &array, int64_t begin) {
   return job;
 }
 
+Kept kept(const StateArray &array) {
+  if (array.data == nullptr) return Kept::kNone;
+  if (is_dynamic(array.element)) return Kept::kTree;
+  return array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 ? Kept::kNumbers : Kept::kBytes;
+}
+
+struct Launch {
+  uint32_t blocks;
+  void *stream;
+};
+
+template <Kept kFirst>
+void launch_second(Kept second, const Launch &launch, const StepJob &job) {
+  switch (second) {
+    case Kept::kNone:
+      LPT_LAUNCH((step<kFirst, Kept::kNone>), launch.blocks, kThreads, 0, launch.stream, job);
+      break;
+    case Kept::kNumbers:
+      LPT_LAUNCH((step<kFirst, Kept::kNumbers>), launch.blocks, kThreads, 0, launch.stream, job);
+      break;
+    case Kept::kBytes:
+      LPT_LAUNCH((step<kFirst, Kept::kBytes>), launch.blocks, kThreads, 0, launch.stream, job);
+      break;
+    case Kept::kTree:
+      LPT_LAUNCH((step<kFirst, Kept::kTree>), launch.blocks, kThreads, 0, launch.stream, job);
+      break;
+  }
+}
+
+// Every method has a first moment.
+void launch_first(Kept first, Kept second, const Launch &launch, const StepJob &job) {
+  if (first == Kept::kNumbers) return launch_second<Kept::kNumbers>(second, launch, job);
+  if (first == Kept::kBytes) return launch_second<Kept::kBytes>(second, launch, job);
+  launch_second<Kept::kTree>(second, launch, job);
+}
+
 }  // namespace
 
 void step_cuda(const StepRequest &request, void *stream) {
@@ -155,8 +215,13 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.parameter = state_job(request.parameter, request.begin);
   job.is_measure = request.is_measure;
   job.amax = request.amax;
+  job.stored = request.stored;
+  job.wanted = request.wanted;
+  job.gradients = request.gradients;
+  job.delayed = request.delayed;
   const int64_t block = int64_t{kThreads} * kStrip;
-  LPT_LAUNCH(step, static_cast<uint32_t>((request.count + block - 1) / block), kThreads, 0, stream, job);
+  const Launch launch = {static_cast<uint32_t>((request.count + block - 1) / block), stream};
+  launch_first(kept(request.first), kept(request.second), launch, job);
 }
 
 }  // namespace lpt

@@ -24,6 +24,7 @@ const char *refuses_step(const StepRequest &request) {
   }
   if (!is_number(request.parameter.element) || request.parameter.block != 0)
     return "the parameter is neither f32 nor bf16";
+  if (request.first.data == nullptr) return "there is no first moment";
   if (request.compensation.data != nullptr) return "there is a compensation";
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
     if (array->rounding != LPT_ROUNDING_NEAREST_EVEN && array->rounding != LPT_ROUNDING_STOCHASTIC) {
@@ -34,7 +35,17 @@ const char *refuses_step(const StepRequest &request) {
   return nullptr;
 }
 
+const char *refuses_norm(const NormRequest &request) {
+  return is_number(request.gradient_format) ? nullptr : "the gradient is neither f32 nor bf16";
+}
+
 }  // namespace
+
+std::span<const DeviceRow<NormRequest>> norm_device_kernels() {
+  static constexpr DeviceRow<NormRequest> rows[] = {
+      {.name = "norm_cuda", .least_capability = 80, .refuses = refuses_norm, .run = norm_cuda}};
+  return rows;
+}
 
 std::span<const DeviceRow<StepRequest>> step_device_kernels() {
   static constexpr DeviceRow<StepRequest> rows[] = {

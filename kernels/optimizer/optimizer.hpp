@@ -37,6 +37,9 @@ struct StateArray {
   RandomSource random = {};  // index of element i: offset + i
 };
 
+struct StepScales;     // cuda_found.hpp: what a device finds
+struct GradientFacts;  // likewise
+
 // A range of one parameter, with the formulas of lpt_optimizer_step. A new scale of a whole array needs its new amax, so
 // that there are two passes over such arrays, and one over all others:
 //   measure: computes the new numbers and raises amax[0..2] (first, second, parameter) to their largest finite
@@ -78,6 +81,11 @@ struct StepRequest {
   StepConstants constants;
   bool is_measure;
   float *amax;  // three numbers
+
+  // On a device alone, in its memory, for what the host does not know; NULL: the numbers above are it.
+  const StepScales *stored = nullptr, *wanted = nullptr;  // scales of the moments, for reading and for writing
+  const GradientFacts *gradients = nullptr;               // gradient_scale
+  uint32_t delayed = 0;  // bit k: of moment k; measuring does nothing where `stored` has an amax of each of these
 };
 
 std::span<const Row<StepRequest>> step_kernels();

@@ -45,13 +45,13 @@ lpt_status lpt_optimizer_set_directory(lpt_context *context, lpt_optimizer *opti
 
 lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, const lpt_optimizer_parameter *parameter,
                              int64_t *out_index) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     lpt_optimizer_parameter known = LPT_OPTIMIZER_PARAMETER_INIT;
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     if (parameter == nullptr) return invalid("parameter is NULL: expected its description");
     LPT_TRY(read_options(parameter, "parameter", known));
     LPT_TRY(check_out(out_index, "out_index"));
-    return add_parameter(*optimizer, known, *out_index);
+    return add_parameter(self, *optimizer, known, *out_index);
   });
 }
 
@@ -67,9 +67,11 @@ lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, co
 }
 
 lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_values *out_values) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
-    return write_values(optimizer->values, "out_values", out_values);
+    lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+    LPT_TRY(read_optimizer(self, *optimizer, values));
+    return write_values(values, "out_values", out_values);
   });
 }
 
@@ -102,25 +104,25 @@ lpt_status lpt_optimizer_state_size(lpt_context *context, const lpt_optimizer *o
 
 lpt_status lpt_optimizer_state_save(lpt_context *context, const lpt_optimizer *optimizer, int64_t index, void *buffer,
                                     size_t buffer_bytes) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     LPT_TRY(check_out(buffer, "buffer"));
-    return save_optimizer_state(*optimizer, index, buffer, buffer_bytes);
+    return save_optimizer_state(self, *optimizer, index, buffer, buffer_bytes);
   });
 }
 
 lpt_status lpt_optimizer_state_load(lpt_context *context, lpt_optimizer *optimizer, int64_t index, const void *buffer,
                                     size_t buffer_bytes) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     if (buffer == nullptr) return invalid("buffer is NULL: expected a saved state");
-    return load_optimizer_state(*optimizer, index, buffer, buffer_bytes);
+    return load_optimizer_state(self, *optimizer, index, buffer, buffer_bytes);
   });
 }
 
 lpt_status lpt_optimizer_state_load_many(lpt_context *context, lpt_optimizer *optimizer, int64_t index,
                                          const void *const *buffers, const size_t *buffer_bytes, int64_t count) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     if (count < 1) return invalid("count is %lld: expected at least 1", number(count));
     if (buffers == nullptr) return invalid("buffers is NULL: expected %lld saved states", number(count));
@@ -128,6 +130,6 @@ lpt_status lpt_optimizer_state_load_many(lpt_context *context, lpt_optimizer *op
     for (int64_t i = 0; i < count; ++i) {
       if (buffers[i] == nullptr) return invalid("buffers[%lld] is NULL: expected a saved state", number(i));
     }
-    return load_optimizer_states(*optimizer, index, buffers, buffer_bytes, count);
+    return load_optimizer_states(self, *optimizer, index, buffers, buffer_bytes, count);
   });
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "src/formats/dynamic_tree.hpp"
+#include "src/ops/device_optimizer.hpp"
 
 namespace lpt {
 namespace {
@@ -142,8 +143,6 @@ Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   return read_shard(wish, out_parameter);
 }
 
-int64_t element_bytes(lpt_format element) { return is_dynamic(element) ? 1 : element_bits(element) / 8; }
-
 Status allocate_moment(const Optimizer &optimizer, int64_t elements, Moment &moment) {
   if (!moment.is_kept()) return {};
   LPT_TRY(moment.codes.allocate(optimizer, elements * element_bytes(moment.element)));
@@ -161,6 +160,15 @@ Status allocate_moment(const Optimizer &optimizer, int64_t elements, Moment &mom
 }
 
 }  // namespace
+
+int64_t element_bytes(lpt_format element) { return is_dynamic(element) ? 1 : element_bits(element) / 8; }
+
+Status check_place(const Context &context, const Optimizer &optimizer) {
+  const Device &here = context.queue.device();
+  if (here == optimizer.device) return {};
+  return invalid("optimizer keeps its state on %s: expected a context that works there, not on %s",
+                 device_text(optimizer.device).c_str(), device_text(here).c_str());
+}
 
 Status StateMemory::allocate(const Optimizer &optimizer, int64_t bytes) {
   bytes_ = static_cast<size_t>(bytes);
@@ -199,6 +207,8 @@ Status create_optimizer(Context &context, const lpt_optimizer_options &options, 
   auto optimizer = std::make_unique<Optimizer>();
   optimizer->options = options;
   optimizer->allocator = context.allocator;
+  optimizer->device = context.queue.device();
+  if (!optimizer->device.is_cpu()) LPT_TRY(allocate_facts(context, optimizer->facts));
   *out_optimizer = optimizer.release();
   return {};
 }
@@ -211,6 +221,10 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
   if (!optimizer.parameters.empty()) {
     return invalid("optimizer has %zu parameters: expected none, their state has its place",
                    optimizer.parameters.size());
+  }
+  if (!optimizer.device.is_cpu()) {
+    return unsupported("optimizer keeps its state on %s: files are mapped for the processor alone",
+                       device_text(optimizer.device).c_str());
   }
   std::shared_ptr<MappedMemory> probe;  // a directory that takes no file is found now
   LPT_TRY(MappedMemory::create(directory, 0, probe));
@@ -225,9 +239,13 @@ Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
   return allocate_state(optimizer, out_parameter);
 }
 
-Status add_parameter(Optimizer &optimizer, const lpt_optimizer_parameter &parameter, int64_t &out_index) {
+Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
+                     int64_t &out_index) {
   OptimizerParameter added;
-  LPT_TRY(make_parameter(optimizer, parameter, added));
+  LPT_TRY(check_place(context, optimizer));
+  LPT_TRY(read_parameter(optimizer, parameter, added));
+  LPT_TRY(optimizer.device.is_cpu() ? allocate_state(optimizer, added)
+                                    : allocate_state_there(context, optimizer, added));
   return add_parameters(optimizer, {added}, &out_index);
 }
 
@@ -243,6 +261,20 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
     optimizer.parameters.push_back(std::move(parameters[static_cast<size_t>(i)]));
     out_indices[i] = first + i;
   }
+  return {};
+}
+
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_values &out_values) {
+  out_values = optimizer.values;
+  if (!optimizer.is_norm_there) return {};
+  LPT_TRY(check_place(context, optimizer));
+  return fetch_norm(context, optimizer, out_values);
+}
+
+Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
+                   OptimizerParameter &out_parameter) {
+  if (!optimizer.device.is_cpu()) return send_state(context, loaded, out_parameter);
+  out_parameter = std::move(loaded);
   return {};
 }
 

@@ -14,6 +14,7 @@ namespace lpt {
 class StateMemory {
  public:
   Status allocate(const lpt_optimizer &optimizer, int64_t bytes);
+  Status allocate_on(const Context &context, int64_t bytes);  // memory of the context's GPU, uncleared
   std::byte *data() const { return file_ != nullptr ? file_->data() : memory_.get(); }
   size_t bytes() const { return bytes_; }
   const MappedMemory *file() const { return file_.get(); }  // NULL: in memory
@@ -33,8 +34,8 @@ struct Moment {
   bool is_expanded = false;
   lpt_scaler_kind scaling = LPT_SCALER_CURRENT;
   float scale = 1.0f;
-  float amax = 0.0f;  // DELAYED: of the last step; 0: of none
-  StateMemory codes, scales, exponents;
+  float amax = 0.0f;                     // DELAYED: of the last step; 0: of none
+  StateMemory codes, scales, exponents;  // on a GPU there; `scale` and `amax` are then in whole_scales
 
   bool is_kept() const { return format != LPT_FORMAT_NONE; }
   bool is_looking() const { return has_scale && (scaling == LPT_SCALER_CURRENT || amax == 0.0f); }
@@ -50,6 +51,8 @@ struct OptimizerParameter {
   Moment first, second;
   bool is_compensated = false;
   StateMemory compensation;
+  StateMemory whole_scales;  // on a GPU: two of StepScales, number `turn` of them is what is stored
+  int32_t turn = 0;
 };
 
 }  // namespace lpt
@@ -60,6 +63,9 @@ struct lpt_optimizer {
   std::string state_directory;  // empty: state is in memory
   size_t resident_bytes = size_t{64} << 20;
   std::shared_ptr<const lpt::Allocator> allocator;
+  lpt::Device device;                // where the state lies
+  std::shared_ptr<std::byte> facts;  // on a GPU: GradientFacts of the last step that sought a norm
+  bool is_norm_there = false;        // the last step's norm is not known here yet
   std::vector<lpt::OptimizerParameter> parameters;
   lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
 };
@@ -71,21 +77,32 @@ using Optimizer = lpt_optimizer;
 // Under LPT_CHECK_ONLY the result is NULL.
 Status create_optimizer(Context &context, const lpt_optimizer_options &options, Optimizer **out_optimizer);
 Status set_state_directory(Optimizer &optimizer, const char *directory, size_t resident_bytes);
-Status add_parameter(Optimizer &optimizer, const lpt_optimizer_parameter &parameter, int64_t &out_index);
+Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
+                     int64_t &out_index);
 Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> parameters, int64_t *out_indices);
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
                       const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters);
 
+// What the last step came to. Of a norm that was found on a GPU it waits for that.
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_values &out_values);
+
 Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes);
-Status save_optimizer_state(const Optimizer &optimizer, int64_t index, void *buffer, size_t buffer_bytes);
-Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buffer, size_t buffer_bytes);
-Status load_optimizer_states(Optimizer &optimizer, int64_t index, const void *const *buffers,
+Status save_optimizer_state(Context &context, const Optimizer &optimizer, int64_t index, void *buffer,
+                            size_t buffer_bytes);
+Status load_optimizer_state(Context &context, Optimizer &optimizer, int64_t index, const void *buffer,
+                            size_t buffer_bytes);
+Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t index, const void *const *buffers,
                              const size_t *buffer_bytes, int64_t count);
 
 // ---- shared by the files of this operation
 
 Status check_index(const Optimizer &optimizer, const char *name, int64_t index);
+
+// The context works where the state lies.
+Status check_place(const Context &context, const Optimizer &optimizer);
+
+int64_t element_bytes(lpt_format element);
 
 // A parameter as it is described, with its state.
 Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
@@ -95,7 +112,11 @@ Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter 
 Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,
                   const void *buffer, size_t buffer_bytes, OptimizerParameter &out_loaded);
 
-// Memory for all of a parameter's state, as its moments' formats want it.
+// Makes what was loaded the state of a parameter.
+Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,
+                   OptimizerParameter &out_parameter);
+
+// Memory of the processor for all of a parameter's state, as its moments' formats want it.
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
 
 // Calls visit(array) for each array of a parameter's state.

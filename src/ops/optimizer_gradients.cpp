@@ -1,7 +1,7 @@
 // Sums over gradients: what clipping and skipping look at.
 #include <algorithm>
 
-#include "src/ops/optimizer_step.hpp"
+#include "src/ops/device_optimizer.hpp"
 
 namespace lpt {
 namespace {
@@ -51,6 +51,7 @@ Status measure_one(Context &context, const MatrixView &gradient, const Measured 
 }  // namespace
 
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
+  if (!context.queue.device().is_cpu()) return measure_gradients_there(context, gradients, out_sums);
   out_sums = {};
   Measured measured = {};
   LPT_TRY(take_scratch(context, gradients, measured));
@@ -77,7 +78,8 @@ Status measure_gradient_tensors(Context &context, const Tensor *const *gradients
   }
   std::vector<MatrixView> views(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    LPT_TRY(check_gradient(gradients[i], item("gradients", i), true, views[static_cast<size_t>(i)]));
+    LPT_TRY(check_gradient(gradients[i], item("gradients", i), true, views[static_cast<size_t>(i)],
+                           context.queue.device()));
   }
   GradientSums sums = {};
   LPT_TRY(measure_gradients(context, views, sums));

@@ -226,6 +226,10 @@ Status run_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCa
 
 Status add_shards(const Comm &comm, Optimizer &optimizer, const std::vector<lpt_optimizer_parameter> &wholes,
                   int64_t *out_indices) {
+  if (!optimizer.device.is_cpu()) {
+    return unsupported("optimizer keeps its state on %s: shards of ranks lie with the processor",
+                       device_text(optimizer.device).c_str());
+  }
   int64_t all = 0, first = 0;
   for (size_t i = 0; i < wholes.size(); ++i) {
     LPT_TRY(check_whole(wholes[i], static_cast<int64_t>(i)));

@@ -6,7 +6,7 @@
 
 #include "src/base/blob.hpp"
 #include "src/formats/dynamic_tree.hpp"
-#include "src/ops/optimizer.hpp"
+#include "src/ops/device_optimizer.hpp"
 
 namespace lpt {
 namespace {
@@ -176,6 +176,26 @@ Status read_header(BlobReader &reader, const char *name, Moment &moment) {
   return is_scale(moment.scale) ? Status() : damaged(text("a moment's scale is %g", static_cast<double>(moment.scale)));
 }
 
+// What lies in the processor's memory.
+Status save_parameter(const Optimizer &optimizer, const OptimizerParameter &parameter, void *buffer,
+                      size_t buffer_bytes) {
+  BlobWriter writer(BlobKind::kOptimizerParameter);
+  writer.i64(parameter.elements);
+  writer.i64(parameter.step_count);
+  for (const Moment *moment : {&parameter.first, &parameter.second}) {
+    writer.i64(moment->format);
+    writer.f32(moment->scale);
+    writer.bytes(moment->codes.data(), moment->codes.bytes());
+  }
+  for_each_section(optimizer, parameter, [&](Section section, size_t bytes) {
+    writer.u32(static_cast<uint32_t>(section));
+    writer.u64(bytes);
+    write_section(optimizer, parameter, section, writer);
+  });
+  let_go(parameter, 0, parameter.elements);
+  return writer.save(buffer, buffer_bytes);
+}
+
 void read_codes(BlobReader &reader, const Moment &moment) { reader.bytes(moment.codes.data(), moment.codes.bytes()); }
 
 // All behind the elements, which are those of `loaded`: into memory of its own.
@@ -209,24 +229,15 @@ Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &o
   return {};
 }
 
-Status save_optimizer_state(const Optimizer &optimizer, int64_t index, void *buffer, size_t buffer_bytes) {
+Status save_optimizer_state(Context &context, const Optimizer &optimizer, int64_t index, void *buffer,
+                            size_t buffer_bytes) {
   LPT_TRY(check_index(optimizer, "index", index));
   const OptimizerParameter &parameter = optimizer.parameters[static_cast<size_t>(index)];
-  BlobWriter writer(BlobKind::kOptimizerParameter);
-  writer.i64(parameter.elements);
-  writer.i64(parameter.step_count);
-  for (const Moment *moment : {&parameter.first, &parameter.second}) {
-    writer.i64(moment->format);
-    writer.f32(moment->scale);
-    writer.bytes(moment->codes.data(), moment->codes.bytes());
-  }
-  for_each_section(optimizer, parameter, [&](Section section, size_t bytes) {
-    writer.u32(static_cast<uint32_t>(section));
-    writer.u64(bytes);
-    write_section(optimizer, parameter, section, writer);
-  });
-  let_go(parameter, 0, parameter.elements);
-  return writer.save(buffer, buffer_bytes);
+  if (optimizer.device.is_cpu()) return save_parameter(optimizer, parameter, buffer, buffer_bytes);
+  OptimizerParameter here;
+  LPT_TRY(check_place(context, optimizer));
+  LPT_TRY(fetch_state(context, optimizer, parameter, here));
+  return save_parameter(optimizer, here, buffer, buffer_bytes);
 }
 
 Status read_state(const Optimizer &optimizer, const OptimizerParameter &parameter, bool is_any_shard,
@@ -249,13 +260,14 @@ Status read_state(const Optimizer &optimizer, const OptimizerParameter &paramete
   return read_parts(optimizer, reader, given, out_loaded);
 }
 
-Status load_optimizer_state(Optimizer &optimizer, int64_t index, const void *buffer, size_t buffer_bytes) {
+Status load_optimizer_state(Context &context, Optimizer &optimizer, int64_t index, const void *buffer,
+                            size_t buffer_bytes) {
+  LPT_TRY(check_place(context, optimizer));
   LPT_TRY(check_index(optimizer, "index", index));
   OptimizerParameter &parameter = optimizer.parameters[static_cast<size_t>(index)];
   OptimizerParameter loaded;
   LPT_TRY(read_state(optimizer, parameter, false, buffer, buffer_bytes, loaded));
-  parameter = std::move(loaded);
-  return {};
+  return take_loaded(context, optimizer, std::move(loaded), parameter);
 }
 
 }  // namespace lpt

@@ -94,8 +94,9 @@ void copy_common(const OptimizerParameter &source, OptimizerParameter &target) {
 
 }  // namespace
 
-Status load_optimizer_states(Optimizer &optimizer, int64_t index, const void *const *buffers,
+Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t index, const void *const *buffers,
                              const size_t *buffer_bytes, int64_t count) {
+  LPT_TRY(check_place(context, optimizer));
   LPT_TRY(check_index(optimizer, "index", index));
   OptimizerParameter &parameter = optimizer.parameters[static_cast<size_t>(index)];
   std::vector<OptimizerParameter> saved(static_cast<size_t>(count));
@@ -116,8 +117,7 @@ Status load_optimizer_states(Optimizer &optimizer, int64_t index, const void *co
   }
   for (const OptimizerParameter &source : saved) copy_common(source, loaded);
   let_go(loaded, 0, loaded.elements);
-  parameter = std::move(loaded);
-  return {};
+  return take_loaded(context, optimizer, std::move(loaded), parameter);
 }
 
 }  // namespace lpt

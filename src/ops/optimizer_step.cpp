@@ -7,13 +7,14 @@
 #include <limits>
 #include <span>
 
+#include "kernels/optimizer/clip.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/ops/device_optimizer.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr int64_t kPieceUnit = 4096;  // elements: pieces end on pages where an element takes a byte
-constexpr double kClipEpsilon = 1e-6;
 
 struct Amax {
   float of[3];
@@ -223,21 +224,25 @@ Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks
                  double &out_norm) {
   GradientSums sums = {};
   LPT_TRY(find_sums(context, works, ranks, sums));
-  out_norm = sums.nonfinite_count > 0 ? std::numeric_limits<double>::infinity()
-                                      : std::sqrt(sums.sum_of_squares) * std::fabs(gradient_scale);
+  out_norm = gradient_norm(sums.sum_of_squares, sums.nonfinite_count, gradient_scale);
   return {};
+}
+
+// Whether the norm has to be found here.
+bool is_norm_asked(const lpt_step_options &options) {
+  const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
+  return is_asked && options.gradient_norm == 0.0;
 }
 
 Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, const lpt_step_options &options,
               Decision &out_decision) {
   out_decision.norm = options.gradient_norm;
-  const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
-  if (is_asked && options.gradient_norm == 0.0) {
+  if (is_norm_asked(options)) {
     LPT_TRY(find_norm(context, works, ranks, options.gradient_scale, out_decision.norm));
   }
   out_decision.is_skipped = options.is_nonfinite_skipped == 1 && std::isinf(out_decision.norm);
   if (options.largest_norm > 0.0) {
-    out_decision.clip_factor = std::min(1.0, options.largest_norm / (out_decision.norm + kClipEpsilon));
+    out_decision.clip_factor = clip_factor(out_decision.norm, options.largest_norm);
   }
   return {};
 }
@@ -254,23 +259,33 @@ void start_threads(Context &context) {
   parallel_for(context, width_of(context), [](int64_t) {});
 }
 
+Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks) {
+  Amaxes amaxes = room_for_amaxes(context, optimizer, works);
+  std::vector<float> found(kArrays * works.size());
+  start_threads(context);
+  return run_all(context, optimizer, works, ranks, amaxes, found);
+}
+
 }  // namespace
 
 Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks) {
   const lpt_step_options &options = *call.options;
+  const bool is_there = !optimizer.device.is_cpu();
   std::vector<StepWork> works;
+  LPT_TRY(check_place(context, optimizer));
   LPT_TRY(make_works(context, optimizer, call, works));
   if (works.empty() || is_check_only(options.flags)) return {};
+  // A step that may be skipped has to know the norm: whether it counts decides what the next one does.
+  const bool is_norm_there = is_there && is_norm_asked(options) && options.is_nonfinite_skipped == 0;
   Decision decision;
-  LPT_TRY(decide(context, works, ranks, options, decision));
+  LPT_TRY(is_norm_there ? queue_norm(context, optimizer, options, works)
+                        : decide(context, works, ranks, options, decision));
   if (!decision.is_skipped) {
     for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
-    Amaxes amaxes = room_for_amaxes(context, optimizer, works);
-    std::vector<float> found(kArrays * works.size());
-    start_threads(context);
-    LPT_TRY(run_all(context, optimizer, works, ranks, amaxes, found));
+    LPT_TRY(is_there ? queue_steps(context, works) : run_here(context, optimizer, works, ranks));
   }
   keep_values(optimizer, decision);
+  optimizer.is_norm_there = is_norm_there;
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "kernels/common/device_row.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 #include "src/ops/optimizer.hpp"
 
@@ -16,6 +17,7 @@ struct StepWork {
   OptimizerParameter *parameter;
   MatrixView gradient, value;
   const Row<StepRequest> *row;
+  const DeviceRow<StepRequest> *device_row;  // instead of it, on a device
   StepRequest request;
   bool is_looking;    // a scale waits for its new amax: two passes
   bool is_recording;  // a delayed scale's amax is kept for the next step
@@ -35,15 +37,20 @@ Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, 
 // What gradients are multiplied by beside gradient_scale goes into `clip_factor`.
 Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work);
 
+// Whether a row takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
+Status check_moments_there(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
+
 // A tensor of any shape without gaps, as one row.
-Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view);
+Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
+                   const Device &device = {});
 Status check_elements(const Tensor *tensor, const std::string &name, int64_t found, int64_t expected);
 
 // No value meets another one, or a gradient.
 Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::vector<MatrixView> &values);
 
 // The same, f32 or bf16.
-Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view);
+Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
+                      const Device &device = {});
 
 // Sums of squares and counts over all gradients, in their order.
 struct GradientSums {

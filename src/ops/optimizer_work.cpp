@@ -3,6 +3,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "src/ops/device.hpp"
 #include "src/ops/optimizer_step.hpp"
 
 namespace lpt {
@@ -56,9 +57,9 @@ Status check_work(Optimizer &optimizer, const StepCall &call, int64_t position, 
   const Tensor *gradient = call.gradients[position];
   const Tensor *value = call.parameters[position];
   const std::string gradient_name = item("gradients", position), value_name = item("parameters", position);
-  LPT_TRY(check_gradient(gradient, gradient_name, needs_data, out_work.gradient));
+  LPT_TRY(check_gradient(gradient, gradient_name, needs_data, out_work.gradient, optimizer.device));
   LPT_TRY(check_elements(gradient, gradient_name, out_work.gradient.columns, parameter.elements));
-  LPT_TRY(check_dense(value, value_name, needs_data, out_work.value));
+  LPT_TRY(check_dense(value, value_name, needs_data, out_work.value, optimizer.device));
   LPT_TRY(check_elements(value, value_name, out_work.value.columns, parameter.elements));
   LPT_TRY(check_value(out_work.value, value_name, parameter.is_compensated));
   out_work.parameter = &parameter;
@@ -91,7 +92,8 @@ Status make_request(const Optimizer &optimizer, const lpt_step_options &options,
   request.second.underflow = optimizer.options.second_underflow;
   request.parameter.data = work.value.data;
   request.parameter.element = work.value.format.element;
-  request.parameter.scale = work.value.tensor_scale == nullptr ? 1.0f : *work.value.tensor_scale;
+  const bool is_read = work.value.tensor_scale != nullptr && optimizer.device.is_cpu();
+  request.parameter.scale = is_read ? *work.value.tensor_scale : 1.0f;
   request.parameter.rounding = options.parameter_rounding;
   if (parameter.is_compensated) {
     request.compensation.data = parameter.compensation.data();
@@ -167,10 +169,10 @@ Status choose_row(Context &context, StepWork &work) {
   float amax[3] = {};
   StepRequest request = work.request;
   request.amax = work.is_recording ? amax : nullptr;
-  return choose(
-      context, "step", step_kernels(), request,
-      {work.gradient.format.id, work.parameter->first.format, work.parameter->second.format, work.value.format.id},
-      &work.row);
+  const std::initializer_list<lpt_format> formats = {work.gradient.format.id, work.parameter->first.format,
+                                                     work.parameter->second.format, work.value.format.id};
+  if (!context.queue.device().is_cpu()) return choose_on_device(context, "step", request, formats, &work.device_row);
+  return choose(context, "step", step_kernels(), request, formats, &work.row);
 }
 
 Status choose_rows(Context &context, std::vector<StepWork> &works) {
@@ -180,6 +182,7 @@ Status choose_rows(Context &context, std::vector<StepWork> &works) {
         std::find_if(chosen.begin(), chosen.end(), [&](const StepWork *other) { return is_alike(work, *other); });
     if (found != chosen.end()) {
       work.row = (*found)->row;
+      work.device_row = (*found)->device_row;
       continue;
     }
     LPT_TRY(choose_row(context, work));
@@ -190,8 +193,29 @@ Status choose_rows(Context &context, std::vector<StepWork> &works) {
 
 }  // namespace
 
-Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name.c_str(), needs_data, out_view));
+Status check_moments_there(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter) {
+  StepRequest request = {};
+  request.method = optimizer.options.method;
+  request.gradient_format = LPT_FORMAT_F32;
+  request.first = array_of(parameter.first, LPT_ROUNDING_NEAREST_EVEN);
+  request.second = array_of(parameter.second, LPT_ROUNDING_NEAREST_EVEN);
+  // Rows ask whether there is memory, which there is not yet.
+  const Moment *const moments[2] = {&parameter.first, &parameter.second};
+  StateArray *const arrays[2] = {&request.first, &request.second};
+  uint16_t exponent = 0;
+  for (int k = 0; k < 2; ++k) {
+    if (moments[k]->is_kept()) arrays[k]->data = &request;
+    if (moments[k]->is_expanded) arrays[k]->exponents = &exponent;
+  }
+  if (parameter.is_compensated) request.compensation.data = &request;
+  const DeviceRow<StepRequest> *row = nullptr;
+  return choose_on_device(context, "step", request,
+                          {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32}, &row);
+}
+
+Status check_dense(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
+                   const Device &device) {
+  LPT_TRY(check_matrix(tensor, name.c_str(), needs_data, out_view, device));
   if (out_view.rows > 1 && out_view.row_stride != out_view.columns) {
     return unsupported("%s has rows of %lld elements every %lld: expected no gaps", name.c_str(),
                        number(out_view.columns), number(out_view.row_stride));
@@ -216,8 +240,9 @@ Status check_memory_apart(const std::vector<MatrixView> &gradients, const std::v
   return check_ranges(ranges);
 }
 
-Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_dense(tensor, name, needs_data, out_view));
+Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_data, MatrixView &out_view,
+                      const Device &device) {
+  LPT_TRY(check_dense(tensor, name, needs_data, out_view, device));
   const lpt_format format = out_view.format.id;
   if (format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16) return {};
   return unsupported("%s is %s: expected f32 or bf16", name.c_str(), format_name(format).c_str());

@@ -1,7 +1,9 @@
 #include "src/plugins/cuda_families.hpp"
 
-#include "kernels/gemm/cuda_rows.hpp"
 #include "kernels/gemm/cuda_products.hpp"
+#include "kernels/gemm/cuda_rows.hpp"
+#include "kernels/optimizer/cuda_found.hpp"
+#include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/plugins/cublas_library.hpp"
@@ -31,6 +33,10 @@ std::span<const DeviceFamily> cuda_families() {
       family("gemm_scales", library_scales_device_kernels()),
       family("gemm_finish", gemm_finish_device_kernels()),
       family_of_libraries(cublas_libraries()),
+      family("step", step_device_kernels()),
+      family("step_scales", step_scales_device_kernels()),
+      family("gradient_norm", norm_device_kernels()),
+      family("clip", clip_device_kernels()),
   };
   return kFamilies;
 }

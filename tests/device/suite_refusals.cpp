@@ -39,12 +39,6 @@ lpt_status export_there(lpt_context *context, Operands &o) {
   return lpt_dialect_export(context, o.codes.get(), LPT_DIALECT_CUBLAS_SCALES, bytes.data(), bytes.size());
 }
 
-lpt_status measure(lpt_context *context, Operands &o) {
-  const lpt_tensor *const gradients[] = {o.f32.get()};
-  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
-  return lpt_gradients_measure(context, gradients, 1, &values);
-}
-
 lpt_status draw_signs(lpt_context *context, Operands &o) {
   const lpt_random random = LPT_RANDOM_INIT;
   return lpt_random_signs(context, &random, o.signs.get());
@@ -62,7 +56,6 @@ constexpr Call kCalls[] = {
     {"convert", convert},
     {"dialect_export", export_there},
     {"weights_pack", pack},
-    {"gradients_measure", measure},
     {"sparse_mask_select",
      [](lpt_context *c, Operands &o) {
        return lpt_sparse_mask_select(c, o.f32.get(), nullptr, o.mask.get(), nullptr, nullptr);

@@ -1,0 +1,33 @@
+// Optimizers on a device: their state lies there, and a step is queued.
+#pragma once
+
+#include "src/ops/optimizer_step.hpp"
+
+namespace lpt {
+
+// ---- device_optimizer_state.cpp
+
+// Room for the facts of a step.
+Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
+
+// State of zeros. Refuses moments that no row takes.
+Status allocate_state_there(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
+
+// A copy in the processor's memory, for which it waits; and one on the device.
+Status fetch_state(const Context &context, const Optimizer &optimizer, const OptimizerParameter &there,
+                   OptimizerParameter &out_here);
+Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_there);
+
+// ---- device_optimizer.cpp
+
+// Queues the norm of all gradients, and what follows from it, which the steps then look at.
+Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
+                  std::vector<StepWork> &works);
+
+Status queue_steps(Context &context, std::vector<StepWork> &works);
+
+// Waits.
+Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
+Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_values &values);
+
+}  // namespace lpt

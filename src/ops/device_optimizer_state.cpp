@@ -1,0 +1,109 @@
+// State of an optimizer in a device's memory: made, fetched, sent.
+#include "kernels/optimizer/cuda_found.hpp"
+#include "src/ops/device.hpp"
+#include "src/ops/device_optimizer.hpp"
+
+namespace lpt {
+namespace {
+
+// Copied before the call returns: what is read may end with it.
+Status send(const Queue &queue, void *target, const void *source, size_t bytes) {
+  const auto count = static_cast<int64_t>(bytes);
+  LPT_TRY(queue.copy({target, count, source, count, count, 1}));
+  return queue.synchronize();
+}
+
+Status fetch(const Queue &queue, void *target, const void *source, size_t bytes) {
+  return send(queue, target, source, bytes);
+}
+
+Status allocate_moment_there(const Context &context, int64_t elements, Moment &moment) {
+  if (!moment.is_kept()) return {};
+  const uint8_t zero = moment.element == kDynamicSigned ? static_cast<uint8_t>(kSignedTree.zero) : 0;
+  LPT_TRY(moment.codes.allocate_on(context, elements * element_bytes(moment.element)));
+  LPT_TRY(context.queue.fill(moment.codes.data(), zero, moment.codes.bytes()));
+  if (moment.block == 0) return {};
+  const std::vector<float> ones(static_cast<size_t>((elements + moment.block - 1) / moment.block), 1.0f);
+  LPT_TRY(moment.scales.allocate_on(context, static_cast<int64_t>(ones.size() * sizeof(float))));
+  return send(context.queue, moment.scales.data(), ones.data(), moment.scales.bytes());
+}
+
+bool has_scales(const OptimizerParameter &parameter) { return parameter.first.has_scale || parameter.second.has_scale; }
+
+// What stands in the moments of `parameter`.
+Status send_scales(const Context &context, OptimizerParameter &parameter) {
+  if (!has_scales(parameter)) return {};
+  StepScales scales[2] = {};
+  const Moment *const moments[2] = {&parameter.first, &parameter.second};
+  for (int k = 0; k < 2; ++k) {
+    scales[0].scale[k] = moments[k]->scale;
+    scales[0].amax[k] = moments[k]->amax;
+  }
+  parameter.turn = 0;
+  LPT_TRY(parameter.whole_scales.allocate_on(context, sizeof scales));
+  return send(context.queue, parameter.whole_scales.data(), scales, sizeof scales);
+}
+
+Status fetch_scales(const Context &context, OptimizerParameter &parameter) {
+  if (!has_scales(parameter)) return {};
+  StepScales scales[2];
+  LPT_TRY(fetch(context.queue, scales, parameter.whole_scales.data(), sizeof scales));
+  Moment *const moments[2] = {&parameter.first, &parameter.second};
+  for (int k = 0; k < 2; ++k) {
+    const bool is_delayed = moments[k]->scaling == LPT_SCALER_DELAYED;
+    moments[k]->scale = scales[parameter.turn].scale[k];
+    moments[k]->amax = is_delayed ? scales[parameter.turn].amax[k] : 0.0f;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status StateMemory::allocate_on(const Context &context, int64_t bytes) {
+  bytes_ = static_cast<size_t>(bytes);
+  return allocate_uncleared(context.device_allocator, bytes_, memory_);
+}
+
+Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts) {
+  return allocate_uncleared(context.device_allocator, sizeof(GradientFacts), out_facts);
+}
+
+Status allocate_state_there(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter) {
+  LPT_TRY(check_moments_there(context, optimizer, parameter));
+  LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.first));
+  LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.second));
+  return send_scales(context, parameter);
+}
+
+Status fetch_state(const Context &context, const Optimizer &optimizer, const OptimizerParameter &there,
+                   OptimizerParameter &out_here) {
+  out_here = there;
+  Status status;
+  for_each_array(out_here, [&](StateMemory &array) {
+    if (!status.is_ok() || array.data() == nullptr) return;
+    StateMemory here;
+    status = here.allocate(optimizer, static_cast<int64_t>(array.bytes()));
+    if (status.is_ok()) status = fetch(context.queue, here.data(), array.data(), array.bytes());
+    array = here;
+  });
+  LPT_TRY(std::move(status));
+  return fetch_scales(context, out_here);
+}
+
+Status send_state(const Context &context, const OptimizerParameter &here, OptimizerParameter &out_there) {
+  OptimizerParameter sent = here;
+  Status status;
+  for_each_array(sent, [&](StateMemory &array) {
+    if (!status.is_ok() || array.data() == nullptr) return;
+    StateMemory there;
+    status = there.allocate_on(context, static_cast<int64_t>(array.bytes()));
+    if (status.is_ok()) status = send(context.queue, there.data(), array.data(), array.bytes());
+    array = there;
+  });
+  LPT_TRY(std::move(status));
+  LPT_TRY(send_scales(context, sent));
+  out_there = std::move(sent);
+  return {};
+}
+
+}  // namespace lpt
