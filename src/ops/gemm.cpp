@@ -15,8 +15,9 @@ Status check_direct(const Device &device, const lpt_gemm_options &options, const
   if (options.residual != nullptr) given = "residual";
   if (options.quantize != nullptr) given = "quantize";
   if (options.outlier_threshold > 0) given = "outlier_threshold";
-  const std::string place = device_text(device);
-  if (given != nullptr) return unsupported("%s is given: products on %s take none", given, place.c_str());
+  if (given != nullptr) {
+    return unsupported("%s is given: products on %s take none", given, device_text(device).c_str());
+  }
   if (is_wide_float(c.format.id)) return {};
   return unsupported("c is %s: products there give f32, bf16 and f16", tensor_text(c).c_str());
 }

@@ -62,7 +62,7 @@ class Calls {
   }
   bool are_good() const { return status_ == cublas::kSuccess; }
   int32_t status() const { return status_; }
-  std::string words() const { return std::string(name_) + ": " + library_.status_text(status_); }
+  std::string words() const { return std::string(name_) + ": " + library_.status_name(status_); }
 
  private:
   const cublas::Functions &library_;

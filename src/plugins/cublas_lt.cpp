@@ -36,7 +36,7 @@ class Finder {
 const char *find_all(void *library, Functions &functions) {
   Finder finder(library);
   finder.find("cublasLtGetVersion", functions.version);
-  finder.find("cublasLtGetStatusString", functions.status_text);
+  finder.find("cublasLtGetStatusName", functions.status_name);
   finder.find("cublasLtCreate", functions.create);
   finder.find("cublasLtDestroy", functions.destroy);
   finder.find("cublasLtMatmulDescCreate", functions.create_description);

@@ -63,7 +63,7 @@ struct Found {
 
 struct Functions {
   size_t (*version)();
-  const char *(*status_text)(int32_t status);
+  const char *(*status_name)(int32_t status);
   int32_t (*create)(Handle *out);
   int32_t (*destroy)(Handle handle);
   int32_t (*create_description)(Description *out, int32_t compute, int32_t scale);

@@ -245,7 +245,7 @@ using namespace lpt::cublas;
 
 LPT_STUB size_t cublasLtGetVersion() { return static_cast<size_t>(number("LPT_TEST_CUBLASLT_VERSION", 130100)); }
 
-LPT_STUB const char *cublasLtGetStatusString(int32_t status) {
+LPT_STUB const char *cublasLtGetStatusName(int32_t status) {
   return status == kNotInitialized ? "CUBLAS_STATUS_NOT_INITIALIZED"
          : status == kNotSupported ? "CUBLAS_STATUS_NOT_SUPPORTED"
          : status == kInvalidValue ? "CUBLAS_STATUS_INVALID_VALUE"
