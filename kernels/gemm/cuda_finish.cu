@@ -61,6 +61,11 @@ __global__ void __launch_bounds__(kThreads) finish_strips(FinishJob job) {
   }
 }
 
+__global__ void write_factors(float alpha, float beta, const float *a_tensor, const float *b_tensor, float *factors) {
+  factors[0] = alpha * (given(a_tensor) * given(b_tensor));
+  factors[1] = beta;
+}
+
 struct ScalesJob {
   const void *source;
   void *target;
@@ -140,6 +145,11 @@ void gemm_finish_cuda(const GemmFinishRequest &request, void *stream) {
   if (job.rows == 0 || job.columns == 0) return;
   const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
   LPT_LAUNCH(finish_strips, blocks_of_grid(shape), threads_of_grid(shape), 0, stream, job);
+}
+
+void gemm_factors_cuda(const GemmFactorsRequest &request, void *stream) {
+  LPT_LAUNCH(write_factors, 1, 1, 0, stream, request.alpha, request.beta, request.a_tensor, request.b_tensor,
+             request.factors);
 }
 
 void gemm_scales_cuda(const LibraryScalesRequest &request, void *stream) {

@@ -35,12 +35,14 @@ const char *refuses_finish(const GemmFinishRequest &request) {
 
 constexpr DeviceRow<LiftRequest> kLift[] = {{"gemm_lift_cuda", 80, refuses_lift, gemm_lift_cuda}};
 constexpr DeviceRow<LibraryScalesRequest> kScales[] = {{"gemm_scales_cuda", 80, nullptr, gemm_scales_cuda}};
+constexpr DeviceRow<GemmFactorsRequest> kFactors[] = {{"gemm_factors_cuda", 80, nullptr, gemm_factors_cuda}};
 constexpr DeviceRow<GemmFinishRequest> kFinish[] = {{"gemm_finish_cuda", 80, refuses_finish, gemm_finish_cuda}};
 
 }  // namespace
 
 std::span<const DeviceRow<LiftRequest>> lift_device_kernels() { return kLift; }
 std::span<const DeviceRow<LibraryScalesRequest>> library_scales_device_kernels() { return kScales; }
+std::span<const DeviceRow<GemmFactorsRequest>> gemm_factors_device_kernels() { return kFactors; }
 std::span<const DeviceRow<GemmFinishRequest>> gemm_finish_device_kernels() { return kFinish; }
 
 }  // namespace lpt

@@ -37,6 +37,7 @@ struct LibraryProduct {
   LibraryOperand a, b;
   lpt_format c;      // f32, bf16, f16
   bool is_integer;   // int8 by int8: c is int32, alpha 1, beta 0
+  bool has_factors;  // alpha and beta lie on the device
   bool has_bias;     // f32, one for each column
   bool reads_c;      // beta is not 0
   int32_t boundary;  // of c
@@ -49,6 +50,7 @@ struct LibraryAddresses {
   const void *a, *b, *a_scales, *b_scales, *bias;
   void *c, *workspace;
   float alpha, beta;
+  const float *factors;  // of has_factors: alpha, beta
 };
 
 // A library on one device. Functions return an lpt_status; other than 0 with one line of text in `error`, cut to error_bytes.
@@ -108,6 +110,12 @@ struct LibraryRow {
 // Fastest first.
 std::span<const LibraryRow> gemm_library_rows();
 
+// Scales that neither the library nor a lift applies: sums are multiplied by them, those of a tensor within alpha.
+struct LateScales {
+  bool has_rows, has_tensor;
+};
+LateScales late_scales(const MatrixView &view, LibraryScales known, Lift lift);
+
 // A phrase, or nullptr: it will run.
 const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine, const GemmRequest &request);
 
@@ -144,6 +152,13 @@ constexpr size_t library_scales_bytes(LibraryScales layout, int64_t lanes, int64
       return 0;
   }
 }
+
+// factors = alpha · a_tensor · b_tensor, beta.
+struct GemmFactorsRequest {
+  float alpha, beta;
+  const float *a_tensor, *b_tensor;  // NULL: 1
+  float *factors;
+};
 
 // c(i, j) = alpha · rows(i) · columns(j) · a_tensor · b_tensor · x(i, j) + beta · c(i, j) + bias(j). c may lie where x does.
 struct GemmFinishRequest {

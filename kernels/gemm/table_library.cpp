@@ -112,7 +112,10 @@ LibraryPlan finished(const GemmRequest &request, LibraryPlan plan, bool gives_c)
   product.m = request.m;
   product.n = request.n;
   product.k = request.k;
-  plan.has_finish = plan.has_finish || !gives_c || request.k == 0;
+  const LateScales a = late_scales(request.a, product.a.scales, plan.a_lift);
+  const LateScales b = late_scales(request.b, product.b.scales, plan.b_lift);
+  plan.has_finish = !gives_c || a.has_rows || b.has_rows || request.k == 0;
+  product.has_factors = !plan.has_finish && (a.has_tensor || b.has_tensor);
   const bool has_room = request.c.format.element == LPT_FORMAT_F32 && is_on_sixteen(request.c);
   plan.is_in_place = plan.has_finish && has_room && request.beta == 0.0;
   product.c = plan.has_finish ? lpt_format{LPT_FORMAT_F32} : request.c.format.element;
@@ -137,11 +140,10 @@ LibraryScales tensor_scale_of(const MatrixView &view) {
   return view.format.has_tensor_scale() ? LibraryScales::kTensor : LibraryScales::kNone;
 }
 
-LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b, bool has_late) {
+LibraryPlan plan_bytes(const GemmRequest &request, LibraryScales a, LibraryScales b) {
   LibraryPlan plan{};
   plan.product.a = operand_of(request.a, request.is_a_transposed, a);
   plan.product.b = operand_of(request.b, request.is_b_transposed, b);
-  plan.has_finish = has_late;
   return finished(request, plan, gives_c_of_bytes(request));
 }
 
@@ -154,7 +156,7 @@ const char *refuses_tensor(const GemmRequest &request) {
 }
 
 LibraryPlan plan_tensor(const GemmRequest &request) {
-  return plan_bytes(request, tensor_scale_of(request.a), tensor_scale_of(request.b), false);
+  return plan_bytes(request, tensor_scale_of(request.a), tensor_scale_of(request.b));
 }
 
 const char *refuses_rows(const GemmRequest &request) {
@@ -167,7 +169,7 @@ const char *refuses_rows(const GemmRequest &request) {
 }
 
 LibraryPlan plan_rows(const GemmRequest &request) {
-  return plan_bytes(request, LibraryScales::kLanes, LibraryScales::kLanes, false);
+  return plan_bytes(request, LibraryScales::kLanes, LibraryScales::kLanes);
 }
 
 const char *refuses_blocks(const GemmRequest &request) {
@@ -185,7 +187,7 @@ LibraryScales blocks_of(const MatrixView &view) {
 }
 
 LibraryPlan plan_blocks(const GemmRequest &request) {
-  return plan_bytes(request, blocks_of(request.a), blocks_of(request.b), false);
+  return plan_bytes(request, blocks_of(request.a), blocks_of(request.b));
 }
 
 // Scales of rows where the library takes none: they meet the sums.
@@ -196,7 +198,7 @@ const char *refuses_factors(const GemmRequest &request) {
 }
 
 LibraryPlan plan_factors(const GemmRequest &request) {
-  return plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone, true);
+  return plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone);
 }
 
 // ---- block scales of bytes, where the device has them
@@ -216,7 +218,7 @@ const char *refuses_mx(const GemmRequest &request) {
 }
 
 LibraryPlan plan_mx(const GemmRequest &request) {
-  return plan_bytes(request, LibraryScales::kTiles32, LibraryScales::kTiles32, has_tensor_scale(request));
+  return plan_bytes(request, LibraryScales::kTiles32, LibraryScales::kTiles32);
 }
 
 const char *refuses_nv(const GemmRequest &request) {
@@ -226,7 +228,7 @@ const char *refuses_nv(const GemmRequest &request) {
 }
 
 LibraryPlan plan_nv(const GemmRequest &request) {
-  return plan_bytes(request, LibraryScales::kTiles16, LibraryScales::kTiles16, has_tensor_scale(request));
+  return plan_bytes(request, LibraryScales::kTiles16, LibraryScales::kTiles16);
 }
 
 // ---- integers
@@ -244,9 +246,11 @@ const char *refuses_integers(const GemmRequest &request) {
 }
 
 LibraryPlan plan_integers(const GemmRequest &request) {
-  LibraryPlan plan = plan_bytes(request, LibraryScales::kNone, LibraryScales::kNone, true);
+  LibraryPlan plan{};
+  plan.product.a = operand_of(request.a, false, LibraryScales::kNone);
+  plan.product.b = operand_of(request.b, true, LibraryScales::kNone);
   plan.product.is_integer = true;
-  return plan;
+  return finished(request, plan, false);
 }
 
 // ---- four bits as e4m3fn
@@ -346,11 +350,6 @@ LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, Lift a, 
   plan.b_lift = b;
   plan.product.a = lifted_operand(request.a, request.is_a_transposed, element, a);
   plan.product.b = lifted_operand(request.b, request.is_b_transposed, element, b);
-  const auto is_late = [](const MatrixView &view, Lift lift) {
-    return (lift == Lift::kCodes && !view.format.is_plain()) ||
-           (lift == Lift::kBlocks && view.format.has_tensor_scale());
-  };
-  plan.has_finish = is_late(request.a, a) || is_late(request.b, b);
   return finished(request, plan, gives_c_of_numbers(element, request));
 }
 
@@ -396,6 +395,14 @@ constexpr LibraryRow kRows[] = {
 }  // namespace
 
 std::span<const LibraryRow> gemm_library_rows() { return kRows; }
+
+LateScales late_scales(const MatrixView &view, LibraryScales known, Lift lift) {
+  const bool are_tiles = known == LibraryScales::kTiles32 || known == LibraryScales::kTiles16;
+  const bool is_unknown = known == LibraryScales::kNone;
+  const bool has_rows = is_unknown && view.format.has_block_scale() && (lift == Lift::kNone || lift == Lift::kCodes);
+  const bool has_tensor = (is_unknown || are_tiles) && view.format.has_tensor_scale() && lift != Lift::kNumbers;
+  return {has_rows, has_tensor};
+}
 
 const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine, const GemmRequest &request) {
   if (machine.capability < row.least_capability) return "the device has an older compute capability";

@@ -45,8 +45,9 @@ struct Steps {
   LibraryPlan plan;
   LibrarySession::Prepared *prepared = nullptr;
   Way a, b;
+  const DeviceRow<GemmFactorsRequest> *factor = nullptr;
   const DeviceRow<GemmFinishRequest> *finish = nullptr;
-  std::byte *target = nullptr, *workspace = nullptr;
+  std::byte *target = nullptr, *factors = nullptr, *workspace = nullptr;
 };
 
 bool is_dequantized(lpt_format element) {
@@ -135,37 +136,43 @@ Status take_workspace(Scratch &scratch, Steps &steps) {
   return {};
 }
 
-// Scales that neither the library nor a lift has applied.
-struct LateScales {
-  const float *lanes = nullptr;
+// Where the scales lie that sums are multiplied by; NULL: there are none.
+struct LateFactors {
+  const float *rows = nullptr;
   int64_t step = 0;
   const float *tensor = nullptr;
 };
 
-LateScales late_scales(const MatrixView &view, LibraryScales known, Lift lift) {
-  LateScales late;
-  const bool knows_tensor =
-      known != LibraryScales::kNone && known != LibraryScales::kTiles32 && known != LibraryScales::kTiles16;
-  if (lift == Lift::kNumbers || knows_tensor) return late;
-  if (view.format.has_tensor_scale()) late.tensor = view.tensor_scale;
-  if (known != LibraryScales::kNone || lift == Lift::kBlocks || !view.format.has_block_scale()) return late;
-  late.lanes = static_cast<const float *>(view.block_scales);
-  late.step = view.block_scale_stride;
-  return late;
+LateFactors late_factors(const MatrixView &view, LibraryScales known, Lift lift) {
+  const LateScales late = late_scales(view, known, lift);
+  LateFactors factors;
+  if (late.has_tensor) factors.tensor = view.tensor_scale;
+  if (!late.has_rows) return factors;
+  factors.rows = static_cast<const float *>(view.block_scales);
+  factors.step = view.block_scale_stride;
+  return factors;
+}
+
+GemmFactorsRequest factors_request(const GemmRequest &request, const Steps &steps) {
+  const LibraryProduct &product = steps.plan.product;
+  return {static_cast<float>(request.alpha), static_cast<float>(request.beta),
+          late_factors(request.a, product.a.scales, steps.plan.a_lift).tensor,
+          late_factors(request.b, product.b.scales, steps.plan.b_lift).tensor,
+          reinterpret_cast<float *>(steps.factors)};
 }
 
 GemmFinishRequest finish_request(const GemmRequest &request, const Steps &steps) {
   const LibraryProduct &product = steps.plan.product;
-  const LateScales a = late_scales(request.a, product.a.scales, steps.plan.a_lift);
-  const LateScales b = late_scales(request.b, product.b.scales, steps.plan.b_lift);
+  const LateFactors a = late_factors(request.a, product.a.scales, steps.plan.a_lift);
+  const LateFactors b = late_factors(request.b, product.b.scales, steps.plan.b_lift);
   GemmFinishRequest finish{};
   finish.x = request.k == 0 ? nullptr : steps.target;
   finish.x_stride = product.c_stride;
   finish.is_integer = product.is_integer;
   finish.c = request.c;
-  finish.rows = a.lanes;
+  finish.rows = a.rows;
   finish.rows_step = a.step;
-  finish.columns = b.lanes;
+  finish.columns = b.rows;
   finish.columns_step = b.step;
   finish.a_tensor = a.tensor;
   finish.b_tensor = b.tensor;
@@ -182,6 +189,9 @@ Status choose_steps(Context &context, const GemmRequest &request, Steps &steps) 
   LPT_TRY(choose_lift(context, request.b, plan.b_lift, plan.product.b, steps.b));
   LPT_TRY(choose_order(context, request.a, plan.product.a.scales, steps.a));
   LPT_TRY(choose_order(context, request.b, plan.product.b.scales, steps.b));
+  if (plan.product.has_factors) {
+    LPT_TRY(choose_on_device(context, "gemm_factors", factors_request(request, steps), {}, &steps.factor));
+  }
   if (!plan.has_finish) return {};
   return choose_on_device(context, "gemm_finish", finish_request(request, steps), {request.c.format.id}, &steps.finish);
 }
@@ -190,6 +200,7 @@ Status take_all(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   LPT_TRY(take_for(scratch, steps.a));
   LPT_TRY(take_for(scratch, steps.b));
   LPT_TRY(take_target(scratch, request, steps));
+  if (steps.factor != nullptr) LPT_TRY(scratch.take(2 * sizeof(float), &steps.factors));
   return take_workspace(scratch, steps);
 }
 
@@ -210,6 +221,7 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
   addresses.workspace = steps.workspace;
   addresses.alpha = steps.plan.has_finish ? 1.0f : static_cast<float>(request.alpha);
   addresses.beta = steps.plan.has_finish ? 0.0f : static_cast<float>(request.beta);
+  addresses.factors = reinterpret_cast<const float *>(steps.factors);
   return addresses;
 }
 
@@ -218,6 +230,7 @@ Status queue_steps(Context &context, const char *row, const GemmRequest &request
   if (request.k != 0) {
     LPT_TRY(queue_way(context, steps.a));
     LPT_TRY(queue_way(context, steps.b));
+    if (steps.factor != nullptr) LPT_TRY(queue_row(context, *steps.factor, factors_request(request, steps)));
     LPT_TRY(library_of(context)->run(context.queue, row, steps.plan.product, *steps.prepared,
                                      addresses_of(request, steps)));
   }

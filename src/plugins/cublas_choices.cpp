@@ -33,8 +33,8 @@ std::string text_of(const LibraryOperand &operand) {
 std::string text_of(const LibraryProduct &product) {
   std::ostringstream words;
   words << product.m << ',' << product.n << ',' << product.k << ';' << text_of(product.a) << ';' << text_of(product.b)
-        << ';' << product.c << ',' << product.is_integer << ',' << product.has_bias << ',' << product.reads_c << ','
-        << product.boundary << ',' << product.c_stride;
+        << ';' << product.c << ',' << product.is_integer << ',' << product.has_factors << ',' << product.has_bias << ','
+        << product.reads_c << ',' << product.boundary << ',' << product.c_stride;
   return words.str();
 }
 

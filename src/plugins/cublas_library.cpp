@@ -149,6 +149,7 @@ void describe(Ways &ways, Calls &calls) {
   Describer describer(library, ways.description, calls);
   describer.set(cublas::kOperationA, product.b.is_transposed ? cublas::kTransposed : cublas::kAsStored);
   describer.set(cublas::kOperationB, product.a.is_transposed ? cublas::kTransposed : cublas::kAsStored);
+  if (product.has_factors) describer.set(cublas::kPointerMode, cublas::kOnDevice);
   if (product.has_bias) {
     describer.set(cublas::kEpilogue, cublas::kBiasEpilogue);
     describer.set(cublas::kBiasType, cublas::kF32);
@@ -220,14 +221,23 @@ size_t workspace_of(const Ways &ways) {
   return most;
 }
 
+struct Factors {
+  const void *alpha, *beta;
+};
+
+Factors factors_of(const LibraryProduct &product, const LibraryAddresses &at) {
+  static constexpr int32_t kOne = 1, kNought = 0;
+  if (product.is_integer) return {&kOne, &kNought};
+  if (product.has_factors) return {at.factors, at.factors + 1};
+  return {&at.alpha, &at.beta};
+}
+
 int32_t multiply(const Session &session, const Ways &ways, int32_t way, const LibraryAddresses &at, void *stream) {
-  const int32_t one = 1, nought = 0;
-  const bool is_integer = ways.product.is_integer;
-  const void *const alpha = is_integer ? static_cast<const void *>(&one) : &at.alpha;
-  const void *const beta = is_integer ? static_cast<const void *>(&nought) : &at.beta;
+  const Factors factors = factors_of(ways.product, at);
   const cublas::Found &found = ways.found[way];
-  return session.library.multiply(session.handle, ways.description, alpha, at.b, ways.a, at.a, ways.b, beta, at.c,
-                                  ways.c, at.c, ways.c, &found.algorithm, at.workspace, found.workspace_bytes, stream);
+  return session.library.multiply(session.handle, ways.description, factors.alpha, at.b, ways.a, at.a, ways.b,
+                                  factors.beta, at.c, ways.c, at.c, ways.c, &found.algorithm, at.workspace,
+                                  found.workspace_bytes, stream);
 }
 
 // ---- what a GemmLibrary does

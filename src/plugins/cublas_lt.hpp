@@ -27,9 +27,11 @@ enum DataType : int32_t {
 };
 enum ComputeType : int32_t { kComputeF32 = 68, kComputeInt32 = 72 };
 enum Operation : int32_t { kAsStored = 0, kTransposed = 1 };
+enum PointerMode : int32_t { kOnHost = 0, kOnDevice = 1 };
 enum Epilogue : uint32_t { kNoEpilogue = 1, kBiasEpilogue = 4 };
 enum ScaleMode : int32_t { kScalar = 0, kVector16 = 1, kVector32 = 2, kOuterVector = 3, kVector128 = 4, kBlock128 = 5 };
 enum DescriptionAttribute : int32_t {
+  kPointerMode = 2,
   kOperationA = 3,
   kOperationB = 4,
   kEpilogue = 7,

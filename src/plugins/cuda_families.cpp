@@ -31,6 +31,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("gemm", gemm_device_kernels()),
       family("gemm_lift", lift_device_kernels()),
       family("gemm_scales", library_scales_device_kernels()),
+      family("gemm_factors", gemm_factors_device_kernels()),
       family("gemm_finish", gemm_finish_device_kernels()),
       family_of_libraries(cublas_libraries()),
       family("step", step_device_kernels()),

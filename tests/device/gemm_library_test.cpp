@@ -124,6 +124,14 @@ TEST_F(GemmLibraries, BlocksOfBytesAreTheDevicesWhereItHasThem) {
   }
 }
 
+// The library reads alpha where it is told that it lies; the stub's memory is all the processor's.
+TEST_F(GemmLibraries, TensorScalesMeetAlphaOnTheDevice) {
+  expect_words({"gemm_factors: gemm_factors_cuda"}, multiply_there(LPT_FORMAT_NVFP4).words);
+  EXPECT_EQ(1, stub("lpt_stub_last_pointer_mode"));
+  multiply_there(LPT_FORMAT_BF16);
+  EXPECT_EQ(0, stub("lpt_stub_last_pointer_mode"));
+}
+
 TEST_F(GemmLibraries, TheLikeliestWayRunsWhereNothingIsTimed) {
   const int before = multiplied();
   multiply_there(LPT_FORMAT_BF16, 3);

@@ -188,15 +188,14 @@ void expect_known(const LibraryPlan &plan, const LibraryMachine &machine) {
 }
 
 // Every scale is applied by the library, or by what writes the operand out, or by what is done to the sums.
-void expect_scaled(const MatrixView &view, LibraryScales scales, Lift lift, bool has_finish) {
-  const bool is_lifted =
-      lift == Lift::kNumbers || lift == Lift::kFolded || (lift == Lift::kBlocks && !view.format.has_tensor_scale());
-  const bool is_known =
-      scales != LibraryScales::kNone && (!is_mode_of_tiles(scales) || !view.format.has_tensor_scale());
-  EXPECT_TRUE(view.format.is_plain() || is_lifted || is_known || has_finish);
-  if (lift == Lift::kNone && scales == LibraryScales::kNone && view.format.has_block_scale()) {
-    EXPECT_EQ(LPT_WHOLE, view.format.block_columns);  // none is left that varies along k
-  }
+void expect_scaled(const MatrixView &view, LibraryScales scales, Lift lift, const LibraryPlan &plan) {
+  const Format &format = view.format;
+  const bool is_lifted = lift == Lift::kNumbers || lift == Lift::kBlocks || lift == Lift::kFolded;
+  const bool is_known = scales != LibraryScales::kNone && scales != LibraryScales::kTensor;
+  const bool has_late_rows = format.has_block_scale() && !is_lifted && !is_known;
+  EXPECT_TRUE(!has_late_rows || (plan.has_finish && format.block_columns == LPT_WHOLE));
+  const bool knows_tensor = scales == LibraryScales::kTensor || lift == Lift::kNumbers;
+  EXPECT_TRUE(!format.has_tensor_scale() || knows_tensor || plan.has_finish || plan.product.has_factors);
 }
 
 TEST(GemmLibrary, PlansAreOfProductsThatCublasNames) {
@@ -216,8 +215,8 @@ TEST(GemmLibrary, PlansAreOfProductsThatCublasNames) {
           SCOPED_TRACE(std::string(row->name) + ": " + format_name(a) + " by " + format_name(b));
           const LibraryPlan plan = row->plan(request);
           expect_known(plan, machine);
-          expect_scaled(request.a, plan.product.a.scales, plan.a_lift, plan.has_finish);
-          expect_scaled(request.b, plan.product.b.scales, plan.b_lift, plan.has_finish);
+          expect_scaled(request.a, plan.product.a.scales, plan.a_lift, plan);
+          expect_scaled(request.b, plan.product.b.scales, plan.b_lift, plan);
         }
       }
     }

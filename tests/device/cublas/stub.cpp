@@ -17,6 +17,7 @@ namespace lpt::cublas {
 
 struct DescriptionOpaque {
   int32_t compute, factor;
+  int32_t pointer_mode = kOnHost;
   int32_t operation_a = kAsStored, operation_b = kAsStored;
   uint32_t epilogue = kNoEpilogue;
   const void *bias = nullptr, *scales_a = nullptr, *scales_b = nullptr;
@@ -39,7 +40,7 @@ constexpr uint64_t kMagic = 0x5354554257415953;
 constexpr int32_t kWays = 3;
 constexpr size_t kWorkspace[kWays] = {1024, 0, 4096};
 
-int32_t last_way = -1, multiplied = 0;
+int32_t last_way = -1, last_pointer_mode = -1, multiplied = 0;
 
 int32_t number(const char *name, int32_t otherwise) {
   const char *const words = std::getenv(name);
@@ -270,6 +271,8 @@ LPT_STUB int32_t cublasLtMatmulDescDestroy(Description description) {
 }
 LPT_STUB int32_t cublasLtMatmulDescSetAttribute(Description d, int32_t attribute, const void *value, size_t bytes) {
   switch (attribute) {
+    case kPointerMode:
+      return take(d->pointer_mode, value, bytes);
     case kOperationA:
       return take(d->operation_a, value, bytes);
     case kOperationB:
@@ -365,10 +368,12 @@ LPT_STUB int32_t cublasLtMatmul(Handle, Description d, const void *alpha, const 
   if (way == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the likeliest is not the fastest
   multiply(product, factor_at(d->factor, alpha), a, b, factor_at(d->factor, beta), c);
   last_way = static_cast<int32_t>(way);
+  last_pointer_mode = d->pointer_mode;
   ++multiplied;
   return kSuccess;
 }
 
-// For tests: the way of the last product, and how many there were.
+// For tests: the way of the last product, where its factors lay, and how many products there were.
 LPT_STUB int32_t lpt_stub_last_way() { return last_way; }
+LPT_STUB int32_t lpt_stub_last_pointer_mode() { return last_pointer_mode; }
 LPT_STUB int32_t lpt_stub_multiplied() { return multiplied; }
