@@ -1,6 +1,7 @@
 // Codes back to numbers, and the amax of numbers: a thread takes sixteen of a row.
 #include "kernels/quantize/cuda_blocks.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_scaler.hpp"
 #include "kernels/quantize/rows.hpp"
 
 namespace lpt {
@@ -98,6 +99,7 @@ struct AmaxJob {
   float *amax;
   bool *has_nan;
   bool loads_whole;
+  const float *unless;  // NULL, or: nothing is sought where it is not 0
 };
 
 __global__ void clear_facts(AmaxJob job) {
@@ -107,6 +109,7 @@ __global__ void clear_facts(AmaxJob job) {
 
 template <Numeral kSource>
 __global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
+  if (job.unless != nullptr && *job.unless != 0.0f) return;
   const int64_t column = first_column_of_grid();
   const int32_t count = strip_count(job.columns, column);
   StripFacts facts;
@@ -117,6 +120,33 @@ __global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
     facts.has_nan |= own.has_nan;
   }
   tell_facts(job.amax, job.has_nan, facts);
+}
+
+void launch_amax(const AmaxRequest &request, const float *unless, void *stream) {
+  const MatrixView source = with_adjacent_columns(request.source);
+  const int64_t bytes = number_bytes(source.format.element);
+  const AmaxJob job = {source.data,
+                       source.rows,
+                       source.columns,
+                       source.row_stride,
+                       request.amax,
+                       request.has_nan,
+                       is_on(source.data, source.row_stride * bytes, 16),
+                       unless};
+  LPT_LAUNCH(clear_facts, 1, 1, 0, stream, job);
+  if (source.rows == 0 || source.columns == 0) return;
+  const StripGrid shape = strip_grid(source.rows, source.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
+  switch (source.format.element) {
+    case LPT_FORMAT_F32:
+      LPT_LAUNCH(raise_facts<Numeral::kF32>, grid, block, 0, stream, job);
+      return;
+    case LPT_FORMAT_BF16:
+      LPT_LAUNCH(raise_facts<Numeral::kBf16>, grid, block, 0, stream, job);
+      return;
+    default:
+      LPT_LAUNCH(raise_facts<Numeral::kF16>, grid, block, 0, stream, job);
+  }
 }
 
 }  // namespace
@@ -136,30 +166,8 @@ void dequantize_strips_cuda(const DequantizeRequest &request, void *stream) {
   }
 }
 
-void amax_cuda(const AmaxRequest &request, void *stream) {
-  const MatrixView source = with_adjacent_columns(request.source);
-  const int64_t bytes = number_bytes(source.format.element);
-  const AmaxJob job = {source.data,
-                       source.rows,
-                       source.columns,
-                       source.row_stride,
-                       request.amax,
-                       request.has_nan,
-                       is_on(source.data, source.row_stride * bytes, 16)};
-  LPT_LAUNCH(clear_facts, 1, 1, 0, stream, job);
-  if (source.rows == 0 || source.columns == 0) return;
-  const StripGrid shape = strip_grid(source.rows, source.columns, kThreads);
-  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
-  switch (source.format.element) {
-    case LPT_FORMAT_F32:
-      LPT_LAUNCH(raise_facts<Numeral::kF32>, grid, block, 0, stream, job);
-      return;
-    case LPT_FORMAT_BF16:
-      LPT_LAUNCH(raise_facts<Numeral::kBf16>, grid, block, 0, stream, job);
-      return;
-    default:
-      LPT_LAUNCH(raise_facts<Numeral::kF16>, grid, block, 0, stream, job);
-  }
-}
+void amax_cuda(const AmaxRequest &request, void *stream) { launch_amax(request, nullptr, stream); }
+
+void look_cuda(const LookRequest &request, void *stream) { launch_amax(request.amax, request.unless, stream); }
 
 }  // namespace lpt

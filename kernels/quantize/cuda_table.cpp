@@ -1,5 +1,6 @@
 // Rows of the device, fastest first. There is no reference row there: what none takes, the caller is refused.
 #include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_scaler.hpp"
 
 namespace lpt {
 namespace {
@@ -40,6 +41,8 @@ const char *refuses_amax(const AmaxRequest &request) {
   const bool is_adjacent = request.source.column_stride == 1 || request.source.row_stride == 1;
   return is_adjacent ? nullptr : "takes adjacent rows or columns only";
 }
+
+const char *refuses_look(const LookRequest &request) { return refuses_amax(request.amax); }
 
 const char *refuses_cast(const QuantizeRequest &request) {
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
@@ -115,6 +118,7 @@ const char *refuses_turn(const TurnRequest &request) {
 }
 
 constexpr DeviceRow<AmaxRequest> kAmax[] = {{"amax_cuda", 80, refuses_amax, amax_cuda}};
+constexpr DeviceRow<LookRequest> kLook[] = {{"look_cuda", 80, refuses_look, look_cuda}};
 constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
     {"quantize_strips_cuda", 80, refuses_strips, quantize_strips_cuda},
     {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
@@ -127,6 +131,7 @@ constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_bytes_cuda", 80, refuses_turn
 }  // namespace
 
 std::span<const DeviceRow<AmaxRequest>> amax_device_kernels() { return kAmax; }
+std::span<const DeviceRow<LookRequest>> look_device_kernels() { return kLook; }
 std::span<const DeviceRow<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
 std::span<const DeviceRow<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
 std::span<const DeviceRow<TurnRequest>> turn_device_kernels() { return kTurn; }

@@ -135,6 +135,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
   if (options.scaler != nullptr && options.scaler->kind != HandleKind::kScaler) {
     return invalid("scaler is not a live scaler");
   }
+  if (options.scaler != nullptr) LPT_TRY(check_place(context, *options.scaler, "scaler"));
   if (options.scaler != nullptr && cast.keeps_tensor_scale) {
     return invalid("scaler is given with LPT_KEEP_TENSOR_SCALE: expected one source of the tensor scale");
   }

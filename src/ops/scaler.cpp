@@ -1,7 +1,8 @@
 #include "src/ops/scaler.hpp"
 
 #include <cfloat>
-#include <cmath>
+
+#include "src/ops/device_scaler.hpp"
 
 namespace lpt {
 
@@ -32,6 +33,26 @@ Scaler make_scaler(const lpt_scaler_options &options) {
   return scaler;
 }
 
+Status create_scaler(const Context &context, const lpt_scaler_options &options, Scaler **out_scaler) {
+  auto scaler = std::make_unique<Scaler>(make_scaler(options));
+  if (!context.queue.device().is_cpu()) LPT_TRY(send_scaler(context, *scaler));
+  *out_scaler = scaler.release();
+  return {};
+}
+
+Status check_place(const Context &context, const Scaler &scaler, const char *name) {
+  const Device &here = context.queue.device();
+  if (scaler.device == here) return {};
+  return invalid("%s keeps its history on %s: expected one of a context on %s", name,
+                 device_text(scaler.device).c_str(), device_text(here).c_str());
+}
+
+Status update_scaler(Context &context, Scaler &scaler) {
+  if (scaler.there != nullptr) return update_scaler_there(context, scaler);
+  update_scaler(scaler);
+  return {};
+}
+
 void update_scaler(Scaler &scaler) {
   if (!scaler.is_recorded) return;
   scaler.history[static_cast<size_t>(scaler.update_count % scaler.options.history_length)] = scaler.running_amax;
@@ -57,10 +78,7 @@ float history_amax(const Scaler &scaler) {
   return amax;
 }
 
-float with_margin(const Scaler &scaler, float amax) {
-  const double wide = std::ldexp(static_cast<double>(amax), scaler.options.margin);
-  return wide > static_cast<double>(FLT_MAX) ? FLT_MAX : static_cast<float>(wide);
-}
+float with_margin(const Scaler &scaler, float amax) { return amax_with_margin(amax, scaler.options.margin); }
 
 bool has_delayed_amax(const Scaler &scaler, float &out_amax) {
   if (scaler.options.kind != LPT_SCALER_DELAYED) return false;

@@ -1,6 +1,7 @@
 // Where the amax of a cast comes from.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "src/base/blob.hpp"
@@ -13,7 +14,9 @@ struct lpt_scaler {
   float running_amax = 0.0f;
   bool is_recorded = false;  // something was cast since the last update
   int64_t update_count = 0;
-  float kept_amax = 0.0f;  // the last of the history that was not zero
+  float kept_amax = 0.0f;            // the last of the history that was not zero
+  lpt::Device device;                // where casts record what they find
+  std::shared_ptr<std::byte> there;  // on a GPU: history, running and kept amax, which those above are not then
 };
 
 namespace lpt {
@@ -22,7 +25,15 @@ using Scaler = lpt_scaler;
 
 Status check_scaler_options(const lpt_scaler_options &options);
 Scaler make_scaler(const lpt_scaler_options &options);
-void update_scaler(Scaler &scaler);
+
+// A scaler for casts of the context's device.
+Status create_scaler(const Context &context, const lpt_scaler_options &options, Scaler **out_scaler);
+
+// The context works where the scaler does.
+Status check_place(const Context &context, const Scaler &scaler, const char *name);
+
+Status update_scaler(Context &context, Scaler &scaler);
+void update_scaler(Scaler &scaler);  // of the processor
 void record_amax(Scaler &scaler, float amax);
 
 // The amax of the history by its rule, without margin; 0 while it is empty.

@@ -6,6 +6,7 @@
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
+#include "kernels/quantize/cuda_scaler.hpp"
 #include "src/plugins/cublas_library.hpp"
 
 namespace lpt {
@@ -34,6 +35,9 @@ std::span<const DeviceFamily> cuda_families() {
       family("gemm_factors", gemm_factors_device_kernels()),
       family("gemm_finish", gemm_finish_device_kernels()),
       family_of_libraries(cublas_libraries()),
+      family("look", look_device_kernels()),
+      family("scaler_amax", scaler_amax_device_kernels()),
+      family("scaler_update", scaler_update_device_kernels()),
       family("step", step_device_kernels()),
       family("step_scales", step_scales_device_kernels()),
       family("gradient_norm", norm_device_kernels()),

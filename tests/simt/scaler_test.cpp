@@ -1,0 +1,32 @@
+// What a scaler on a device does without being asked for bits: it reads nothing where it need not.
+#include <gtest/gtest.h>
+
+#include "kernels/quantize/cuda_scaler.hpp"
+#include "tests/simt/device_rows.hpp"
+#include "tests/support/guarded.hpp"
+
+namespace lpt::test {
+namespace {
+
+TEST(SimtLook, SeeksNothingWhereThereIsAnAmax) {
+  Random random(91);
+  Matrix source(LPT_FORMAT_F32, 3, 50, 0, 0);
+  source.fill(random, Values::kNormal);
+  for (const float unless : {0.0f, 2.0f}) {
+    float amax = -1.0f;
+    bool has_nan = true;
+    take_next_order();
+    look_device_kernels().front().run({{source.view(), &amax, &has_nan}, &unless}, nullptr);
+    EXPECT_EQ(unless == 0.0f, amax > 0.0f);
+    EXPECT_FALSE(has_nan);
+  }
+}
+
+TEST(SimtLook, WhatTheRowDoesNotTakeIsRefused) {
+  Matrix source(LPT_FORMAT_F64, 1, 1, 0, 0);
+  EXPECT_STREQ("takes f32, bf16 and f16 only",
+               look_device_kernels().front().refuses({{source.view(), nullptr, nullptr}, nullptr}));
+}
+
+}  // namespace
+}  // namespace lpt::test
