@@ -19,10 +19,12 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,6 +69,8 @@ using CommGroup = Handle<lpt_comm_group, lpt_comm_group_destroy>;
 using Comm = Handle<lpt_comm, lpt_comm_destroy>;
 using Future = Handle<lpt_future, lpt_future_destroy>;
 using Monitor = Handle<lpt_monitor, lpt_monitor_destroy>;
+using PartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
+using GradientBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 
 /** @brief The worker: it serves one thread at a time. Handles may outlive it. */
 class Context : public Handle<lpt_context, lpt_context_destroy> {
@@ -137,21 +141,44 @@ inline Tensor tensor_create(const Context &context, lpt_format format, std::int6
   return tensor_create(context, format, std::array{rows, columns});
 }
 
-/** @brief A matrix of the caller's numbers, which must outlive it; refused when the span is too short for it. */
-template <typename T>
-Tensor matrix_wrap(const Context &context, std::span<T> numbers, std::int64_t rows, std::int64_t columns,
-                   std::int64_t row_stride = 0) {
-  static_assert(format_of<T> != LPT_FORMAT_NONE, "wrap other numbers by lpt_matrix_wrap() with their format");
+/** @brief A tensor that can be read only, of memory that is const: goes wherever a `const Tensor &` does, and nowhere else. */
+class ReadOnly {
+ public:
+  explicit ReadOnly(Tensor tensor) noexcept : tensor_(std::move(tensor)) {}
+  operator const Tensor &() const noexcept { return tensor_; }
+  const lpt_tensor *get() const noexcept { return tensor_.get(); }
+
+ private:
+  Tensor tensor_;
+};
+
+/**
+ * @brief A matrix of the caller's numbers (a span, vector, array, …), which must outlive it; refused when they are too few. Of const
+ *        numbers a ReadOnly, else a Tensor. Numbers that would end with the call are not taken.
+ */
+template <std::ranges::contiguous_range Numbers>
+requires std::ranges::sized_range<Numbers> && std::ranges::borrowed_range<Numbers>
+auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, std::int64_t columns,
+                 std::int64_t row_stride = 0) {
+  using Number = std::remove_reference_t<std::ranges::range_reference_t<Numbers>>;
+  constexpr lpt_format kFormat = format_of<std::remove_const_t<Number>>;
+  static_assert(kFormat != LPT_FORMAT_NONE, "wrap other numbers by lpt_matrix_wrap() with their format");
   const std::int64_t stride = row_stride ? row_stride : columns;
-  const auto size = static_cast<std::int64_t>(numbers.size());
+  const auto size = static_cast<std::int64_t>(std::ranges::size(numbers));
   // Rows times columns may not be more than there can be numbers: division keeps clear of overflow.
   if (rows > 0 && columns > 0 && (columns > size || (rows - 1 > 0 && stride > (size - columns) / (rows - 1)))) {
     throw Error(LPT_INVALID_ARGUMENT, "numbers are " + std::to_string(size) + ": expected " + std::to_string(rows) +
                                           " rows of " + std::to_string(columns));
   }
+  // C has no tensor of const memory: what is const here is kept so by ReadOnly.
+  auto *const data = const_cast<std::remove_const_t<Number> *>(std::ranges::data(numbers));
   lpt_tensor *raw = nullptr;
-  check(context, lpt_matrix_wrap(context.get(), format_of<T>, numbers.data(), rows, columns, row_stride, &raw));
-  return Tensor(raw);
+  check(context, lpt_matrix_wrap(context.get(), kFormat, data, rows, columns, row_stride, &raw));
+  if constexpr (std::is_const_v<Number>) {
+    return ReadOnly(Tensor(raw));
+  } else {
+    return Tensor(raw);
+  }
 }
 
 /** @brief A part of a tensor, which shares its memory. */
@@ -159,6 +186,10 @@ inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_part
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_part(context.get(), tensor.get(), part, &raw));
   return Tensor(raw);
+}
+
+inline ReadOnly tensor_part(const Context &context, const ReadOnly &tensor, lpt_part part) {
+  return ReadOnly(tensor_part(context, static_cast<const Tensor &>(tensor), part));
 }
 
 /** @brief A region of a tensor, which shares its memory. */
@@ -170,6 +201,11 @@ inline Tensor tensor_view(const Context &context, const Tensor &tensor, std::spa
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_view(context.get(), tensor.get(), begins.data(), extents.data(), &raw));
   return Tensor(raw);
+}
+
+inline ReadOnly tensor_view(const Context &context, const ReadOnly &tensor, std::span<const std::int64_t> begins,
+                            std::span<const std::int64_t> extents) {
+  return ReadOnly(tensor_view(context, static_cast<const Tensor &>(tensor), begins, extents));
 }
 
 /** @brief Format, extents, strides, address; its arrays live as long as the tensor. */
@@ -189,12 +225,24 @@ inline std::size_t tensor_size(const Context &context, const Tensor &tensor) {
 /** @brief The bytes of a plain dense tensor, such as a part; they live as long as the tensor. */
 inline std::span<std::byte> tensor_bytes(const Context &context, const Tensor &tensor) {
   const lpt_tensor_description description = tensor_describe(context, tensor);
+  if (description.device != LPT_DEVICE_CPU)
+    throw Error(LPT_INVALID_ARGUMENT, "tensor lies on another device: expected the processor, see tensor_copy()");
   std::int64_t dense = 1;
   for (std::int32_t axis = description.rank; axis-- > 0; dense *= description.extents[axis]) {
     if (description.extents[axis] > 1 && description.strides[axis] != dense)
       throw Error(LPT_INVALID_ARGUMENT, "tensor has gaps: expected a dense one");
   }
   return {static_cast<std::byte *>(description.data), tensor_size(context, tensor)};
+}
+
+inline std::span<const std::byte> tensor_bytes(const Context &context, const ReadOnly &tensor) {
+  return tensor_bytes(context, static_cast<const Tensor &>(tensor));
+}
+
+/** @brief Copies all parts, from one memory to another too; done when it returns. */
+inline void tensor_copy(const Context &context, const Tensor &source, Tensor &target) {
+  check(context, lpt_tensor_copy(context.get(), source.get(), target.get()));
+  check(context, lpt_context_synchronize(context.get()));
 }
 
 /* ---------------------------------------------------------------- casts -------------------------------------------- */
@@ -314,12 +362,28 @@ inline std::int64_t optimizer_add(const Context &context, Optimizer &optimizer,
   return index;
 }
 
-/** @brief Steps one parameter; many of one step, with one norm, go through lpt_optimizer_step(). */
+/** @brief Steps one parameter; many of one step have one norm, and are given together. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::int64_t index, const Tensor &gradient,
                            Tensor &parameter, const lpt_step_options *options = nullptr) {
   const lpt_tensor *gradients = gradient.get();
   lpt_tensor *parameters = parameter.get();
   check(context, lpt_optimizer_step(context.get(), optimizer.get(), &index, 1, &gradients, options, &parameters));
+}
+
+/** @brief Steps many parameters; clipping and skipping is of all of them together. */
+inline void optimizer_step(const Context &context, Optimizer &optimizer, std::span<const std::int64_t> indices,
+                           std::span<const Tensor> gradients, std::span<Tensor> parameters,
+                           const lpt_step_options *options = nullptr) {
+  if (gradients.size() != indices.size() || parameters.size() != indices.size())
+    throw Error(LPT_INVALID_ARGUMENT, "gradients are " + std::to_string(gradients.size()) + " and parameters " +
+                                          std::to_string(parameters.size()) + ": expected as many as indices, " +
+                                          std::to_string(indices.size()));
+  std::vector<const lpt_tensor *> read;
+  std::vector<lpt_tensor *> written;
+  for (const Tensor &gradient : gradients) read.push_back(gradient.get());
+  for (const Tensor &parameter : parameters) written.push_back(parameter.get());
+  check(context, lpt_optimizer_step(context.get(), optimizer.get(), indices.data(),
+                                    static_cast<std::int64_t>(indices.size()), read.data(), options, written.data()));
 }
 
 inline std::vector<std::byte> optimizer_state_save(const Context &context, const Optimizer &optimizer,

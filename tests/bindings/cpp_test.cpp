@@ -40,6 +40,66 @@ TEST(CppBinding, RefusesASpanThatIsTooShortForItsMatrix) {
   EXPECT_EQ(wrap(0, 4, 0), "no refusal");
 }
 
+template <typename Numbers>
+concept Wrapped = requires(const lpt::Context &context, Numbers &&numbers) {
+  lpt::matrix_wrap(context, std::forward<Numbers>(numbers), 1, 1);
+};
+
+TEST(CppBinding, WrapsConstNumbersToBeRead) {
+  const lpt::Context context;
+  const std::vector<float> numbers{0.5f, 700.0f, -2.0f, 0.004f};
+  std::vector<float> restored(4);
+  const auto source = lpt::matrix_wrap(context, numbers, 2, 2);
+  static_assert(std::is_same_v<decltype(source), const lpt::ReadOnly>);
+  static_assert(std::is_same_v<decltype(lpt::matrix_wrap(context, std::span(numbers), 2, 2)), lpt::ReadOnly>);
+  static_assert(std::is_same_v<decltype(lpt::matrix_wrap(context, restored, 2, 2)), lpt::Tensor>);
+  auto target = lpt::matrix_wrap(context, restored, 2, 2);
+  lpt::quantize(context, source, target);
+  EXPECT_EQ(restored, numbers);
+  const auto part = lpt::tensor_part(context, source, LPT_PART_PAYLOAD);
+  EXPECT_EQ(lpt::tensor_bytes(context, part).data(), reinterpret_cast<const std::byte *>(numbers.data()));
+  EXPECT_EQ(refusal([&] { lpt::matrix_wrap(context, numbers, 2, 3); }),
+            "invalid argument: numbers are 4: expected 2 rows of 3");
+}
+
+// What would write const memory, or read memory that has gone, does not compile.
+static_assert(!std::is_convertible_v<lpt::ReadOnly, lpt::Tensor &>);
+static_assert(!std::is_constructible_v<lpt::Tensor, const lpt::ReadOnly &>);
+static_assert(Wrapped<std::vector<float> &> && Wrapped<std::span<const float>> && Wrapped<float (&)[4]>);
+static_assert(!Wrapped<std::vector<float>>);
+
+TEST(CppBinding, StepsManyParametersByOneNorm) {
+  const lpt::Context context;
+  auto optimizer = lpt::optimizer_create(context);
+  lpt_optimizer_parameter kind = LPT_OPTIMIZER_PARAMETER_INIT;
+  kind.elements = 1;
+  std::array<lpt::Tensor, 2> parameters, gradients;
+  std::array<float, 2> numbers{1.0f, 1.0f}, slopes{3.0f, 4.0f};
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(lpt::optimizer_add(context, optimizer, kind), static_cast<std::int64_t>(i));
+    parameters[i] = lpt::matrix_wrap(context, std::span(&numbers[i], 1), 1, 1);
+    gradients[i] = lpt::matrix_wrap(context, std::span(&slopes[i], 1), 1, 1);
+  }
+  const std::array<std::int64_t, 2> indices{0, 1};
+  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  options.largest_norm = 100.0;  // asks for the norm
+  lpt::optimizer_step(context, optimizer, indices, gradients, parameters, &options);
+  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt::check(context, lpt_optimizer_read(context.get(), optimizer.get(), &values));
+  EXPECT_EQ(values.gradient_norm, 5.0);
+  EXPECT_EQ(
+      refusal([&] { lpt::optimizer_step(context, optimizer, std::span(indices).first(1), gradients, parameters); }),
+      "invalid argument: gradients are 2 and parameters 2: expected as many as indices, 1");
+}
+
+TEST(CppBinding, CopiesTensors) {
+  const lpt::Context context;
+  const std::array<float, 4> numbers{1.0f, 2.0f, 3.0f, 4.0f};
+  auto target = lpt::tensor_create(context, LPT_FORMAT_F32, 2, 2);
+  lpt::tensor_copy(context, lpt::matrix_wrap(context, numbers, 2, 2), target);
+  EXPECT_EQ(std::memcmp(lpt::tensor_bytes(context, target).data(), numbers.data(), sizeof numbers), 0);
+}
+
 TEST(CppBinding, NamesFormatsBothWays) {
   EXPECT_EQ(lpt::format_name(lpt::format_from_name("mxfp8_e4m3")), "mxfp8_e4m3");
   EXPECT_EQ(refusal([] { lpt::format_from_name("e9m9"); }), "invalid argument: name is 'e9m9': expected a format");
