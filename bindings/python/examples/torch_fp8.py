@@ -22,8 +22,10 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         layer = ctx.layer
-        dx = torch.empty(*gradient.shape[:-1], layer.input_columns)
-        dw = torch.empty(layer.output_columns, layer.input_columns)
+        # What torch does not ask for is not computed.
+        wants_dx, wants_dw = ctx.needs_input_grad[:2]
+        dx = torch.empty(*gradient.shape[:-1], layer.input_columns) if wants_dx else None
+        dw = torch.empty(layer.output_columns, layer.input_columns) if wants_dw else None
         db = torch.empty(layer.output_columns) if ctx.has_bias else None
         layer.backward(ctx.saved, gradient.contiguous(), input_gradient=dx, weight_gradient=dw, bias_gradient=db)
         return dx, dw, db, None
@@ -67,8 +69,16 @@ class AdamW(torch.optim.Optimizer):
                            [parameter.grad.contiguous() for _, parameter in there], indices=[index for index, _ in there],
                            learning_rate=group["lr"])
             for _, parameter in there:
-                parameter.add_(0)  # tells torch that the memory has changed
+                torch.autograd.graph.increment_version(parameter)  # its memory has changed
         return loss
+
+    def state_dict(self):
+        return dict(super().state_dict(), lpt=[optimizer.state() for optimizer in self.optimizers])
+
+    def load_state_dict(self, state):
+        super().load_state_dict({name: value for name, value in state.items() if name != "lpt"})
+        for optimizer, saved in zip(self.optimizers, state["lpt"]):
+            optimizer.load_state(saved)
 
 
 def main(recipe="fp8_current"):

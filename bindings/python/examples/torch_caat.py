@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Tensor parallelism with partly shared activations (CAAT) among torch.distributed's ranks: torch's gloo for what all ranks share
+alike, LPT over MPI for the columns that they share in part. One process for each rank:
+
+  PYTHONPATH=build/test/python mpirun -n 2 python3 bindings/python/examples/torch_caat.py [FRACTION]
+
+FRACTION of the columns is shared, 0.5 unless said. Each step is compared with the same operator made of torch.distributed's own all_reduce.
+docs/collectives-caat.md tells what it does.
+"""
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+
+import lpt
+
+ROWS, HIDDEN, INNER, STEPS = 64, 96, 128, 50
+
+
+class PartialSum(torch.autograd.Function):
+    """Adds up the first columns of all ranks and scales the private ones. It is its own adjoint."""
+
+    @staticmethod
+    def forward(ctx, x, comm, plan):
+        ctx.comm, ctx.plan = comm, plan
+        return PartialSum.reduced(x, comm, plan, False)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return PartialSum.reduced(gradient, ctx.comm, ctx.plan, True), None, None
+
+    @staticmethod
+    def reduced(x, comm, plan, backward):
+        y = torch.empty_like(x, memory_format=torch.contiguous_format)
+        comm.partial_all_reduce(plan, x.detach().contiguous(), backward=backward, out=y)
+        return y
+
+
+class GlooSum(torch.autograd.Function):
+    """The same by torch.distributed, to compare with."""
+
+    @staticmethod
+    def forward(ctx, x, shared, scale):
+        ctx.shared, ctx.scale = shared, scale
+        sums = x[:, :shared].clone()  # all_reduce() works in place
+        dist.all_reduce(sums)
+        return torch.cat([sums, scale * x[:, shared:]], 1)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return GlooSum.forward(ctx, gradient, ctx.shared, ctx.scale), None, None
+
+
+class Block(torch.nn.Module):
+    """A residual MLP whose inner columns are split among the ranks; `combine` makes one output of the ranks' parts."""
+
+    def __init__(self, combine, rank_count):
+        super().__init__()
+        self.up = torch.nn.Linear(HIDDEN, INNER // rank_count, bias=False)
+        self.down = torch.nn.Linear(INNER // rank_count, HIDDEN, bias=False)
+        self.combine = combine
+
+    def forward(self, x):
+        return x + self.combine(self.down(torch.nn.functional.silu(self.up(x))))
+
+
+def train(combine, rank, rank_count):
+    """Losses of this rank, and its weights: each has slices of its own of one model."""
+    torch.manual_seed(rank)
+    model = torch.nn.Sequential(Block(combine, rank_count), Block(combine, rank_count))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    batches = torch.Generator().manual_seed(7)  # the same on all ranks
+    losses = []
+    for _ in range(STEPS):
+        x = torch.randn(ROWS, HIDDEN, generator=batches)
+        loss = torch.nn.functional.mse_loss(model(x), x.roll(1, 1).tanh())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [parameter.detach() for parameter in model.parameters()]
+
+
+def join():
+    """Takes this process's place by MPI's launcher, in torch's group and in LPT's."""
+    comm = lpt.Comm.mpi(timeout_seconds=60.0)
+    port = torch.tensor([20000 + os.getpid() % 20000], dtype=torch.int32)
+    comm.broadcast(port.view(torch.uint8).reshape(1, 4))
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port.item()}", rank=comm.rank, world_size=comm.rank_count)
+    return comm
+
+
+def main(fraction="0.5"):
+    lpt.set_default_context(lpt.Context(1))
+    torch.set_num_threads(1)
+    comm = join()
+    plan = lpt.PartialPlan(HIDDEN, float(fraction), comm.rank_count)
+    values = plan.values()
+    losses, weights = train(lambda x: PartialSum.apply(x, comm, plan), comm.rank, comm.rank_count)
+    expected, others = train(lambda x: GlooSum.apply(x, values["shared_columns"], values["private_scale"]), comm.rank,
+                             comm.rank_count)
+    apart = torch.tensor([max(abs(one - other) for one, other in zip(losses, expected)),
+                          max((one - other).abs().max().item() for one, other in zip(weights, others))])
+    dist.all_reduce(apart, op=dist.ReduceOp.MAX)
+    if comm.rank == 0:
+        print(f"torch {torch.__version__}, {comm.rank_count} ranks, {comm.values['engine']} and gloo: {values['shared_columns']} of "
+              f"{HIDDEN} columns shared\nloss {losses[0]:.5f} to {losses[-1]:.5f}; largest difference from gloo over {STEPS} steps: "
+              f"losses {apart[0]:.2e}, weights {apart[1]:.2e}")
+    comm.barrier()
+    comm.close()
+    dist.destroy_process_group()
+    return 0 if losses[-1] < 0.9 * losses[0] and apart[0] <= 1e-4 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
