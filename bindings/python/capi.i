@@ -56,9 +56,16 @@ void kind##_destroy(kind *DESTROYED);
 %typemap(freearg) (kind *const *HANDLES, int64_t COUNT), (const kind *const *HANDLES, int64_t COUNT) { free((void *)$1); }
 %enddef
 
-// A struct: a new one holds the defaults of its init function. Handles in it are borrowed, as in C.
+// A struct: a new one holds the defaults of its init function. Handles and structs in it are borrowed, as in C: SWIG's own way
+// would take a struct from its object, and nobody would free it.
 %define LPT_STRUCT(name)
 %immutable name::struct_size;
+%typemap(in) const name * {
+  if (SWIG_ConvertPtr($input, (void **)&$1, $descriptor(name *), 0) < 0) {
+    PyErr_Format(PyExc_TypeError, "$symname: $1_name is %.100s: expected " #name " or None", Py_TYPE($input)->tp_name);
+    SWIG_fail;
+  }
+}
 %extend name {
   name() {
     name *made = (name *)malloc(sizeof(name));

@@ -67,6 +67,9 @@ class Process(unittest.TestCase):
         source, out = floats(range(64), [1, 64]), lpt.empty((1, 64), "nvfp4")
         layer = lpt.Linear(64, 4, "fp8_current")
         layer.prepare(floats([1.0] * 256, [4, 64]))
+        weight, codes = floats([1.0] * 256, [4, 64]), lpt.empty((1, 4), "e4m3fn_row")
+        codec = lpt.Codec("nothing", lambda count: 1, lambda numbers, data: None, lambda data, numbers: None)
+        comm = lpt.Comm.local(lpt.Group(1), 0)
 
         def calls(count):
             for _ in range(count):
@@ -75,11 +78,14 @@ class Process(unittest.TestCase):
                 lpt.from_dlpack(lpt.Tensor(source).__dlpack__())
                 memoryview(lpt.Tensor(source)).release()
                 layer.forward(source)
+                lpt.gemm(source, weight, b_transposed=True, out=codes, quantize={"rounding": "toward_zero"})
+                comm.all_reduce(source, out=source, codec=codec)
+                lpt.tensor_copy(comm.all_gather_by_codec(codec, source))
                 try:
                     lpt.quantize(source, out=lpt.empty((2, 2), "nvfp4"))
                 except lpt.Error:
                     pass
-        # Seven objects a call: CI's count is for what leaks 64 bytes or more.
+        # Many objects a call: CI's count is for what leaks 64 bytes or more.
         rounds = int(os.environ.get("LPT_SLOW_CALLS", "100000")) // 10
         calls(1000)
         gc.collect()
