@@ -1,7 +1,7 @@
 # `cpack` in the build folder: Debian packages, one for each component that this build has, and an archive of them all.
 #   liblpt1     what a program needs to start          liblpt-mpi  ranks over MPI
 #   liblpt-dev  what it needs to be built              liblpt-cuda GPUs of NVIDIA
-#   lpt-tools   the command-line tool
+#   lpt-tools   the command-line tool                      python3-lpt Debian's Python
 set(CPACK_PACKAGE_NAME lpt)
 set(CPACK_PACKAGE_VENDOR "LPT")
 set(CPACK_PACKAGE_CONTACT "LPT maintainers <maintainers@lpt.invalid>")
@@ -11,7 +11,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)
 
-# What rooms have installed; "python" joins when its bindings are built.
+# What rooms have installed.
 get_cmake_property(there COMPONENTS)
 set(CPACK_COMPONENTS_ALL)
 foreach(component IN ITEMS runtime dev tools mpi cuda python)
@@ -46,4 +46,13 @@ set(CPACK_DEBIAN_CUDA_PACKAGE_NAME liblpt-cuda)
 set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-lpt)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+if(LPT_PYTHON_VERSION)
+  # The module is for this Python and no other. What is compiled at installation goes at removal.
+  string(REGEX MATCH "[0-9]+$" minor ${LPT_PYTHON_VERSION})
+  math(EXPR minor "${minor} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= ${LPT_PYTHON_VERSION}~), python3 (<< 3.${minor})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS lpt-tools)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/python3-lpt/postinst
+                                                ${PROJECT_SOURCE_DIR}/cmake/python3-lpt/prerm)
+endif()
 include(CPack)

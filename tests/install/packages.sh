@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Debian packages of BUILD_FOLDER in PLACE, unpacks them into one folder, and uses what lies there.
+# Makes Debian packages of BUILD_FOLDER in PLACE, unpacks them into one folder, and uses what lies there: C, the tool, Python.
 set -eu
 [ $# = 5 ] || { echo "usage: packages.sh CPACK BUILD_FOLDER PLACE VERSION C_COMPILER" >&2; exit 2; }
 cpack=$1 build=$2 place=$3 version=$4 compiler=$5
@@ -30,9 +30,21 @@ doubles=$(sort "$place/files" | uniq -d)
 if grep -rIl "$build" "$place/root"; then fail "the files above spell the build folder"; fi
 
 folder=$(dirname "$(find "$place/root" -name lpt.pc)")
-PKG_CONFIG_PATH=$folder "$compiler" -std=c99 -pedantic -Wall -Werror "$here/consumer/main.c" \
-  $(PKG_CONFIG_PATH=$folder pkg-config --cflags --libs lpt) -o "$place/consumer"
-LD_LIBRARY_PATH=$folder/.. "$place/consumer"
+export PKG_CONFIG_PATH="$folder"
+cp -r "$here/consumer" "$place/consumer"
+make -s -C "$place/consumer" CC="$compiler" consumer
+LD_LIBRARY_PATH=$folder/.. "$place/consumer/consumer"
+if [ -e "$folder/../liblpt.a" ]; then
+  make -s -C "$place/consumer" CC="$compiler" consumer_by_archive
+  "$place/consumer/consumer_by_archive"
+fi
 # The tool finds the library by its own place.
 tool=$place/root/usr/bin/lpt
 [ ! -e "$tool" ] || "$tool" --version
+# So does Python's module.
+package=$place/root/usr/lib/python3/dist-packages
+if [ -e "$package/lpt" ]; then
+  PYTHONPATH=$package /usr/bin/python3 -B "$here/consumer/smoke.py" "$place/root"
+  dpkg-deb -f "$place"/debs/python3-lpt_*.deb Depends | grep -q 'python3 (>= 3.*python3 (<< 3' || fail "python3-lpt takes any Python"
+  for script in postinst prerm; do dpkg-deb -I "$place"/debs/python3-lpt_*.deb $script | sh -n; done
+fi
