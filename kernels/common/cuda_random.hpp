@@ -1,7 +1,7 @@
 // The random bits of sixteen adjacent elements at once: the same as random_bits() gives one by one.
 #pragma once
 
-#include "kernels/common/launch.hpp"
+#include "kernels/common/cuda_strip.hpp"
 #include "src/base/philox.hpp"
 
 namespace lpt {
@@ -43,6 +43,23 @@ __device__ __forceinline__ RandomStrip drawn_words(const RandomSource &source, u
 // Bits of the elements `index` to `index` + 15.
 __device__ __forceinline__ RandomStrip draw_strip(const RandomSource &source, uint64_t index) {
   return source.bits == 16 ? drawn_words<2>(source, 2 * index) : drawn_words<1>(source, index);
+}
+
+// The caller's own bits of `count` elements.
+template <int32_t kBits>
+__device__ __forceinline__ RandomStrip given_words(const uint8_t *words, uint64_t index, int32_t count) {
+  const int64_t byte = static_cast<int64_t>(index) * kBits / 8;
+  const bool is_whole = count == kStrip && reinterpret_cast<uintptr_t>(words + byte) % 16 == 0;
+  const CodeStrip<kBits> given = load_codes<kBits>(words, byte, count, is_whole);
+  RandomStrip strip = {};
+  for (int32_t i = 0; i < kBits / 2; ++i) strip.word[i] = given.word[i];
+  return strip;
+}
+
+// Bits of the elements `index` to `index` + 15, of which `count` are used: the caller's own, or drawn.
+__device__ __forceinline__ RandomStrip random_strip(const RandomSource &source, uint64_t index, int32_t count) {
+  if (source.words == nullptr) return draw_strip(source, index);
+  return source.bits == 16 ? given_words<16>(source.words, index, count) : given_words<8>(source.words, index, count);
 }
 
 __device__ __forceinline__ uint32_t random_of(const RandomStrip &strip, int32_t bits, int32_t element) {

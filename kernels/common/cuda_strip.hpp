@@ -88,6 +88,14 @@ __device__ __forceinline__ uint32_t code_of(float number) {
   return half_code(number);
 }
 
+// As the number of a source is decoded: a NaN of 16 bits keeps its sign alone.
+template <Numeral kNumeral>
+__device__ __forceinline__ float plain_number(uint32_t code) {
+  const float number = number_of<kNumeral>(code);
+  if (kNumeral == Numeral::kF32 || number == number) return number;
+  return bits_float((code & 0x8000u) << 16 | 0x7FC00000u);
+}
+
 __device__ __forceinline__ uint4 load_four(const void *address) { return __ldcs(static_cast<const uint4 *>(address)); }
 
 __device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {

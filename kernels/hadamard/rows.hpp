@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/hadamard/hadamard.hpp"
+#include "src/base/host_device.hpp"
 
 namespace lpt {
 
@@ -10,7 +11,7 @@ void hadamard_floats_x86_avx2(const HadamardRequest &request);
 void hadamard_floats_x86_avx512(const HadamardRequest &request);
 
 // 1 / sqrt(size) for the powers of two up to 128.
-static inline float hadamard_factor(int64_t size) {
+LPT_HOST_DEVICE static inline float hadamard_factor(int64_t size) {
   float factor = 1.0f;
   for (; size >= 4; size /= 4) factor *= 0.5f;
   return size == 2 ? factor * 0.70710678118654752440f : factor;

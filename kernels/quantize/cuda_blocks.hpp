@@ -125,13 +125,13 @@ __device__ __forceinline__ uint64_t random_index(const CastJob &job, int64_t row
   return static_cast<uint64_t>(job.random.offset + row * job.random.row_stride + column * job.random_column_stride);
 }
 
-// Sixteen codes. `index` is the first one's random index, where bits are drawn.
+// Sixteen codes, `count` of which are wanted. `index` is the first one's random index, where bits are drawn.
 template <Element kTarget, bool kIsDrawn>
 __device__ __forceinline__ CodeStrip<kTarget.bits> cast_strip(const CastJob &job, const NumberStrip &strip,
-                                                              float inverse, uint64_t index) {
+                                                              float inverse, uint64_t index, int32_t count) {
   CodeStrip<kTarget.bits> codes = {};
   if constexpr (kIsDrawn) {
-    const RandomStrip random = draw_strip(job.random, index);
+    const RandomStrip random = random_strip(job.random, index, count);
     const auto bits = static_cast<uint32_t>(job.random.bits);
 #pragma unroll
     for (int32_t i = 0; i < kStrip; i += 2) {

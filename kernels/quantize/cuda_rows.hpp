@@ -16,7 +16,8 @@ void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream);
 void amax_cuda(const AmaxRequest &request, void *stream);
 void dequantize_strips_cuda(const DequantizeRequest &request, void *stream);
-void turn_bytes_cuda(const TurnRequest &request, void *stream);
+// Codes of 8, 16 and 32 bits.
+void turn_cuda(const TurnRequest &request, void *stream);
 
 std::span<const DeviceRow<AmaxRequest>> amax_device_kernels();
 std::span<const DeviceRow<QuantizeRequest>> quantize_device_kernels();

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_
   }
   if (place.count == 0) return;
   const CodeStrip<kTarget.bits> codes =
-      cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, place.row, place.column));
+      cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, place.row, place.column), place.count);
   store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
               is_full && job.stores_whole, codes);
 }

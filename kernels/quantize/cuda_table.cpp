@@ -50,9 +50,7 @@ const char *refuses_cast(const QuantizeRequest &request) {
   if (request.rounding != LPT_ROUNDING_NEAREST_EVEN && request.rounding != LPT_ROUNDING_STOCHASTIC) {
     return "rounds to nearest even or stochastically only";
   }
-  if (request.overflow != LPT_OVERFLOW_SATURATE) return "saturates only";
-  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  return is_drawn && request.random.words != nullptr ? "draws its own random bits" : nullptr;
+  return request.overflow == LPT_OVERFLOW_SATURATE ? nullptr : "saturates only";
 }
 
 // Which scales a strip of sixteen numbers settles with its neighbours.
@@ -112,7 +110,10 @@ const char *refuses_dequantize(const DequantizeRequest &request) {
 
 const char *refuses_turn(const TurnRequest &request) {
   const Format &format = request.source.format;
-  if (!is_byte(format.element)) return "takes e4m3fn and e5m2 only";
+  const bool is_integer = format.element == LPT_FORMAT_INT8 || format.element == LPT_FORMAT_UINT8;
+  if (!is_byte(format.element) && !is_integer && !are_numbers(format.element)) {
+    return "takes f32, bf16, f16, e4m3fn, e5m2, int8 and uint8 only";
+  }
   const bool has_scales = format.block_scale != LPT_FORMAT_NONE;
   return has_scales && format.block_scale != LPT_FORMAT_F32 ? "takes f32 scales only" : nullptr;
 }
@@ -126,7 +127,7 @@ constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
 };
 constexpr DeviceRow<DequantizeRequest> kDequantize[] = {
     {"dequantize_strips_cuda", 80, refuses_dequantize, dequantize_strips_cuda}};
-constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_bytes_cuda", 80, refuses_turn, turn_bytes_cuda}};
+constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_cuda", 80, refuses_turn, turn_cuda}};
 
 }  // namespace
 

@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
     const TileStrip at = tile_strip(job, i);
     if (at.count == 0) continue;
     const CodeStrip<kTarget.bits> codes =
-        cast_strip<kTarget, kIsDrawn>(job, strips[i], scale.inverse, random_index(job, at.row, at.column));
+        cast_strip<kTarget, kIsDrawn>(job, strips[i], scale.inverse, random_index(job, at.row, at.column), at.count);
     store_codes(job.target, at.row * job.target_stride + at.column, at.count, at.count == kStrip && job.stores_whole,
                 codes);
   }

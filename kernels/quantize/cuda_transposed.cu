@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job)
   tell_facts(job.amax, job.has_nan, facts);
   const float inverse = 1.0f / tensor_scale_of(job);
   const CodeStrip<8> turned =
-      turn_tile(cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, row, column)));
+      turn_tile(cast_strip<kTarget, kIsDrawn>(job, strip, inverse, random_index(job, row, column), count));
   const int64_t target_row = first_row + turn_line();
   const int64_t target_column = first_column + turn_place();
   const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
@@ -65,24 +65,26 @@ void launch_from(const QuantizeRequest &request, void *stream) {
 struct TurnJob {
   const void *source, *source_scales;
   void *target, *target_scales;
-  int64_t rows, columns, source_stride, target_stride;  // of the source
+  int64_t rows, columns;                 // of the source
+  int64_t source_stride, target_stride;  // in codes
   int64_t source_scale_stride, target_scale_stride;
   int64_t scale_rows, scale_columns;
   bool loads_whole, stores_whole;
 };
 
-__global__ void __launch_bounds__(kTurnThreads) turn_bytes(TurnJob job) {
+template <int32_t kBits>
+__global__ void __launch_bounds__(kTurnThreads) turn_codes(TurnJob job) {
   const int64_t first_row = int64_t{blockIdx.x} * kTurnTile;
   const int64_t first_column = int64_t{blockIdx.y} * kTurnTile;
   const int64_t row = first_row + turn_line();
   const int64_t column = first_column + turn_place();
   const int32_t count = row < job.rows ? count_below(column, job.columns) : 0;
-  const CodeStrip<8> turned =
-      turn_tile(load_codes<8>(job.source, row * job.source_stride + column, count, count == kStrip && job.loads_whole));
+  const CodeStrip<kBits> turned = turn_tile(load_codes<kBits>(
+      job.source, (row * job.source_stride + column) * kBits / 8, count, count == kStrip && job.loads_whole));
   const int64_t target_row = first_column + turn_line();
   const int64_t target_column = first_row + turn_place();
   const int32_t written = target_row < job.columns ? count_below(target_column, job.rows) : 0;
-  store_codes(job.target, target_row * job.target_stride + target_column, written,
+  store_codes(job.target, (target_row * job.target_stride + target_column) * kBits / 8, written,
               written == kStrip && job.stores_whole, turned);
 }
 
@@ -96,6 +98,11 @@ __global__ void __launch_bounds__(kTurnThreads) turn_scales_of_blocks(TurnJob jo
       static_cast<const float *>(job.source_scales)[row * job.source_scale_stride + column];
 }
 
+int32_t bits_of(lpt_format element) {
+  if (element == LPT_FORMAT_F32) return 32;
+  return element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16 ? 16 : 8;
+}
+
 }  // namespace
 
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
@@ -106,9 +113,10 @@ void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
   }
 }
 
-void turn_bytes_cuda(const TurnRequest &request, void *stream) {
+void turn_cuda(const TurnRequest &request, void *stream) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
+  const int32_t bits = bits_of(source.format.element);
   TurnJob job = {};
   job.source = source.data;
   job.target = target.data;
@@ -116,12 +124,18 @@ void turn_bytes_cuda(const TurnRequest &request, void *stream) {
   job.columns = source.columns;
   job.source_stride = source.row_stride;
   job.target_stride = target.row_stride;
-  job.loads_whole = is_on(source.data, source.row_stride, 16);
-  job.stores_whole = is_on(target.data, target.row_stride, 16);
+  job.loads_whole = is_on(source.data, source.row_stride * bits / 8, 16);
+  job.stores_whole = is_on(target.data, target.row_stride * bits / 8, 16);
   if (source.rows == 0 || source.columns == 0) return;
   const dim3 grid(static_cast<uint32_t>((source.rows + kTurnTile - 1) / kTurnTile),
                   static_cast<uint32_t>((source.columns + kTurnTile - 1) / kTurnTile));
-  LPT_LAUNCH(turn_bytes, grid, kTurnThreads, 0, stream, job);
+  if (bits == 32) {
+    LPT_LAUNCH(turn_codes<32>, grid, kTurnThreads, 0, stream, job);
+  } else if (bits == 16) {
+    LPT_LAUNCH(turn_codes<16>, grid, kTurnThreads, 0, stream, job);
+  } else {
+    LPT_LAUNCH(turn_codes<8>, grid, kTurnThreads, 0, stream, job);
+  }
   if (source.format.block_scale == LPT_FORMAT_NONE) return;
   const int64_t block = source.format.block_columns;
   job.source_scales = source.block_scales;

@@ -1,5 +1,5 @@
-// A tile of 64 × 64 bytes, turned in shared memory: each of 256 threads brings sixteen bytes of a line and takes sixteen of a
-// line of the other direction.
+// A tile of 64 × 64 codes of 8, 16 or 32 bits, turned in shared memory: each of 256 threads brings sixteen of a line and takes
+// sixteen of a line of the other direction.
 #pragma once
 
 #include "kernels/common/cuda_strip.hpp"
@@ -8,23 +8,34 @@ namespace lpt {
 
 constexpr uint32_t kTurnThreads = 256;
 constexpr int32_t kTurnTile = 64;
-constexpr int32_t kTurnPitch = kTurnTile + 4;  // words of a column lie in different banks
+
+// Codes from line to line: those of a column lie in different banks.
+template <int32_t kBits>
+constexpr int32_t kTurnPitch = kTurnTile + 32 / kBits;
 
 // The thread's line of the tile, and its first place in it; the same before and after.
 __device__ __forceinline__ int32_t turn_line() { return static_cast<int32_t>(threadIdx.x) / 4; }
 __device__ __forceinline__ int32_t turn_place() { return static_cast<int32_t>(threadIdx.x) % 4 * kStrip; }
 
+template <int32_t kBits>
+__device__ __forceinline__ uint32_t code_in_tile(const uint32_t *tile, int32_t place) {
+  if constexpr (kBits == 8) return reinterpret_cast<const uint8_t *>(tile)[place];
+  if constexpr (kBits == 16) return reinterpret_cast<const uint16_t *>(tile)[place];
+  return tile[place];
+}
+
 // Every thread of the block comes here.
-__device__ __forceinline__ CodeStrip<8> turn_tile(const CodeStrip<8> &codes) {
-  __shared__ uint32_t tile[kTurnTile * kTurnPitch / 4];
-  for (int32_t i = 0; i < 4; ++i) tile[(turn_line() * kTurnPitch + turn_place()) / 4 + i] = codes.word[i];
+template <int32_t kBits>
+__device__ __forceinline__ CodeStrip<kBits> turn_tile(const CodeStrip<kBits> &codes) {
+  __shared__ uint32_t tile[kTurnTile * kTurnPitch<kBits> * kBits / 32];
+  const int32_t first = (turn_line() * kTurnPitch<kBits> + turn_place()) * kBits / 32;
+#pragma unroll
+  for (int32_t i = 0; i < kBits / 2; ++i) tile[first + i] = codes.word[i];
   __syncthreads();
-  const auto *bytes = reinterpret_cast<const unsigned char *>(tile);
-  CodeStrip<8> turned = {};
+  CodeStrip<kBits> turned = {};
 #pragma unroll
   for (int32_t i = 0; i < kStrip; ++i) {
-    const uint32_t code = bytes[(turn_place() + i) * kTurnPitch + turn_line()];
-    turned.word[i / 4] |= code << (8 * (i % 4));
+    put_code(turned, i, code_in_tile<kBits>(tile, (turn_place() + i) * kTurnPitch<kBits> + turn_line()));
   }
   return turned;
 }

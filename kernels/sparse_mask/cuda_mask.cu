@@ -35,14 +35,6 @@ __device__ __forceinline__ DeviceGroup<kOf> group_of(const MaskJob &job, const f
   return group;
 }
 
-// As the number of a source is decoded: a NaN of 16 bits keeps its sign alone.
-template <Numeral kSource>
-__device__ __forceinline__ float plain_number(uint32_t code) {
-  const float number = number_of<kSource>(code);
-  if (kSource == Numeral::kF32 || number == number) return number;
-  return bits_float((float_bits(number) & 0x80000000u) | 0x7FC00000u);
-}
-
 // What stays of one number, as f32; `is_same`: as it was.
 struct Kept {
   float number;

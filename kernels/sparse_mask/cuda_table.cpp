@@ -19,11 +19,31 @@ const char *refuses_mask(const SparseMaskRequest &request) {
   return nullptr;
 }
 
+const char *refuses_apply(const MaskApplyRequest &request) {
+  return is_number(request.source.format.element) ? nullptr : "takes f32, bf16 and f16 only";
+}
+
+const char *refuses_decay(const MaskDecayRequest &request) {
+  return is_number(request.weight.format.element) ? nullptr : "takes f32, bf16 and f16 only";
+}
+
 }  // namespace
 
 std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels() {
   static constexpr DeviceRow<SparseMaskRequest> rows[] = {
       {.name = "sparse_mask_cuda", .least_capability = 80, .refuses = refuses_mask, .run = sparse_mask_cuda}};
+  return rows;
+}
+
+std::span<const DeviceRow<MaskApplyRequest>> mask_apply_device_kernels() {
+  static constexpr DeviceRow<MaskApplyRequest> rows[] = {
+      {.name = "mask_apply_cuda", .least_capability = 80, .refuses = refuses_apply, .run = mask_apply_cuda}};
+  return rows;
+}
+
+std::span<const DeviceRow<MaskDecayRequest>> mask_decay_device_kernels() {
+  static constexpr DeviceRow<MaskDecayRequest> rows[] = {
+      {.name = "mask_decay_cuda", .least_capability = 80, .refuses = refuses_decay, .run = mask_decay_cuda}};
   return rows;
 }
 

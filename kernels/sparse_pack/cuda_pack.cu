@@ -177,6 +177,24 @@ __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
   }
 }
 
+// `number_bits` of a code say whether it is zero: all but a sign.
+template <int32_t kBits>
+__global__ void __launch_bounds__(kThreads) find_nonzero(PackJob job, uint8_t *mask, uint32_t number_bits) {
+  const StripCounts counts = counts_of(job);
+  if (counts.columns == 0) return;
+  const bool is_full = counts.columns == kStrip;
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
+    const CodeStrip<kBits> codes = load_codes<kBits>(job.dense, row * job.dense_stride + counts.column * kBits / 8,
+                                                     counts.columns, is_full && job.is_dense_whole);
+    CodeStrip<8> found = {};
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      put_code(found, i, static_cast<uint32_t>((code_at(codes, i) & number_bits) != 0));
+    }
+    store_codes(mask, row * job.mask_stride + counts.column, counts.columns, is_full && job.is_mask_whole, found);
+  }
+}
+
 int32_t bits_of(lpt_format element) {
   if (element == LPT_FORMAT_F32) return 32;
   return element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16 ? 16 : 8;
@@ -199,6 +217,12 @@ PackJob pack_job(const MatrixView &dense, const MatrixView &stored, int64_t inde
   job.is_dense_whole = is_on(dense.data, job.dense_stride, 16);
   job.is_stored_whole = is_on(stored.data, job.stored_stride, 8);
   return job;
+}
+
+// Which bits of a code are a number's magnitude; an integer's are all of them.
+uint32_t number_bits_of(lpt_format element) {
+  const int32_t bits = bits_of(element);
+  return ~0u >> (element == LPT_FORMAT_INT8 ? 24 : 33 - bits);
 }
 
 }  // namespace
@@ -239,6 +263,27 @@ void decompress_cuda(const DecompressRequest &request, void *stream) {
       return;
     default:
       LPT_LAUNCH(decompress<8>, grid, block, 0, stream, job);
+  }
+}
+
+void nonzero_cuda(const NonzeroRequest &request, void *stream) {
+  PackJob job = pack_job(request.source, request.mask, 0);
+  auto *const mask = static_cast<uint8_t *>(request.mask.data);
+  job.mask_stride = request.mask.row_stride;
+  job.is_mask_whole = is_on(mask, job.mask_stride, 16);
+  if (job.rows == 0 || job.columns == 0) return;
+  const StripGrid shape = strip_grid(job.rows, job.columns, kThreads);
+  const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
+  const uint32_t number_bits = number_bits_of(request.source.format.element);
+  switch (bits_of(request.source.format.element)) {
+    case 32:
+      LPT_LAUNCH(find_nonzero<32>, grid, block, 0, stream, job, mask, number_bits);
+      return;
+    case 16:
+      LPT_LAUNCH(find_nonzero<16>, grid, block, 0, stream, job, mask, number_bits);
+      return;
+    default:
+      LPT_LAUNCH(find_nonzero<8>, grid, block, 0, stream, job, mask, number_bits);
   }
 }
 

@@ -11,8 +11,10 @@ namespace lpt {
 // Codes of 8, 16 and 32 bits.
 void compress_cuda(const CompressRequest &request, void *stream);
 void decompress_cuda(const DecompressRequest &request, void *stream);
+void nonzero_cuda(const NonzeroRequest &request, void *stream);
 
 std::span<const DeviceRow<CompressRequest>> compress_device_kernels();
 std::span<const DeviceRow<DecompressRequest>> decompress_device_kernels();
+std::span<const DeviceRow<NonzeroRequest>> nonzero_device_kernels();
 
 }  // namespace lpt

@@ -27,6 +27,10 @@ const char *refuses_decompress(const DecompressRequest &request) {
   return is_taken(request.stored.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
 }
 
+const char *refuses_nonzero(const NonzeroRequest &request) {
+  return is_taken(request.source.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
+}
+
 }  // namespace
 
 std::span<const DeviceRow<CompressRequest>> compress_device_kernels() {
@@ -38,6 +42,12 @@ std::span<const DeviceRow<CompressRequest>> compress_device_kernels() {
 std::span<const DeviceRow<DecompressRequest>> decompress_device_kernels() {
   static constexpr DeviceRow<DecompressRequest> rows[] = {
       {.name = "decompress_cuda", .least_capability = 80, .refuses = refuses_decompress, .run = decompress_cuda}};
+  return rows;
+}
+
+std::span<const DeviceRow<NonzeroRequest>> nonzero_device_kernels() {
+  static constexpr DeviceRow<NonzeroRequest> rows[] = {
+      {.name = "nonzero_cuda", .least_capability = 80, .refuses = refuses_nonzero, .run = nonzero_cuda}};
   return rows;
 }
 

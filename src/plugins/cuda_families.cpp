@@ -2,11 +2,14 @@
 
 #include "kernels/gemm/cuda_products.hpp"
 #include "kernels/gemm/cuda_rows.hpp"
+#include "kernels/hadamard/cuda_rows.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/sparse_mask/cuda_rows.hpp"
+#include "kernels/sparse_pack/cuda_rows.hpp"
 #include "src/plugins/cublas_library.hpp"
 
 namespace lpt {
@@ -42,6 +45,15 @@ std::span<const DeviceFamily> cuda_families() {
       family("step_scales", step_scales_device_kernels()),
       family("gradient_norm", norm_device_kernels()),
       family("clip", clip_device_kernels()),
+      family("turn", turn_device_kernels()),
+      family("factors", factor_device_kernels()),
+      family("hadamard", hadamard_device_kernels()),
+      family("sparse_mask", sparse_mask_device_kernels()),
+      family("mask_apply", mask_apply_device_kernels()),
+      family("mask_decay", mask_decay_device_kernels()),
+      family("compress", compress_device_kernels()),
+      family("decompress", decompress_device_kernels()),
+      family("nonzero", nonzero_device_kernels()),
   };
   return kFamilies;
 }

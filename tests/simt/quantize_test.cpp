@@ -52,6 +52,7 @@ QuantizeCase any_case(Random &random, lpt_format target) {
   c.random.rounds = random.chance(0.5) ? 7 : 10;
   c.random.offset = random.chance(0.5) ? 0 : random.below(1000);
   c.random.row_stride = random.chance(0.5) ? 0 : c.columns + random.below(40);
+  c.has_words = random.chance(0.2);
   return c;
 }
 
@@ -191,8 +192,9 @@ TEST(SimtDequantize, EqualsTheReference) {
 
 TEST(SimtTurn, EqualsTheReference) {
   Random random(45);
-  for (int i = 0; i < 40; ++i) {
-    const lpt_format format = random.of({LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_128X128});
+  for (int i = 0; i < 80; ++i) {
+    const lpt_format format = random.of(
+        {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_128X128, LPT_FORMAT_UINT8, LPT_FORMAT_BF16, LPT_FORMAT_F32});
     const Size size = i < 2 ? Size{131, 290} : random.of(kSizes);
     const int64_t padding = random.below(2) * random.below(9);
     Matrix source(format, size.rows, size.columns, (16 - size.columns % 16) % 16 + padding);

@@ -110,6 +110,57 @@ TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRefused) {
   EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
 }
 
+// ---- masks that are there already
+
+void fill_mask(Random &random, Matrix &mask) {
+  for (std::size_t i = 0; i < mask.data.bytes(); ++i) mask.data.data()[i] = static_cast<uint8_t>(random.below(3));
+}
+
+void check_given(lpt_format format, lpt_format masked, int64_t rows, int64_t columns, Values values, Random &random) {
+  Matrix source(format, rows, columns, any_padding(random, columns), random.chance(0.5) ? 0 : 4);
+  Matrix mask(LPT_FORMAT_UINT8, rows, columns, any_padding(random, columns));
+  source.fill(random, values);
+  fill_mask(random, mask);
+  const int64_t padding = any_padding(random, columns);
+  Matrix target(masked, rows, columns, padding), wanted(masked, rows, columns, padding);
+  const MaskApplyRequest apply = {source.view(), mask.view(), target.view()};
+  ASSERT_EQ(mask_apply_device_kernels().front().refuses(apply), nullptr);
+  take_next_order();
+  mask_apply_device_kernels().front().run(apply, nullptr);
+  reference_of(mask_apply_kernels()).run({source.view(), mask.view(), wanted.view()});
+  const std::string where = format_name(format) + text(" %lldx%lld %s", static_cast<long long>(rows),
+                                                       static_cast<long long>(columns), name_of(values));
+  EXPECT_TRUE(target.equals(wanted) && target.is_intact()) << where << ": applied";
+
+  const uint64_t state = random.bits();
+  Matrix gradient(LPT_FORMAT_F32, rows, columns, padding), wanted_gradient(LPT_FORMAT_F32, rows, columns, padding);
+  Random numbers(state), same_numbers(state);
+  gradient.fill(numbers, Values::kNormal);
+  wanted_gradient.fill(same_numbers, Values::kNormal);
+  source.fill(random, Values::kNormal);  // which NaN a sum hands on differs between machines
+  const MaskDecayRequest decay = {source.view(), mask.view(), gradient.view(), 0.125f};
+  ASSERT_EQ(mask_decay_device_kernels().front().refuses(decay), nullptr);
+  mask_decay_device_kernels().front().run(decay, nullptr);
+  reference_of(mask_decay_kernels()).run({source.view(), mask.view(), wanted_gradient.view(), 0.125f});
+  EXPECT_TRUE(gradient.equals(wanted_gradient) && gradient.is_intact()) << where << ": decayed";
+}
+
+TEST(SimtMaskGiven, EqualsTheReference) {
+  Random random(63);
+  for (const lpt_format format : kSources) {
+    for (const lpt_format masked : {format, static_cast<lpt_format>(LPT_FORMAT_F32)}) {
+      for (const Values values : kAllValues) {
+        if (is_taken(random, 2)) check_given(format, masked, random.below(4), random.of(kColumns), values, random);
+      }
+    }
+  }
+  MaskApplyRequest request = {};
+  request.source.format.element = LPT_FORMAT_F64;
+  EXPECT_STREQ(mask_apply_device_kernels().front().refuses(request), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(mask_decay_device_kernels().front().refuses({request.source, {}, {}, 0.0f}),
+               "takes f32, bf16 and f16 only");
+}
+
 // ---- packing
 
 void fill_bytes(Random &random, Guarded &memory, bool is_mask) {
@@ -157,6 +208,28 @@ TEST(SimtSparsePack, EqualsTheReference) {
   Random random(62);
   for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_INT8}) {
     for (const int64_t columns : kColumns) check_packing(element, random.below(5), columns, random);
+  }
+}
+
+TEST(SimtSparsePack, NonzeroEqualsTheReference) {
+  Random random(64);
+  for (const lpt_format element :
+       {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_INT8}) {
+    for (const int64_t columns : kColumns) {
+      const int64_t rows = random.below(5), padding = any_padding(random, columns);
+      Matrix source(element, rows, columns, any_padding(random, columns), random.chance(0.5) ? 0 : 4);
+      for (std::size_t i = 0; i < source.data.bytes(); ++i) {
+        static constexpr uint8_t kBytes[] = {0, 0, 0x80, 1};
+        source.data.data()[i] = random.of(kBytes);
+      }
+      Matrix mask(LPT_FORMAT_UINT8, rows, columns, padding), wanted(LPT_FORMAT_UINT8, rows, columns, padding);
+      const NonzeroRequest request = {source.view(), mask.view()};
+      ASSERT_EQ(nonzero_device_kernels().front().refuses(request), nullptr);
+      take_next_order();
+      nonzero_device_kernels().front().run(request, nullptr);
+      reference_of(nonzero_kernels()).run({source.view(), wanted.view()});
+      EXPECT_TRUE(mask.equals(wanted) && mask.is_intact()) << format_name(element) << " " << columns;
+    }
   }
 }
 

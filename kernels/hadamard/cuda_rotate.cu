@@ -1,0 +1,184 @@
+// Rotations: a thread takes sixteen adjacent numbers of a row. Steps of strides below sixteen lie in its registers, those above
+// exchange numbers with the threads beside it: memory is read once and written once.
+#include "kernels/common/cuda_strip.hpp"
+#include "kernels/hadamard/cuda_rows.hpp"
+#include "kernels/hadamard/rows.hpp"
+#include "src/formats/block_scale.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+struct RotationJob {
+  const void *source;
+  void *target;
+  int64_t rows, columns;
+  int64_t source_stride, target_stride;  // in elements
+  int32_t size;                          // 0: no rotation
+  lpt_format target_format;
+  const float *factors, *row_factors;       // NULL: none
+  const float *signs_before, *signs_after;  // likewise
+  bool loads_whole, stores_whole;
+};
+
+// A NaN stays as it is: what a device's product makes of one has no sign.
+__device__ __forceinline__ float times(float number, float factor) {
+  return number == number ? number * factor : number;
+}
+
+__device__ __forceinline__ void multiply(NumberStrip &strip, const float *factors, int64_t column, int32_t count) {
+  if (factors == nullptr) return;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if (i < count) strip.number[i] = times(strip.number[i], factors[column + i]);
+  }
+}
+
+// Groups of less than sixteen are those of a strip that ends the row: the powers of two of its count, largest first. So groups
+// of 2 · stride and more end where the bits of the count do that are worth as much.
+template <int32_t kStride>
+__device__ __forceinline__ void step_inside(NumberStrip &strip, int32_t count) {
+  const int32_t end = count & ~(2 * kStride - 1);
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    if ((i & kStride) != 0) continue;
+    const float a = strip.number[i], b = strip.number[i + kStride];
+    strip.number[i] = i < end ? a + b : a;
+    strip.number[i + kStride] = i < end ? a - b : b;
+  }
+}
+
+// Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
+__device__ __forceinline__ void step_between(NumberStrip &strip, uint32_t distance, bool is_paired) {
+  const bool is_upper = (thread_of_block() & distance) != 0;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const float own = strip.number[i];
+    const float other = __shfl_xor_sync(kAllLanes, own, distance);
+    const float after = is_upper ? other - own : own + other;
+    strip.number[i] = is_paired ? after : own;
+  }
+}
+
+// The size of the group of a strip that begins at `column`: whole groups, then the powers of two of what is left. 16 stands
+// for what lies in the strip alone.
+__device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t column) {
+  const int64_t whole = job.columns & ~int64_t{job.size - 1};
+  if (column < whole) return job.size;
+  const auto left = static_cast<int32_t>(job.columns - whole);
+  auto place = static_cast<int32_t>(column - whole);
+  for (int32_t size = job.size / 2; size > kStrip; size /= 2) {
+    if ((left & size) == 0) continue;
+    if (place < size) return size;
+    place -= size;
+  }
+  return kStrip;
+}
+
+// What the numbers of a group are multiplied by last.
+__device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
+  if (place < (count & ~7)) return hadamard_factor(8);
+  if (place < (count & ~3)) return hadamard_factor(4);
+  return place < (count & ~1) ? hadamard_factor(2) : 1.0f;
+}
+
+__device__ __forceinline__ void rotate(const RotationJob &job, NumberStrip &strip, int64_t column, int32_t count) {
+  step_inside<1>(strip, count);
+  step_inside<2>(strip, count);
+  step_inside<4>(strip, count);
+  step_inside<8>(strip, count);
+  const int32_t size = group_size(job, column);
+  for (int32_t stride = kStrip; stride < job.size; stride *= 2) {
+    step_between(strip, static_cast<uint32_t>(stride / kStrip), size > stride);
+  }
+  const float factor = hadamard_factor(size);
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    strip.number[i] *= count == kStrip ? factor : factor_inside(i, count);
+  }
+}
+
+template <Numeral kSource>
+__global__ void __launch_bounds__(kThreads, 4) rotate_strips(RotationJob job) {
+  const int64_t column = first_column_of_grid();
+  const int32_t columns = strip_count(job.columns, column);
+  const bool is_full = columns == kStrip;
+  for (int64_t first = int64_t{blockIdx.y} * blockDim.y; first < job.rows; first += rows_of_grid()) {
+    const int64_t row = first + threadIdx.y;
+    const int32_t count = row < job.rows ? columns : 0;
+    NumberStrip strip = {};
+    if (count > 0) {
+      strip = load_strip<kSource>(job.source, row * job.source_stride + column, count, is_full && job.loads_whole);
+      if (job.row_factors != nullptr) {
+        const float factor = job.row_factors[row];
+#pragma unroll
+        for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = times(strip.number[i], factor);
+      }
+      multiply(strip, job.factors, column, count);
+      multiply(strip, job.signs_before, column, count);
+    }
+    if (job.size != 0) rotate(job, strip, column, count);
+    if (count == 0) continue;
+    multiply(strip, job.signs_after, column, count);
+    store_numbers(job.target_format, job.target, row * job.target_stride + column, count, is_full && job.stores_whole,
+                  strip);
+  }
+}
+
+// ---- vectors of the caller
+
+__device__ __forceinline__ float factor_of(const FactorRequest &request, int64_t index) {
+  if (request.format == LPT_FORMAT_INT8) return static_cast<const int8_t *>(request.source)[index] < 0 ? -1.0f : 1.0f;
+  if (request.format == LPT_FORMAT_F32) return inverse_scale(static_cast<const float *>(request.source)[index]);
+  return 1.0f / block_scale_value(LPT_FORMAT_E8M0FNU, static_cast<const uint8_t *>(request.source)[index]);
+}
+
+__global__ void __launch_bounds__(kThreads) make_factors(FactorRequest request) {
+  const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (index < request.count) request.factors[index] = factor_of(request, index % request.given);
+}
+
+// ---- on the host
+
+bool is_on_boundaries(const MatrixView &view) {
+  const int64_t bytes = view.format.element == LPT_FORMAT_F32 ? 4 : 2;
+  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
+}
+
+RotationJob rotation_job(const HadamardRequest &request) {
+  RotationJob job = {};
+  job.source = request.source.data;
+  job.target = request.target.data;
+  job.rows = request.source.rows;
+  job.columns = request.source.columns;
+  job.source_stride = request.source.row_stride;
+  job.target_stride = request.target.row_stride;
+  job.size = request.size;
+  job.target_format = request.target.format.element;
+  job.factors = request.factors;
+  job.row_factors = request.row_factors;
+  (request.is_inverse ? job.signs_after : job.signs_before) = request.signs;
+  job.loads_whole = is_on_boundaries(request.source);
+  job.stores_whole = is_on_boundaries(request.target);
+  return job;
+}
+
+}  // namespace
+
+void factors_cuda(const FactorRequest &request, void *stream) {
+  if (request.count == 0) return;
+  const auto blocks = static_cast<uint32_t>((request.count + kThreads - 1) / kThreads);
+  LPT_LAUNCH(make_factors, blocks, kThreads, 0, stream, request);
+}
+
+void hadamard_cuda(const HadamardRequest &request, void *stream) {
+  const RotationJob job = rotation_job(request);
+  if (job.rows == 0 || job.columns == 0) return;
+  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
+  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
+    LPT_LAUNCH(rotate_strips<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  });
+}
+
+}  // namespace lpt
