@@ -22,12 +22,8 @@ Status inverse_factors(Context &context, const uint8_t *factors, int64_t columns
 // A cast with smoothing: the smoothed source, cast as if there were no column scales; the factors become these scales.
 Status cast_smoothed(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                      bool is_check_only) {
-  MatrixView inner = target;
-  inner.block_scales = nullptr;
-  inner.format.block_scale = LPT_FORMAT_NONE;
-  inner.format.block_rows = inner.format.block_columns = 0;
-  inner.format.id = LPT_FORMAT_NONE;
-  LPT_TRY(make_format(inner.format, inner.format.id));
+  MatrixView inner;
+  LPT_TRY(without_block_scales(target, inner));
   Cast plain = cast;
   plain.smoothing = nullptr;
   LPT_TRY(
@@ -39,6 +35,15 @@ Status cast_smoothed(Context &context, const MatrixView &source, const MatrixVie
 }
 
 }  // namespace
+
+Status without_block_scales(const MatrixView &target, MatrixView &out_inner) {
+  out_inner = target;
+  out_inner.block_scales = nullptr;
+  out_inner.format.block_scale = LPT_FORMAT_NONE;
+  out_inner.format.block_rows = out_inner.format.block_columns = 0;
+  out_inner.format.id = LPT_FORMAT_NONE;
+  return make_format(out_inner.format, out_inner.format.id);
+}
 
 void add_sums(const CastSums &from, CastSums &to) {
   to.elements += from.elements;

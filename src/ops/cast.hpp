@@ -38,6 +38,9 @@ void add_sums(const CastSums &from, CastSums &to);
 // The rule that DEFAULT stands for, or a refusal if the target's scales have no such rule.
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule);
 
+// A target without its block scales: what is cast where smoothing factors become them.
+Status without_block_scales(const MatrixView &target, MatrixView &out_inner);
+
 // Casts `source` to `target`; views are checked. With `is_check_only` it picks kernels and stops.
 Status cast_matrix(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                    bool is_check_only);

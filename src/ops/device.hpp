@@ -14,6 +14,10 @@ Status set_stream(Context &context, void *stream);
 // Scratch that kernels of the device see, until the next call of the context; uncleared.
 Status take_on_device(Context &context, size_t bytes, std::byte **out);
 
+// A matrix there; with `is_check_only` one without data.
+Status take_matrix_on_device(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
+                             MatrixView &out_view);
+
 // The rows that the context's device has of a family.
 template <typename Request>
 std::span<const DeviceRow<Request>> device_rows(const Context &context, const char *family) {
@@ -52,6 +56,16 @@ Status choose_on_device(Context &context, const char *operation, const Request &
 template <typename Request>
 Status queue_row(Context &context, const DeviceRow<Request> &row, const Request &request) {
   return context.queue.run(row.name, [&] { row.run(request, context.queue.stream()); });
+}
+
+// A step of one row: chosen, and queued unless `is_check_only`. An operation of several steps goes through all of them twice,
+// so that a refusal leaves nothing queued.
+template <typename Request>
+Status run_on_device(Context &context, const char *operation, const Request &request,
+                     std::initializer_list<lpt_format> formats, bool is_check_only) {
+  const DeviceRow<Request> *row = nullptr;
+  LPT_TRY(choose_on_device(context, operation, request, formats, &row));
+  return is_check_only ? Status() : queue_row(context, *row, request);
 }
 
 }  // namespace lpt

@@ -1,5 +1,6 @@
 #include "src/ops/device_cast.hpp"
 
+#include "kernels/hadamard/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_scaler.hpp"
@@ -7,13 +8,10 @@
 namespace lpt {
 namespace {
 
-// What needs numbers that the processor would have to wait for, or vectors of the caller.
+// What needs numbers that the processor would have to wait for, or look at.
 Status check_cast(const Context &context, const Cast &cast, const Format &format) {
   const char *given = nullptr;
   if (cast.sums != nullptr) given = "statistics";
-  if (cast.preparation.is_needed()) given = cast.preparation.factors != nullptr ? "smoothing" : "hadamard_size";
-  if (cast.smoothing != nullptr) given = "smoothing";
-  if (cast.random.words != nullptr) given = "random_words";
   if (cast.scale_list != nullptr) given = "scale_list";
   const std::string place = device_text(context.queue.device());
   if (given != nullptr) return unsupported("%s is given: casts on %s take none", given, place.c_str());
@@ -38,6 +36,47 @@ QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, c
   if (cast.is_transposed) std::swap(request.random.row_stride, request.random_column_stride);
   return request;
 }
+
+// ---- what happens to the source first
+
+Format plain_format(lpt_format id) {
+  Format format;
+  find_format(id, format);
+  return format;
+}
+
+// Columns as rows: kernels that have scales along rows read adjacent numbers.
+Status turn_source(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
+  LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
+                                out_turned));
+  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
+}
+
+// Rotated and smoothed, in f32.
+Status prepare_source(Context &context, const Cast &cast, bool is_check_only, MatrixView &source) {
+  const Preparation &preparation = cast.preparation;
+  HadamardRequest request{};
+  request.source = source;
+  request.size = preparation.hadamard_size;
+  request.signs = preparation.signs;
+  (cast.is_transposed ? request.row_factors : request.factors) = preparation.factors;
+  LPT_TRY(take_matrix_on_device(context, plain_format(LPT_FORMAT_F32), source.rows, source.columns, is_check_only,
+                                request.target));
+  LPT_TRY(run_on_device(context, "hadamard", request, {source.format.id}, is_check_only));
+  source = request.target;
+  return {};
+}
+
+// What the kernel of the cast reads: as the source lies where it takes that.
+Status settle_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
+                     QuantizeRequest &request) {
+  const bool is_prepared = cast.preparation.is_needed();
+  const bool is_turned = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
+  if (is_turned) LPT_TRY(turn_source(context, given, is_check_only, request.source));
+  return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
+}
+
+// ---- the cast
 
 // The rows of one cast, in the order of their work. Those of the tensor scale are NULL where it is given.
 struct Steps {
@@ -100,14 +139,44 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
   return queue_row(context, *steps.scale, {spec, taken, request.target.tensor_scale});
 }
 
+// Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
+Status cast_smoothed(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
+                     bool is_check_only) {
+  Cast plain = cast;
+  plain.smoothing = nullptr;
+  LPT_TRY(factors_on_device(context, LPT_FORMAT_E8M0FNU, cast.smoothing, source.columns, source.columns, is_check_only,
+                            &plain.preparation.factors));
+  MatrixView inner;
+  LPT_TRY(without_block_scales(target, inner));
+  LPT_TRY(cast_on_device(context, source, inner, plain, is_check_only));
+  const int64_t count = target.columns;
+  return is_check_only ? Status() : context.queue.copy({target.block_scales, count, cast.smoothing, count, count, 1});
+}
+
 }  // namespace
+
+Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
+                         bool is_check_only, const float **out_factors) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, static_cast<size_t>(count) * sizeof(float), &memory));
+  auto *const factors = reinterpret_cast<float *>(memory);
+  *out_factors = factors;
+  return run_on_device(context, "factors", FactorRequest{format, data, given, count, factors}, {format}, is_check_only);
+}
+
+Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only) {
+  return run_on_device(context, "hadamard", request, {request.source.format.id, request.target.format.id},
+                       is_check_only);
+}
 
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only) {
+  if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
   LPT_TRY(check_cast(context, cast, target.format));
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);
+  LPT_TRY(settle_source(context, source, cast, is_check_only, request));
   const bool is_scale_given =
       !target.format.has_tensor_scale() || cast.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
   Steps steps;

@@ -1,12 +1,20 @@
 // Casts on a device: the rows of its plugin, queued one after the other.
 #pragma once
 
+#include "kernels/hadamard/hadamard.hpp"
 #include "src/ops/cast.hpp"
 
 namespace lpt {
 
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only);
+
+// A vector of the caller's as f32 in scratch, `given` numbers repeated up to `count`: signs of int8, inverses of f32 and
+// e8m0fnu. Its numbers are not looked at.
+Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
+                         bool is_check_only, const float **out_factors);
+
+Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only);
 
 Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only);
 

@@ -80,9 +80,9 @@ Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, Mat
 }
 
 Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
-                    void **out_data) {
+                    void **out_data, const Device &device) {
   MatrixView view;
-  LPT_TRY(check_matrix(tensor, name, needs_data, view));
+  LPT_TRY(check_matrix(tensor, name, needs_data, view, device));
   if (view.rows != 1 || view.columns != count) {
     return invalid("%s is %s: expected a vector of %lld", name, tensor_text(*tensor).c_str(), number(count));
   }

@@ -36,7 +36,7 @@ Status check_matrix(const Tensor *tensor, const char *name, bool needs_data, Mat
 
 // A vector of `count` dense elements of `format`.
 Status check_vector(const Tensor *tensor, const char *name, lpt_format format, int64_t count, bool needs_data,
-                    void **out_data);
+                    void **out_data, const Device &device = {});
 
 // The same shape as `like`, which messages call `like_name`.
 Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name);

@@ -22,7 +22,7 @@ Status take_floats(Context &context, int64_t count, float **out_numbers) {
   return {};
 }
 
-// Signs of `count` columns: the vector has `size` of them or all.
+// Signs of `count` columns: the vector has `size` of them or all. Those of a GPU are not looked at, here and below.
 Status read_signs(Context &context, const Tensor *tensor, const char *name, int32_t size, int64_t count,
                   bool needs_data, const float **out_signs) {
   if (tensor == nullptr) return {};
@@ -34,7 +34,9 @@ Status read_signs(Context &context, const Tensor *tensor, const char *name, int3
                    size, static_cast<long long>(count));
   }
   void *data = nullptr;
-  LPT_TRY(check_vector(tensor, name, LPT_FORMAT_INT8, given, needs_data, &data));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_vector(tensor, name, LPT_FORMAT_INT8, given, needs_data, &data, device));
+  if (!device.is_cpu()) return factors_on_device(context, LPT_FORMAT_INT8, data, given, count, !needs_data, out_signs);
   if (!needs_data) return {};
   float *signs = nullptr;
   LPT_TRY(take_floats(context, count, &signs));
@@ -52,8 +54,12 @@ Status read_signs(Context &context, const Tensor *tensor, const char *name, int3
 // F32 smoothing factors become inverses, which the source is multiplied by.
 Status read_smoothing(Context &context, const Tensor *tensor, int64_t columns, bool needs_data, Cast &cast) {
   void *data = nullptr;
+  const Device &device = context.queue.device();
   if (tensor->kind == HandleKind::kTensor && tensor->format.id == LPT_FORMAT_F32) {
-    LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_F32, columns, needs_data, &data));
+    LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_F32, columns, needs_data, &data, device));
+    if (!device.is_cpu()) {
+      return factors_on_device(context, LPT_FORMAT_F32, data, columns, columns, !needs_data, &cast.preparation.factors);
+    }
     float *inverse = nullptr;
     LPT_TRY(take_floats(context, columns, &inverse));
     cast.preparation.factors = inverse;
@@ -71,7 +77,7 @@ Status read_smoothing(Context &context, const Tensor *tensor, int64_t columns, b
     return invalid("smoothing is %s: expected e8m0fnu for formats with e8m0fnu column scales, f32 for others",
                    format_name(tensor->format.id).c_str());
   }
-  LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &data));
+  LPT_TRY(check_vector(tensor, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &data, device));
   cast.smoothing = static_cast<const uint8_t *>(data);
   return {};
 }
@@ -102,10 +108,10 @@ Status read_scale_list(const Tensor *tensor, bool needs_data, Cast &cast) {
 
 // The caller's own random bits: as many bytes as elements, or twice as many.
 Status read_random_words(const Tensor *tensor, const MatrixView &source, const lpt_quantize_options &options,
-                         bool needs_data, Cast &cast) {
+                         bool needs_data, const Device &device, Cast &cast) {
   if (tensor == nullptr) return {};
   MatrixView words;
-  LPT_TRY(check_matrix(tensor, "random_words", needs_data, words));
+  LPT_TRY(check_matrix(tensor, "random_words", needs_data, words, device));
   const int64_t bytes = options.stochastic_bits / 8;
   if (words.format.id != LPT_FORMAT_UINT8) {
     return invalid("random_words is %s: expected uint8", format_name(words.format.id).c_str());
@@ -146,7 +152,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
   }
   LPT_TRY(make_random(options.random, RandomRoom::kQuantize, 0, source.columns, options.stochastic_bits,
                       options.philox_rounds, cast.random));
-  LPT_TRY(read_random_words(options.random_words, source, options, needs_data, cast));
+  LPT_TRY(read_random_words(options.random_words, source, options, needs_data, context.queue.device(), cast));
   LPT_TRY(read_scale_list(options.scale_list, needs_data, cast));
   if (options.smoothing != nullptr)
     LPT_TRY(read_smoothing(context, options.smoothing, source.columns, needs_data, cast));
@@ -308,8 +314,9 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_hadamard_size("size", options.size));
   LPT_TRY(check_choice("is_inverse", options.is_inverse, 1));
-  LPT_TRY(check_matrix(source, "source", needs_data, source_view));
-  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_matrix(source, "source", needs_data, source_view, device));
+  LPT_TRY(check_matrix(output, "output", needs_data, output_view, device));
   LPT_TRY(check_wide_float(source_view, "source"));
   LPT_TRY(check_wide_float(output_view, "output"));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
@@ -320,6 +327,7 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   whole.size = options.size;
   whole.is_inverse = options.is_inverse != 0;
   LPT_TRY(read_signs(context, options.signs, "signs", options.size, source_view.columns, needs_data, &whole.signs));
+  if (!device.is_cpu()) return hadamard_on_device(context, whole, !needs_data);
   // Rows that are not f32 are rotated in scratch and then rounded.
   const bool is_f32 = output_view.format.id == LPT_FORMAT_F32;
   const int64_t unit = 16;

@@ -1,6 +1,7 @@
 // Masks that are there already: counted, compared, applied, and as decay.
 #include <vector>
 
+#include "src/ops/device.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
 
@@ -12,8 +13,8 @@ Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept) {
   return {};
 }
 
-Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view, const Device &device) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   if (out_view.format.id == LPT_FORMAT_UINT8) return {};
   return unsupported("%s is %s: expected uint8", name, format_name(out_view.format.id).c_str());
 }
@@ -24,8 +25,8 @@ Status check_beside(const MatrixView &view, const char *name, const MatrixView &
 }
 
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
-                    MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+                    MatrixView &out_view, const Device &device) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   if (out_view.format.id != LPT_FORMAT_F32 && out_view.format.id != source.format.id) {
     return unsupported("%s is %s: expected f32, or %s as the source", name, format_name(out_view.format.id).c_str(),
                        format_name(source.format.id).c_str());
@@ -118,27 +119,31 @@ Status compare_sparse_masks(Context &context, const Tensor *mask, const Tensor *
 
 Status apply_sparse_mask(Context &context, const Tensor *source, const Tensor *mask, Tensor *output) {
   MaskApplyRequest whole{};
-  LPT_TRY(check_wide_matrix(source, "source", true, whole.source));
-  LPT_TRY(check_mask(mask, "mask", true, whole.mask));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(source, "source", true, whole.source, device));
+  LPT_TRY(check_mask(mask, "mask", true, whole.mask, device));
   LPT_TRY(check_shape(whole.mask, "mask", whole.source.rows, whole.source.columns, "source"));
-  LPT_TRY(check_output(output, "output", true, whole.source, whole.target));
+  LPT_TRY(check_output(output, "output", true, whole.source, whole.target, device));
   LPT_TRY(check_apart(whole.target, "output", whole.mask, "mask"));
-  return apply_mask(context, whole, true);
+  if (device.is_cpu()) return apply_mask(context, whole, true);
+  return run_on_device(context, "mask_apply", whole, {whole.source.format.id, whole.target.format.id}, false);
 }
 
 Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, double rate, Tensor *gradient) {
   MaskDecayRequest whole{};
+  const Device &device = context.queue.device();
   LPT_TRY(check_finite("rate", rate, -1e30, 1e30));
-  LPT_TRY(check_wide_matrix(weight, "weight", true, whole.weight));
-  LPT_TRY(check_mask(mask, "mask", true, whole.mask));
+  LPT_TRY(check_wide_matrix(weight, "weight", true, whole.weight, device));
+  LPT_TRY(check_mask(mask, "mask", true, whole.mask, device));
   LPT_TRY(check_shape(whole.mask, "mask", whole.weight.rows, whole.weight.columns, "weight"));
-  LPT_TRY(check_matrix(gradient, "gradient", true, whole.gradient));
+  LPT_TRY(check_matrix(gradient, "gradient", true, whole.gradient, device));
   if (whole.gradient.format.id != LPT_FORMAT_F32) {
     return unsupported("gradient is %s: expected f32", format_name(whole.gradient.format.id).c_str());
   }
   LPT_TRY(check_beside(whole.gradient, "gradient", whole.weight, "weight"));
   LPT_TRY(check_apart(whole.gradient, "gradient", whole.mask, "mask"));
   whole.rate = static_cast<float>(rate);
+  if (!device.is_cpu()) return run_on_device(context, "mask_decay", whole, {whole.weight.format.id}, false);
   const Row<MaskDecayRequest> *row = nullptr;
   LPT_TRY(choose(context, "mask_decay", mask_decay_kernels(), whole, {whole.weight.format.id}, &row));
   parallel_parts(context, whole.weight.rows, whole.weight.columns, [&](int64_t begin, int64_t count) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/quantize/quantize.hpp"
+#include "src/ops/device_sparse.hpp"
 #include "src/ops/gemm_run.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
@@ -28,13 +29,6 @@ Status check_pair(const MatrixView &sparse, const char *sparse_name, const Matri
                    number(sparse.columns), dense_name, number(dense.rows), number(dense.columns));
   }
   return {};
-}
-
-// The elements as a plain matrix: of a sparse one those that are stored.
-MatrixView plain_view(const MatrixView &view) {
-  MatrixView plain = dense_view(view.format.element, view.data, view.rows, stored_columns(view.format, view.columns));
-  plain.row_stride = view.row_stride;
-  return plain;
 }
 
 // Whether some group of a row keeps too many: eight columns at a time. A byte that is not 0 becomes 1, four of them their sum.
@@ -142,6 +136,12 @@ Status check_turning(const Format &format) {
 
 }  // namespace
 
+MatrixView plain_view(const MatrixView &view) {
+  MatrixView plain = dense_view(view.format.element, view.data, view.rows, stored_columns(view.format, view.columns));
+  plain.row_stride = view.row_stride;
+  return plain;
+}
+
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask) {
   LPT_TRY(take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, false, out_mask));
   const NonzeroRequest whole{plain_view(source), out_mask};
@@ -173,8 +173,9 @@ Status check_places(const MatrixView &sparse, const char *name) {
   return {};
 }
 
-Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_tensor(tensor, name));
+Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                           const Device &device) {
+  LPT_TRY(check_tensor(tensor, name, device));
   LPT_TRY(sparse_matrix_of(*tensor, name, out_view));
   return needs_data ? check_data(*tensor, name) : Status();
 }
@@ -195,25 +196,27 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
   if (compressed == nullptr && transposed == nullptr) {
     return invalid("compressed and transposed are NULL: expected at least one output");
   }
-  LPT_TRY(check_matrix(source, "source", true, dense));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_matrix(source, "source", true, dense, device));
   if (mask != nullptr) {
-    LPT_TRY(check_mask(mask, "mask", true, kept));
+    LPT_TRY(check_mask(mask, "mask", true, kept, device));
     LPT_TRY(check_shape(kept, "mask", dense.rows, dense.columns, "source"));
   }
   if (compressed != nullptr) {
-    LPT_TRY(check_sparse_matrix(compressed, "compressed", true, rows));
+    LPT_TRY(check_sparse_matrix(compressed, "compressed", true, rows, device));
     LPT_TRY(check_pair(rows, "compressed", dense, "source"));
     LPT_TRY(check_apart(rows, "compressed", dense, "source"));
     if (mask != nullptr) LPT_TRY(check_apart(rows, "compressed", kept, "mask"));
   }
   if (transposed != nullptr) {
     LPT_TRY(check_turning(dense.format));
-    LPT_TRY(check_sparse_matrix(transposed, "transposed", true, columns));
+    LPT_TRY(check_sparse_matrix(transposed, "transposed", true, columns, device));
     LPT_TRY(check_pair(columns, "transposed", turned(dense), "the turned source"));
     LPT_TRY(check_apart(columns, "transposed", dense, "source"));
     if (mask != nullptr) LPT_TRY(check_apart(columns, "transposed", kept, "mask"));
     if (compressed != nullptr) LPT_TRY(check_apart(columns, "transposed", rows, "compressed"));
   }
+  if (!device.is_cpu()) return compress_on_device(context, {dense, kept, rows, columns});
   if (mask == nullptr) LPT_TRY(find_nonzero(context, dense, kept));
   if (compressed != nullptr) LPT_TRY(check_groups(context, kept, "row"));
   MatrixView other;
@@ -230,10 +233,12 @@ Status compress_sparse(Context &context, const Tensor *source, const Tensor *mas
 Status decompress_sparse(Context &context, const Tensor *compressed, Tensor *output) {
   MatrixView sparse;
   MatrixView dense;
-  LPT_TRY(check_sparse_matrix(compressed, "compressed", true, sparse));
-  LPT_TRY(check_matrix(output, "output", true, dense));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_sparse_matrix(compressed, "compressed", true, sparse, device));
+  LPT_TRY(check_matrix(output, "output", true, dense, device));
   LPT_TRY(check_pair(sparse, "compressed", dense, "output"));
   LPT_TRY(check_apart(sparse, "compressed", dense, "output"));
+  if (!device.is_cpu()) return decompress_on_device(context, sparse, dense);
   LPT_TRY(check_places(sparse, "compressed"));
   return decompress_view(context, sparse, dense);
 }

@@ -13,7 +13,8 @@ constexpr int32_t kLongestSparseGroup = 32;
 constexpr double kStreamedBytes = 16 << 20;  // of an output that would only push others out of the caches
 
 Status check_sparse_group(int32_t kept, int32_t of, int32_t most_kept);
-Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+Status check_mask(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                  const Device &device = {});
 
 // How many of the `of` numbers from (row, begin), or of those there are, a mask keeps.
 inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, int32_t of) {
@@ -29,13 +30,17 @@ Status check_beside(const MatrixView &view, const char *name, const MatrixView &
 
 // f32 or the source's format; apart from the source or the source itself.
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,
-                    MatrixView &out_view);
+                    MatrixView &out_view, const Device &device = {});
 
 // A mask of the numbers that are not zero, in the context's scratch.
 Status find_nonzero(Context &context, const MatrixView &source, MatrixView &out_mask);
 
 // A 2:4 matrix.
-Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+Status check_sparse_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                           const Device &device = {});
+
+// Its elements as a plain matrix: of a sparse one those that are stored.
+MatrixView plain_view(const MatrixView &view);
 
 // Writes out rows of a 2:4 matrix. The row of the table is chosen once; rows may be written by many threads.
 class RowWriter {

@@ -2,6 +2,7 @@
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
+#include "src/ops/device.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
 
@@ -42,8 +43,8 @@ Status check_solver(const lpt_sparse_options &options) {
   return {};
 }
 
-// Factors of the columns; NULL where there are none.
-Status read_importance(const lpt_sparse_options &options, int64_t columns, bool needs_data,
+// Factors of the columns; NULL where there are none. Those of a GPU are not looked at.
+Status read_importance(const lpt_sparse_options &options, int64_t columns, bool needs_data, const Device &device,
                        const float **out_importance) {
   if (options.importance == nullptr) return {};
   if (options.rule != LPT_SPARSE_RULE_MAGNITUDE || options.direction == LPT_SPARSE_DIRECTION_COLUMN) {
@@ -51,9 +52,9 @@ Status read_importance(const lpt_sparse_options &options, int64_t columns, bool 
                        options.rule, options.direction);
   }
   void *data = nullptr;
-  LPT_TRY(check_vector(options.importance, "importance", LPT_FORMAT_F32, columns, needs_data, &data));
+  LPT_TRY(check_vector(options.importance, "importance", LPT_FORMAT_F32, columns, needs_data, &data, device));
   const float *importance = static_cast<const float *>(data);
-  for (int64_t i = 0; needs_data && i < columns; ++i) {
+  for (int64_t i = 0; needs_data && device.is_cpu() && i < columns; ++i) {
     if (!(importance[i] >= 0.0f)) {
       return invalid("importance[%lld] is %g: expected 0 or more", number(i), static_cast<double>(importance[i]));
     }
@@ -72,19 +73,19 @@ struct Selection {
 };
 
 Status check_selection(const Tensor *source, const lpt_sparse_options &options, const Tensor *mask,
-                       const Tensor *masked, Selection &selection) {
+                       const Tensor *masked, const Device &device, Selection &selection) {
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_sparse_options(options));
-  LPT_TRY(check_wide_matrix(source, "source", needs_data, selection.source));
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, selection.source, device));
   if (mask != nullptr) {
-    LPT_TRY(check_mask(mask, "mask", needs_data, selection.mask));
+    LPT_TRY(check_mask(mask, "mask", needs_data, selection.mask, device));
     LPT_TRY(check_beside(selection.mask, "mask", selection.source, "source"));
   }
   if (masked != nullptr) {
-    LPT_TRY(check_output(masked, "masked", needs_data, selection.source, selection.masked));
+    LPT_TRY(check_output(masked, "masked", needs_data, selection.source, selection.masked, device));
     if (mask != nullptr) LPT_TRY(check_apart(selection.masked, "masked", selection.mask, "mask"));
   }
-  LPT_TRY(read_importance(options, selection.source.columns, needs_data, &selection.importance));
+  LPT_TRY(read_importance(options, selection.source.columns, needs_data, device, &selection.importance));
   return make_random(options.random, RandomRoom::kSparse, 0, selection.source.columns, 16, options.philox_rounds,
                      selection.random);
 }
@@ -135,6 +136,9 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.importance = selection.importance;
   whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
   LPT_TRY(place_draws(options, selection.random, whole));
+  if (!context.queue.device().is_cpu()) {
+    return run_on_device(context, "sparse_mask", whole, {selection.source.format.id}, is_check_only(options.flags));
+  }
   const Row<SparseMaskRequest> *row = nullptr;
   LPT_TRY(choose(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &row));
   if (is_check_only(options.flags)) return {};
@@ -252,7 +256,11 @@ Status select_sparse_mask(Context &context, const Tensor *source, const lpt_spar
   if (mask == nullptr && masked == nullptr && out_values == nullptr) {
     return invalid("mask, masked and out_values are NULL: expected at least one output");
   }
-  LPT_TRY(check_selection(source, options, mask, masked, selection));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_selection(source, options, mask, masked, device, selection));
+  if (!device.is_cpu() && out_values != nullptr) {
+    return unsupported("out_values is given: the call would wait for %s", device_text(device).c_str());
+  }
   const bool is_run = !is_check_only(options.flags);
   const bool is_measured = out_values != nullptr;
   if (is_measured) LPT_TRY(need_mask(context, is_run, selection));

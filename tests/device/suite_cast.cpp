@@ -95,10 +95,13 @@ TEST_F(DeviceCasts, RefuseWhatNeedsTheProcessor) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
   const Tensor target = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 4, 64);
   const Tensor integers = make_tensor(gpu(), LPT_FORMAT_INT8_TENSOR, 4, 64);
+  lpt_statistics *statistics = nullptr;
+  ASSERT_TRUE(ok(cpu(), lpt_statistics_create(cpu(), &statistics)));
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.hadamard_size = 16;
+  options.statistics = statistics;
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, target.get(), nullptr));
-  expect_words({"hadamard_size is given", "cuda:0"}, lpt_context_error(gpu()));
+  expect_words({"statistics is given", "cuda:0"}, lpt_context_error(gpu()));
+  lpt_statistics_destroy(statistics);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, integers.get(), nullptr));
   expect_words({"int8_tensor", "NaN"}, lpt_context_error(gpu()));
 }

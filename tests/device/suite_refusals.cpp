@@ -46,22 +46,19 @@ lpt_status draw_signs(lpt_context *context, Operands &o) {
 
 constexpr Call kCalls[] = {
     {"fake_quantize", fake},
-    {"hadamard",
-     [](lpt_context *c, Operands &o) {
-       lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
-       options.size = 32;
-       return lpt_hadamard(c, o.f32.get(), &options, o.other.get());
-     }},
     {"random_signs", draw_signs},
     {"convert", convert},
     {"dialect_export", export_there},
     {"weights_pack", pack},
-    {"sparse_mask_select",
+    {"sparse_mask_check",
      [](lpt_context *c, Operands &o) {
-       return lpt_sparse_mask_select(c, o.f32.get(), nullptr, o.mask.get(), nullptr, nullptr);
+       int64_t count = 0;
+       return lpt_sparse_mask_check(c, o.mask.get(), 2, 4, LPT_SPARSE_DIRECTION_ROW, &count);
      }},
-    {"sparse_mask_apply",
-     [](lpt_context *c, Operands &o) { return lpt_sparse_mask_apply(c, o.f32.get(), o.mask.get(), o.other.get()); }},
+    {"sparse_absorb",
+     [](lpt_context *c, Operands &o) {
+       return lpt_sparse_absorb(c, o.f32.get(), o.mask.get(), 4, LPT_SPARSE_DIRECTION_ROW, o.other.get());
+     }},
     {"softmax_forward",
      [](lpt_context *c, Operands &o) { return lpt_softmax_forward(c, o.f32.get(), nullptr, o.other.get()); }},
     {"softmax_backward",

@@ -1,0 +1,80 @@
+#include "src/ops/device_sparse.hpp"
+
+#include "kernels/quantize/quantize.hpp"
+#include "src/ops/device.hpp"
+#include "src/ops/sparse_parts.hpp"
+
+namespace lpt {
+namespace {
+
+CopyRequest copy_of(const MatrixView &source, const MatrixView &target) {
+  const lpt_format element = source.format.element;
+  return {target.data,
+          row_bytes(element, target.row_stride),
+          source.data,
+          row_bytes(element, source.row_stride),
+          row_bytes(element, source.columns),
+          source.rows};
+}
+
+// Scales of a format lie the same way whether all columns are stored or not.
+Status queue_scales(const Context &context, const MatrixView &source, const MatrixView &target) {
+  if (source.tensor_scale != nullptr) {
+    constexpr int64_t kBytes = sizeof(float);
+    LPT_TRY(context.queue.copy({target.tensor_scale, kBytes, source.tensor_scale, kBytes, kBytes, 1}));
+  }
+  return source.format.has_block_scale() ? context.queue.copy(copy_of(scales_of(source), scales_of(target))) : Status();
+}
+
+Status compress_rows(Context &context, const MatrixView &source, const MatrixView &mask, const MatrixView &target,
+                     bool is_check_only) {
+  const CompressRequest request{plain_view(source), mask, plain_view(target), target.indices, target.index_stride};
+  LPT_TRY(run_on_device(context, "compress", request, {source.format.id}, is_check_only));
+  return is_check_only ? Status() : queue_scales(context, source, target);
+}
+
+// Columns as rows, in scratch. The tensor scale is that of the source.
+Status turn_there(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
+  LPT_TRY(take_matrix_on_device(context, source.format, source.columns, source.rows, is_check_only, out_turned));
+  out_turned.tensor_scale = source.tensor_scale;
+  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
+}
+
+Status find_nonzero_there(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_mask) {
+  Format bytes;
+  find_format(LPT_FORMAT_UINT8, bytes);
+  LPT_TRY(take_matrix_on_device(context, bytes, source.rows, source.columns, is_check_only, out_mask));
+  const NonzeroRequest request{plain_view(source), out_mask};
+  return run_on_device(context, "nonzero", request, {source.format.id}, is_check_only);
+}
+
+bool is_there(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
+
+Status compress_there(Context &context, const DevicePacking &packing, bool is_check_only) {
+  MatrixView mask = packing.mask;
+  if (!is_there(mask)) LPT_TRY(find_nonzero_there(context, packing.source, is_check_only, mask));
+  if (is_there(packing.compressed)) {
+    LPT_TRY(compress_rows(context, packing.source, mask, packing.compressed, is_check_only));
+  }
+  if (!is_there(packing.transposed)) return {};
+  MatrixView turned_source, turned_mask;
+  LPT_TRY(turn_there(context, packing.source, is_check_only, turned_source));
+  LPT_TRY(turn_there(context, mask, is_check_only, turned_mask));
+  return compress_rows(context, turned_source, turned_mask, packing.transposed, is_check_only);
+}
+
+}  // namespace
+
+Status compress_on_device(Context &context, const DevicePacking &packing) {
+  LPT_TRY(compress_there(context, packing, true));
+  context.choices.clear();
+  return compress_there(context, packing, false);
+}
+
+Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense) {
+  const DecompressRequest request{plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(dense)};
+  LPT_TRY(run_on_device(context, "decompress", request, {sparse.format.id}, false));
+  return queue_scales(context, sparse, dense);
+}
+
+}  // namespace lpt

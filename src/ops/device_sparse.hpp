@@ -1,0 +1,20 @@
+// Packing on a device: the rows of its plugin, queued one after the other. Masks there need one row each, and no words here.
+#pragma once
+
+#include "src/ops/context.hpp"
+#include "src/ops/tensor.hpp"
+
+namespace lpt {
+
+// Views are checked; those without a format are not there: no mask, or an output that is not wanted. A group whose mask keeps
+// more than two keeps the first two of them.
+struct DevicePacking {
+  MatrixView source, mask;
+  MatrixView compressed, transposed;
+};
+Status compress_on_device(Context &context, const DevicePacking &packing);
+
+// Places are not looked at: one that is not legal is as good as any other.
+Status decompress_on_device(Context &context, const MatrixView &sparse, const MatrixView &dense);
+
+}  // namespace lpt

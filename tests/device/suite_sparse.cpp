@@ -1,0 +1,205 @@
+// Masks and 2:4 matrices on a GPU have the bits of the processor, whose own are judged elsewhere.
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr int64_t kRows = 13, kColumns = 83;  // the last group is short
+
+lpt_sparse_options options_of(lpt_sparse_rule rule, int32_t kept, int32_t of) {
+  lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+  options.rule = rule;
+  options.kept = kept;
+  options.of = of;
+  options.random.seed = 11;
+  options.random.step = 4;
+  return options;
+}
+
+class DeviceSparse : public Devices {
+ protected:
+  Tensor numbers(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
+    return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 3.0));
+  }
+
+  // A 2:4 mask of the processor.
+  Tensor mask_of(const lpt_tensor *source, lpt_sparse_direction direction = LPT_SPARSE_DIRECTION_ROW) {
+    lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
+    options.direction = direction;
+    const Shape shape = shape_of(cpu(), source);
+    Tensor mask = make_tensor(cpu(), LPT_FORMAT_UINT8, shape.rows, shape.columns);
+    EXPECT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source, &options, mask.get(), nullptr, nullptr)));
+    return mask;
+  }
+
+  // Mask and masked numbers of one source by both. `options` names vectors of the context at hand.
+  void expect_equal(const lpt_tensor *source, const lpt_sparse_options &options, lpt_format masked,
+                    const lpt_tensor *importance = nullptr) {
+    lpt_sparse_options here = options, away = options;
+    const Tensor moved = importance == nullptr ? Tensor() : there(importance);
+    here.importance = importance;
+    away.importance = moved.get();
+    const Shape shape = shape_of(cpu(), source);
+    const auto make = [&](lpt_context *context, lpt_format format) {
+      return make_tensor(context, format, shape.rows, shape.columns);
+    };
+    const Tensor mask = make(cpu(), LPT_FORMAT_UINT8), numbers = make(cpu(), masked);
+    const Tensor found_mask = make(gpu(), LPT_FORMAT_UINT8), found = make(gpu(), masked);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source, &here, mask.get(), numbers.get(), nullptr)));
+    ASSERT_TRUE(
+        ok(gpu(), lpt_sparse_mask_select(gpu(), there(source).get(), &away, found_mask.get(), found.get(), nullptr)));
+    EXPECT_EQ(bytes_of(cpu(), mask.get()), bytes_there(found_mask.get())) << "rule " << options.rule;
+    EXPECT_EQ(bytes_of(cpu(), numbers.get()), bytes_there(found.get())) << "rule " << options.rule;
+  }
+};
+
+TEST_F(DeviceSparse, MasksHaveTheBitsOfTheProcessor) {
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, kRows, kColumns, static_cast<uint64_t>(format));
+    for (const int32_t of : {4, 8}) {
+      for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
+        expect_equal(source.get(), options_of(rule, of / 2, of), format);
+        expect_equal(source.get(), options_of(rule, 1, of), LPT_FORMAT_F32);
+      }
+    }
+  }
+}
+
+TEST_F(DeviceSparse, MasksDrawTheSameBits) {
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, kRows, kColumns, 20 + static_cast<uint64_t>(format));
+    for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS}) {
+      for (const int32_t of : {4, 8}) {
+        lpt_sparse_options options = options_of(rule, 2, of);
+        expect_equal(source.get(), options, format);
+        options.random.row_stride = 96;  // a part of something wider
+        options.random.offset = 5 * 96 + 8;
+        expect_equal(source.get(), options, LPT_FORMAT_F32);
+      }
+    }
+  }
+}
+
+TEST_F(DeviceSparse, MasksWeighColumnsByTheirImportance) {
+  std::vector<double> importance = draw_normal(31, kColumns);
+  for (double &each : importance) each = std::abs(each);
+  const Tensor source = numbers(LPT_FORMAT_F32, kRows, kColumns, 32);
+  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kColumns, importance);
+  expect_equal(source.get(), options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), LPT_FORMAT_F32, weights.get());
+}
+
+TEST_F(DeviceSparse, MasksAreAppliedToTheSameNumbers) {
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, kRows, kColumns, 40), mask = mask_of(source.get());
+    for (const lpt_format masked : {format, static_cast<lpt_format>(LPT_FORMAT_F32)}) {
+      const Tensor expected = make_tensor(cpu(), masked, kRows, kColumns);
+      const Tensor found = make_tensor(gpu(), masked, kRows, kColumns);
+      ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_apply(cpu(), source.get(), mask.get(), expected.get())));
+      ASSERT_TRUE(
+          ok(gpu(), lpt_sparse_mask_apply(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get())));
+      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(format);
+    }
+  }
+}
+
+TEST_F(DeviceSparse, DecayAddsTheSameNumbers) {
+  for (const lpt_format format : kSources) {
+    const Tensor weight = numbers(format, kRows, kColumns, 50), mask = mask_of(weight.get());
+    const Tensor gradient = numbers(LPT_FORMAT_F32, kRows, kColumns, 51), found = there(gradient.get());
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_decay(cpu(), weight.get(), mask.get(), 6e-5, gradient.get())));
+    ASSERT_TRUE(
+        ok(gpu(), lpt_sparse_mask_decay(gpu(), there(weight.get()).get(), there(mask.get()).get(), 6e-5, found.get())));
+    EXPECT_EQ(bytes_of(cpu(), gradient.get()), bytes_there(found.get())) << name_of(format);
+  }
+}
+
+constexpr const char *kPacked[] = {"f32",         "bf16",         "f16",        "e4m3fn",
+                                   "e5m2_tensor", "e4m3fn_1x128", "mxfp8_e4m3", "int8_row"};
+
+TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheProcessor) {
+  for (const char *name : kPacked) {
+    const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
+    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 60), mask = mask_of(wide.get());
+    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), wide.get(), nullptr, source.get(), nullptr)));
+    const Tensor expected = make_tensor(cpu(), sparse, kRows, kColumns),
+                 found = make_tensor(gpu(), sparse, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), expected.get(), nullptr)));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get(), nullptr)));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+    const Tensor dense = make_tensor(cpu(), format, kRows, kColumns),
+                 found_dense = make_tensor(gpu(), format, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_decompress(cpu(), expected.get(), dense.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_sparse_decompress(gpu(), found.get(), found_dense.get())));
+    EXPECT_EQ(bytes_of(cpu(), dense.get()), bytes_there(found_dense.get())) << name;
+  }
+}
+
+TEST_F(DeviceSparse, TheTransposedIsPackedAsWell) {
+  for (const char *name : {"f32", "bf16", "e4m3fn_tensor", "int8", "e4m3fn_128x128"}) {
+    const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
+    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 70);
+    const Tensor mask = mask_of(wide.get(), LPT_SPARSE_DIRECTION_BOTH);
+    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), wide.get(), nullptr, source.get(), nullptr)));
+    const Tensor rows = make_tensor(cpu(), sparse, kRows, kColumns),
+                 columns = make_tensor(cpu(), sparse, kColumns, kRows);
+    const Tensor found_rows = make_tensor(gpu(), sparse, kRows, kColumns);
+    const Tensor found_columns = make_tensor(gpu(), sparse, kColumns, kRows);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), rows.get(), columns.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(),
+                                              found_rows.get(), found_columns.get())));
+    EXPECT_EQ(bytes_of(cpu(), rows.get()), bytes_there(found_rows.get())) << name;
+    EXPECT_EQ(bytes_of(cpu(), columns.get()), bytes_there(found_columns.get())) << name;
+  }
+}
+
+TEST_F(DeviceSparse, WithoutAMaskWhatIsNotZeroIsPacked) {
+  for (const char *name : {"f32", "bf16", "e4m3fn", "int8"}) {
+    const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
+    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 80), mask = mask_of(wide.get());
+    const Tensor pruned = make_tensor(cpu(), LPT_FORMAT_F32, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_apply(cpu(), wide.get(), mask.get(), pruned.get())));
+    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), pruned.get(), nullptr, source.get(), nullptr)));
+    const Tensor expected = make_tensor(cpu(), sparse, kRows, kColumns),
+                 found = make_tensor(gpu(), sparse, kRows, kColumns);
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), nullptr, expected.get(), nullptr)));
+    ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), nullptr, found.get(), nullptr)));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+  }
+}
+
+TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
+  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 16, 32), mask = make_tensor(gpu(), LPT_FORMAT_UINT8, 16, 32);
+  const auto select = [&](const lpt_sparse_options &options, lpt_sparse_values *values) {
+    return lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, values);
+  };
+  lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
+  options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+  EXPECT_EQ(LPT_UNSUPPORTED, select(options, nullptr));
+  expect_words({"sparse_mask_cuda: takes groups of adjacent columns only"}, lpt_context_error(gpu()));
+  options.direction = LPT_SPARSE_DIRECTION_BOTH;
+  EXPECT_EQ(LPT_UNSUPPORTED, select(options, nullptr));
+  expect_words({"transposable_mask: no kernel takes f32 on cuda:0"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_UNSUPPORTED, select(options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 16), nullptr));
+  expect_words({"takes groups of 4 and 8 only"}, lpt_context_error(gpu()));
+  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  EXPECT_EQ(LPT_UNSUPPORTED, select(options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), &values));
+  expect_words({"out_values is given", "cuda:0"}, lpt_context_error(gpu()));
+}
+
+// A step that has no row ends the call before the steps before it are queued.
+TEST_F(DeviceSparse, ARefusedPackingWritesNothing) {
+  const lpt_format format = format_named("nvfp4_16x16"), sparse = format_named("nvfp4_16x16/2:4");
+  const Tensor source = make_tensor(gpu(), format, 16, 32), packed = make_tensor(gpu(), sparse, 16, 32);
+  const std::vector<uint8_t> before = bytes_there(packed.get());
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_compress(gpu(), source.get(), nullptr, packed.get(), nullptr));
+  expect_words({"nonzero: no kernel takes nvfp4_16x16 on cuda:0"}, lpt_context_error(gpu()));
+  EXPECT_EQ(before, bytes_there(packed.get()));
+}
+
+}  // namespace
+}  // namespace lpt::test
