@@ -3,8 +3,8 @@
 //
 //   LPT_LAUNCH((cast<Bf16, E4m3fn>), grid, block, shared_bytes, stream, arguments...);
 //
-// queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; unused on the CPU, where the kernel has
-// run when the line is done). A template with commas stands in parentheses. A launch that fails is told by
+// queues a kernel on a stream (a cudaStream_t as void *, NULL for the default one; on the CPU the kernel has run when the line
+// is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is told by
 // cudaGetLastError(), for which whoever owns the stream asks.
 //
 // LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary.
@@ -14,11 +14,9 @@
 
 #include "kernels/common/simt.hpp"
 
-#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                         \
-  do {                                                                                     \
-    static_cast<void>(stream);                                                             \
-    ::lpt::simt::launch(#kernel, grid, block, shared_bytes, [&] { kernel(__VA_ARGS__); }); \
-  } while (false)
+#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
+  ::lpt::simt::launch(#kernel, grid, block, shared_bytes, stream,  \
+                      [](auto... given) { kernel(given...); } __VA_OPT__(, ) __VA_ARGS__)
 #define LPT_DYNAMIC_SHARED(Type, name) Type *name = static_cast<Type *>(::lpt::simt::dynamic_shared())
 
 #elif defined(__CUDACC__)

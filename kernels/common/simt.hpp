@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -55,10 +56,20 @@ void set_order(Order order);
 
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *), void *closure);
 
-template <typename Body>
-void launch(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Body &&body) {
-  run_grid(
-      kernel, grid, block, shared_bytes, [](void *closure) { (*static_cast<Body *>(closure))(); }, &body);
+// Runs work now, or hands it to who keeps the streams. NULL: nobody does.
+using Queue = void (*)(void *stream, std::function<void()> work);
+void set_queue(Queue queue);
+void queue_work(void *stream, std::function<void()> work);
+
+template <typename Body, typename... Given>
+void launch(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void *stream, Body body,
+            Given... given) {
+  queue_work(stream, [=] {
+    auto thread = [&] { body(given...); };
+    run_grid(
+        kernel, grid, block, shared_bytes, [](void *closure) { (*static_cast<decltype(thread) *>(closure))(); },
+        &thread);
+  });
 }
 
 void *dynamic_shared();

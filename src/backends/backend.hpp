@@ -36,6 +36,10 @@ struct Backend {
                   size_t error_bytes) = nullptr;
   int32_t (*copy)(int32_t index, void *stream, const CopyRequest *request, char *error, size_t error_bytes) = nullptr;
 
+  // Likewise between memory of two devices of this kind, on a stream of `index`.
+  int32_t (*copy_between)(int32_t index, void *stream, const CopyRequest *request, int32_t target_index,
+                          int32_t source_index, char *error, size_t error_bytes) = nullptr;
+
   // Waits for what is queued, and tells whether it failed.
   int32_t (*synchronize)(int32_t index, void *stream, char *error, size_t error_bytes) = nullptr;
 

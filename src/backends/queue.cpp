@@ -141,6 +141,13 @@ Status Queue::copy(const CopyRequest &request) const {
       [&](char *error, size_t bytes) { return backend_->copy(device_.index, stream_, &request, error, bytes); });
 }
 
+Status Queue::copy_between(const CopyRequest &request, const Device &target, const Device &source) const {
+  if (request.rows == 0 || request.row_bytes == 0) return {};
+  return call([&](char *error, size_t bytes) {
+    return backend_->copy_between(device_.index, stream_, &request, target.index, source.index, error, bytes);
+  });
+}
+
 Status Queue::synchronize() const {
   return call([&](char *error, size_t bytes) { return backend_->synchronize(device_.index, stream_, error, bytes); });
 }

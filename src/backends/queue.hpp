@@ -33,6 +33,7 @@ class Queue {
   Status check(const void *memory, const char *name) const;
   Status fill(void *memory, uint8_t value, size_t bytes) const;
   Status copy(const CopyRequest &request) const;
+  Status copy_between(const CopyRequest &request, const Device &target, const Device &source) const;
   Status synchronize() const;
 
   // Runs `body`, which queues kernels, with the device as the thread's own.

@@ -18,12 +18,19 @@ Status check_alike(const Tensor &source, const Tensor &target) {
   return invalid("target is %s: expected %s, as source", tensor_text(target).c_str(), tensor_text(source).c_str());
 }
 
-// The context's queue reaches its own device and the processor.
-Status check_reach(const Context &context, const Tensor &tensor, const char *name) {
+// The context's queue reaches its own device and the processor, and from its own device others of its kind.
+Status check_reach(const Context &context, const Tensor &tensor, const char *name, const Tensor &other) {
   const Device &own = context.queue.device();
-  if (tensor.device.is_cpu() || tensor.device == own) return {};
+  const bool is_neighbour = tensor.device.kind == own.kind && other.device == own;
+  if (tensor.device.is_cpu() || tensor.device == own || is_neighbour) return {};
   return invalid("%s is %s: expected the processor%s, where the context works", name, tensor_text(tensor).c_str(),
                  own.is_cpu() ? "" : (" or " + device_text(own)).c_str());
+}
+
+// A piece of the one, to its place in the other.
+Status queue_copy(const Queue &queue, const Tensor &source, const Tensor &target, const CopyRequest &request) {
+  const bool is_between = !source.device.is_cpu() && !target.device.is_cpu() && !(source.device == target.device);
+  return is_between ? queue.copy_between(request, target.device, source.device) : queue.copy(request);
 }
 
 // The elements.
@@ -48,28 +55,27 @@ CopyRequest blocks_of(const void *source, const void *target, const MatrixView &
 }  // namespace
 
 Status copy_tensor(Context &context, const Tensor &source, const Tensor &target) {
-  LPT_TRY(check_reach(context, source, "source"));
-  LPT_TRY(check_reach(context, target, "target"));
+  LPT_TRY(check_reach(context, source, "source", target));
+  LPT_TRY(check_reach(context, target, "target", source));
   LPT_TRY(check_alike(source, target));
   MatrixView from, to;
   LPT_TRY(matrix_with_places(source, "source", from));
   LPT_TRY(matrix_with_places(target, "target", to));
   if (from.rows == 0 || from.columns == 0) return {};
   LPT_TRY(check_apart(to, "target", from, "source"));
-  const Queue &queue = context.queue;
+  const auto copy = [&](const CopyRequest &request) { return queue_copy(context.queue, source, target, request); };
   const Format &format = from.format;
-  LPT_TRY(queue.copy(payload_of(from, to)));
+  LPT_TRY(copy(payload_of(from, to)));
   if (format.has_block_scale()) {
-    LPT_TRY(queue.copy(blocks_of(from.block_scales, to.block_scales, from, to, element_bits(format.block_scale) / 8)));
+    LPT_TRY(copy(blocks_of(from.block_scales, to.block_scales, from, to, element_bits(format.block_scale) / 8)));
   }
-  if (format.has_zero_point()) LPT_TRY(queue.copy(blocks_of(from.zero_points, to.zero_points, from, to, 1)));
+  if (format.has_zero_point()) LPT_TRY(copy(blocks_of(from.zero_points, to.zero_points, from, to, 1)));
   if (format.has_tensor_scale()) {
     constexpr int64_t kBytes = sizeof(float);
-    LPT_TRY(queue.copy({to.tensor_scale, kBytes, from.tensor_scale, kBytes, kBytes, 1}));
+    LPT_TRY(copy({to.tensor_scale, kBytes, from.tensor_scale, kBytes, kBytes, 1}));
   }
   if (!format.is_sparse) return {};
-  return queue.copy(
-      {to.indices, to.index_stride, from.indices, from.index_stride, index_bytes(from.columns), from.rows});
+  return copy({to.indices, to.index_stride, from.indices, from.index_stride, index_bytes(from.columns), from.rows});
 }
 
 }  // namespace lpt

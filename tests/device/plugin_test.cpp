@@ -160,13 +160,34 @@ TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRefused) {
   const Context first = make_gpu_context(0), second = make_gpu_context(1);
   const Tensor here = make_tensor(first.get(), LPT_FORMAT_F32, 2, 2);
   const Tensor there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), here.get(), there.get()));
-  expect_words({"target is 2×2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
+  const Tensor also_there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), also_there.get(), there.get()));
+  expect_words({"source is 2×2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(first.get(), here.get(), nullptr, there.get(), nullptr));
   Tensor wrapped;
   void *const data = describe(second.get(), there.get()).data;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_matrix_wrap(first.get(), LPT_FORMAT_F32, data, 2, 2, 0, out(wrapped)));
   expect_words({"expected memory of cuda:0, it is of cuda:1"}, lpt_context_error(first.get()));
+}
+
+// Either of the two contexts copies, all parts, rows with gaps too.
+TEST_F(DevicePlugins, TensorsAreCopiedBetweenGpus) {
+  look_on_cpu();
+  const Context cpu = make_context(), first = make_gpu_context(0), second = make_gpu_context(1);
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor source = tensor_of(cpu.get(), format, 6, 128, draw_normal(1, 6 * 128));
+    const Tensor here = make_tensor(first.get(), format, 6, 128), there = make_tensor(second.get(), format, 6, 128);
+    const Tensor back = make_tensor(first.get(), format, 6, 128), found = make_tensor(cpu.get(), format, 6, 128);
+    ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), source.get(), here.get())));
+    ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), here.get(), there.get())));
+    for (const int64_t column : {0, 64}) {
+      const Tensor from = view(second.get(), there.get(), {0, column}, {6, 64});
+      const Tensor to = view(first.get(), back.get(), {0, column}, {6, 64});
+      ASSERT_TRUE(ok(second.get(), lpt_tensor_copy(second.get(), from.get(), to.get())));
+    }
+    ASSERT_TRUE(ok(first.get(), lpt_tensor_copy(first.get(), back.get(), found.get())));
+    EXPECT_EQ(bytes_of(cpu.get(), source.get()), bytes_of(cpu.get(), found.get())) << name_of(format);
+  }
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ struct Machine {
 };
 
 Machine machine;
+Queue streams = nullptr;
 
 Fiber &running() { return machine.fibers[machine.running]; }
 
@@ -275,6 +276,13 @@ void fault(const char *subject, const char *what, const Where &where) {
   machine.fault = text_of(running(), std::string(subject) + what, where);
   leave_fiber(running());
   std::abort();  // the scheduler never comes back here
+}
+
+void set_queue(Queue queue) { streams = queue; }
+
+void queue_work(void *stream, std::function<void()> work) {
+  if (streams == nullptr) return work();
+  streams(stream, std::move(work));
 }
 
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *),

@@ -152,6 +152,30 @@ int32_t copy(int32_t index, void *stream, const CopyRequest *request, char *text
   return told("copying", index, error, text, text_bytes);
 }
 
+// The memory of either need not be mapped for the other: the driver finds a way, over the processor at worst.
+cudaError_t copy_rows_between(const CopyRequest &request, int target_index, int source_index, cudaStream_t stream) {
+  const auto row_bytes = static_cast<size_t>(request.row_bytes), rows = static_cast<size_t>(request.rows);
+  const bool is_run = request.target_stride == request.row_bytes && request.source_stride == request.row_bytes;
+  if (is_run || rows == 1) {
+    return cudaMemcpyPeerAsync(request.target, target_index, request.source, source_index, row_bytes * rows, stream);
+  }
+  cudaMemcpy3DPeerParms all = {};
+  all.srcPtr = {const_cast<void *>(request.source), static_cast<size_t>(request.source_stride), row_bytes, rows};
+  all.srcDevice = source_index;
+  all.dstPtr = {request.target, static_cast<size_t>(request.target_stride), row_bytes, rows};
+  all.dstDevice = target_index;
+  all.extent = {row_bytes, rows, 1};
+  return cudaMemcpy3DPeerAsync(&all, stream);
+}
+
+int32_t copy_between(int32_t index, void *stream, const CopyRequest *request, int32_t target_index,
+                     int32_t source_index, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error =
+      here.run([&] { return copy_rows_between(*request, target_index, source_index, stream_of(stream)); });
+  return told("copying between devices", index, error, text, text_bytes);
+}
+
 int32_t synchronize(int32_t index, void *stream, char *text, size_t text_bytes) {
   const OnDevice here(index);
   const cudaError_t error = here.run([&] { return cudaStreamSynchronize(stream_of(stream)); });
@@ -181,6 +205,7 @@ const Backend &cuda_backend() {
                                     .check = check,
                                     .fill = fill,
                                     .copy = copy,
+                                    .copy_between = copy_between,
                                     .synchronize = synchronize,
                                     .enter = enter,
                                     .leave = leave};

@@ -1,11 +1,16 @@
 // The part of the CUDA runtime that LPT's backend calls, for a machine without a GPU: its memory is the host's, but locked
 // save while the runtime or a kernel is at work, so that whoever else touches it dies.
 //
-// What tests change by the environment: CUDA_VISIBLE_DEVICES, as CUDA; LPT_TEST_DRIVER, a driver's version, 0: none;
+// Work is done when it is queued; with LPT_TEST_LATE, when its stream is waited for: then work that was queued on another
+// stream than the caller's shows.
+//
+// What else tests change by the environment: CUDA_VISIBLE_DEVICES, as CUDA; LPT_TEST_DRIVER, a driver's version, 0: none;
 // LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work that fails after it was queued.
 #pragma once
 
 #include <stddef.h>
+
+#include <functional>
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -24,6 +29,27 @@ enum cudaMemoryType {
   cudaMemoryTypeManaged = 3
 };
 using cudaStream_t = struct CUstream_st *;
+struct cudaPos {
+  size_t x, y, z;
+};
+struct cudaExtent {
+  size_t width, height, depth;
+};
+struct cudaPitchedPtr {
+  void *ptr;
+  size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DPeerParms {
+  void *srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  int srcDevice;
+  void *dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  int dstDevice;
+  cudaExtent extent;
+};
 
 struct cudaDeviceProp {
   char name[256];
@@ -48,6 +74,9 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
 cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *source, size_t source_stride,
                               size_t row_bytes, size_t rows, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device, size_t bytes,
+                                cudaStream_t stream);
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
@@ -55,3 +84,6 @@ const char *cudaGetErrorString(cudaError_t error);
 // Lets the caller's kernels at the memory of all devices, and takes it away.
 void unlock_devices();
 void lock_devices();
+
+// Takes a kernel's work as that of the runtime itself.
+void queue_kernel(void *stream, std::function<void()> work);

@@ -1,6 +1,7 @@
 // The CUDA plugin's host side and its kernels, on the runtime of tests.
 #include <cuda_runtime_api.h>
 
+#include "kernels/common/simt.hpp"
 #include "src/backends/cuda/cuda_backend.hpp"
 #include "src/plugins/cuda_families.hpp"
 
@@ -21,6 +22,7 @@ int32_t leave_locked(int32_t index, int32_t previous, char *error, size_t error_
 
 extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_plugin_entry(uint32_t abi) {
   static lpt::Backend backend = lpt::cuda_backend();
+  lpt::simt::set_queue(queue_kernel);
   backend.enter = enter_unlocked;
   backend.leave = leave_locked;
   static const lpt::DevicePlugin kPlugin = {lpt::kDevicePluginAbi,

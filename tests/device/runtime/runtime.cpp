@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 
@@ -22,8 +23,9 @@ struct Block {
 };
 
 std::mutex mutex;
-std::map<uintptr_t, Block> blocks;  // by their first byte
-int queued = 0;                     // pieces of work
+std::map<uintptr_t, Block> blocks;                            // by their first byte
+int queued = 0;                                               // pieces of work
+std::map<void *, std::deque<std::function<void()>>> streams;  // what is not done yet
 thread_local int current = 0;
 thread_local cudaError_t last = cudaSuccess;
 
@@ -48,17 +50,51 @@ cudaError_t broken() {
   return fails_at != 0 && queued >= fails_at ? told(cudaErrorIllegalAddress) : cudaSuccess;
 }
 
-template <typename Work>
-cudaError_t queue(const Work &work) {
+void do_work_of(void *stream) {
+  std::deque<std::function<void()>> &works = streams[stream];
+  unlock_devices();
+  for (; !works.empty(); works.pop_front()) works.front()();
+  lock_devices();
+}
+
+bool is_late() { return number("LPT_TEST_LATE", 0) != 0; }
+
+cudaError_t queue(cudaStream_t stream, std::function<void()> work) {
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   ++queued;
-  unlock_devices();
-  work();
-  lock_devices();
+  streams[stream].push_back(std::move(work));
+  if (!is_late()) do_work_of(stream);
   return cudaSuccess;
 }
 
+// The device of a place, -1 of the processor's.
+int device_of(const void *memory) {
+  cudaPointerAttributes facts;
+  cudaPointerGetAttributes(&facts, memory);
+  return facts.device;
+}
+
+// As CUDA does it where memory of the processor takes part: the caller finds the copy done.
+cudaError_t queue_copy(const void *target, const void *source, cudaStream_t stream, std::function<void()> work) {
+  const cudaError_t error = queue(stream, std::move(work));
+  if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_work_of(stream);
+  return error;
+}
+
+void copy_rows(void *target, size_t target_stride, const void *source, size_t source_stride, size_t row_bytes,
+               size_t rows) {
+  for (size_t r = 0; r < rows; ++r) {
+    std::memcpy(static_cast<char *>(target) + r * target_stride, static_cast<const char *>(source) + r * source_stride,
+                row_bytes);
+  }
+}
+
 }  // namespace
+
+void queue_kernel(void *stream, std::function<void()> work) {
+  if (!is_late()) return work();
+  streams[stream].push_back(std::move(work));
+}
 
 void unlock_devices() { protect(PROT_READ | PROT_WRITE); }
 void lock_devices() { protect(PROT_NONE); }
@@ -112,7 +148,9 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return cudaSuccess;
 }
 
+// Waits for all that is queued, as CUDA does.
 cudaError_t cudaFree(void *memory) {
+  for (const auto &[stream, works] : streams) do_work_of(stream);
   const std::lock_guard<std::mutex> hold(mutex);
   const auto found = blocks.find(reinterpret_cast<uintptr_t>(memory));
   if (found == blocks.end()) return told(cudaErrorInvalidValue);
@@ -132,26 +170,43 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *facts, const void *m
   return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t) {
-  return queue([&] { std::memset(memory, value, bytes); });
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
+  return queue(stream, [=] { std::memset(memory, value, bytes); });
 }
 
-cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  return queue([&] { std::memcpy(target, source, bytes); });
+cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  return queue_copy(target, source, stream, [=] { std::memcpy(target, source, bytes); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *source, size_t source_stride,
-                              size_t row_bytes, size_t rows, cudaMemcpyKind, cudaStream_t) {
+                              size_t row_bytes, size_t rows, cudaMemcpyKind, cudaStream_t stream) {
   if (target_stride < row_bytes || source_stride < row_bytes) return told(cudaErrorInvalidValue);
-  return queue([&] {
-    for (size_t r = 0; r < rows; ++r) {
-      std::memcpy(static_cast<char *>(target) + r * target_stride,
-                  static_cast<const char *>(source) + r * source_stride, row_bytes);
-    }
-  });
+  return queue_copy(target, source, stream,
+                    [=] { copy_rows(target, target_stride, source, source_stride, row_bytes, rows); });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return broken(); }
+// Memory of another device than is said is refused.
+cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device, size_t bytes,
+                                cudaStream_t stream) {
+  if (device_of(target) != target_device || device_of(source) != source_device) return told(cudaErrorInvalidValue);
+  return queue(stream, [=] { std::memcpy(target, source, bytes); });
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream) {
+  const cudaMemcpy3DPeerParms all = *parameters;
+  const cudaPitchedPtr target = all.dstPtr, source = all.srcPtr;
+  const cudaExtent extent = all.extent;
+  const bool is_right = device_of(target.ptr) == all.dstDevice && device_of(source.ptr) == all.srcDevice &&
+                        target.pitch >= extent.width && source.pitch >= extent.width && extent.depth == 1;
+  if (!is_right) return told(cudaErrorInvalidValue);
+  return queue(stream,
+               [=] { copy_rows(target.ptr, target.pitch, source.ptr, source.pitch, extent.width, extent.height); });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  do_work_of(stream);
+  return broken();
+}
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last;

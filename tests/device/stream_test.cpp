@@ -1,0 +1,110 @@
+// The order of a stream: what the library queues on a caller's stream runs behind what the caller has queued there, and
+// before what comes next. The runtime of tests does nothing until a stream is waited for, so that work which lands on another
+// stream is still undone when the caller's is.
+#include <functional>
+
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr int64_t kRows = 20, kColumns = 144;
+
+// A context of a GPU on a stream of its own; here streams are names.
+Context context_on(uintptr_t stream) {
+  Context context = make_gpu_context();
+  EXPECT_TRUE(ok(context.get(), lpt_context_set_stream(context.get(), reinterpret_cast<void *>(stream))));
+  return context;
+}
+
+// Two of every four numbers are zero.
+std::vector<double> half_of(std::vector<double> numbers) {
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= i % 4 < 2 ? 1.0 : 0.0;
+  return numbers;
+}
+
+class StreamOrder : public testing::Test {
+ protected:
+  StreamOrder() {
+    setenv("LPT_PLUGIN_PATH", LPT_PLUGINS "/on_cpu", 1);
+    setenv("LPT_TEST_LATE", "1", 1);
+  }
+  ~StreamOrder() override {
+    unsetenv("LPT_PLUGIN_PATH");
+    unsetenv("LPT_TEST_LATE");
+  }
+
+  using Call = std::function<lpt_status(lpt_context *, const lpt_tensor *source, lpt_tensor *target)>;
+
+  // `call` reads a source that the caller's own work on the stream writes, and its result is read behind it.
+  void expect_in_order(lpt_format source_format, lpt_format target_format, bool is_turned, const Call &call) {
+    const Context cpu = make_context(), caller = context_on(7), library = context_on(7);
+    const Tensor source =
+        tensor_of(cpu.get(), source_format, kRows, kColumns, half_of(draw_normal(1, kRows * kColumns)));
+    const int64_t rows = is_turned ? kColumns : kRows, columns = is_turned ? kRows : kColumns;
+    const auto make = [&](const Context &context) { return make_tensor(context.get(), target_format, rows, columns); };
+    const Tensor expected = make(cpu), there = make(library), found = make(cpu);
+    ASSERT_TRUE(ok(cpu.get(), call(cpu.get(), source.get(), expected.get())));
+
+    const Tensor kept = make_tensor(caller.get(), source_format, kRows, kColumns);
+    const Tensor moved = make_tensor(caller.get(), source_format, kRows, kColumns);
+    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), source.get(), kept.get())));
+    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), kept.get(), moved.get())));  // undone as yet
+    ASSERT_TRUE(ok(library.get(), call(library.get(), moved.get(), there.get())));
+    const Tensor copy = make(caller);
+    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), there.get(), copy.get())));
+    ASSERT_TRUE(ok(caller.get(), lpt_context_synchronize(caller.get())));
+    ASSERT_TRUE(ok(caller.get(), lpt_tensor_copy(caller.get(), copy.get(), found.get())));
+    EXPECT_EQ(bytes_of(cpu.get(), expected.get()), bytes_of(cpu.get(), found.get())) << name_of(target_format);
+  }
+};
+
+TEST_F(StreamOrder, WorkOfAnotherStreamIsNotWaitedFor) {
+  const Context cpu = make_context(), one = context_on(7), other = context_on(8);
+  const Tensor source = tensor_of(cpu.get(), LPT_FORMAT_F32, 1, 4, {1, 2, 3, 4});
+  const Tensor there = make_tensor(one.get(), LPT_FORMAT_F32, 1, 4),
+               copy = make_tensor(one.get(), LPT_FORMAT_F32, 1, 4);
+  const Tensor found = make_tensor(cpu.get(), LPT_FORMAT_F32, 1, 4);
+  ASSERT_TRUE(ok(one.get(), lpt_tensor_copy(one.get(), source.get(), there.get())));
+  ASSERT_TRUE(ok(other.get(), lpt_tensor_copy(other.get(), there.get(), copy.get())));
+  ASSERT_TRUE(ok(one.get(), lpt_tensor_copy(one.get(), copy.get(), found.get())));
+  EXPECT_EQ((std::vector<double>{0, 0, 0, 0}), numbers_of(cpu.get(), found.get()));
+  ASSERT_TRUE(ok(other.get(), lpt_context_synchronize(other.get())));
+  ASSERT_TRUE(ok(one.get(), lpt_tensor_copy(one.get(), copy.get(), found.get())));
+  EXPECT_EQ((std::vector<double>{1, 2, 3, 4}), numbers_of(cpu.get(), found.get()));
+}
+
+TEST_F(StreamOrder, CastsKeepIt) {
+  const auto cast = [](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+    return lpt_quantize(context, source, nullptr, target, nullptr);
+  };
+  expect_in_order(LPT_FORMAT_F32, LPT_FORMAT_NVFP4, false, cast);  // amax, tensor scale, cast
+  expect_in_order(LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_128X128, false, cast);
+  const auto decode = [](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+    return lpt_dequantize(context, source, nullptr, target);
+  };
+  expect_in_order(LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_BF16, false, decode);
+}
+
+TEST_F(StreamOrder, PreparedCastsKeepIt) {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.hadamard_size = 16;
+  expect_in_order(LPT_FORMAT_F32, LPT_FORMAT_MXFP4, true,
+                  [&](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+                    return lpt_quantize(context, source, &options, nullptr, target);
+                  });
+}
+
+TEST_F(StreamOrder, MasksAndPackingKeepIt) {
+  expect_in_order(LPT_FORMAT_F32, LPT_FORMAT_F32, false,
+                  [](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+                    return lpt_sparse_mask_select(context, source, nullptr, nullptr, target, nullptr);
+                  });
+  expect_in_order(LPT_FORMAT_BF16, format_named("bf16/2:4"), false,
+                  [](lpt_context *context, const lpt_tensor *source, lpt_tensor *target) {
+                    return lpt_sparse_compress(context, source, nullptr, target, nullptr);
+                  });
+}
+
+}  // namespace
+}  // namespace lpt::test
