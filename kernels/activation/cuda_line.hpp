@@ -1,38 +1,18 @@
-// Rows of f32, bf16 or f16 on the device, sixteen numbers at a time, and sums over a block of threads.
+// Sums over a block of threads, where one takes a row.
 #pragma once
 
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/common/cuda_lines.hpp"
 #include "src/formats/functions.hpp"
-#include "src/formats/view.hpp"
 
 namespace lpt {
 
 constexpr uint32_t kLineThreads = 256;
 
-// A matrix as kernels take it, by value.
-struct DeviceLines {
-  void *data;
-  int64_t stride;  // in elements
-  lpt_format format;
-  bool is_whole;  // strips lie on boundaries of 16 bytes
-};
-
-inline DeviceLines lines_of(const MatrixView &view) {
-  const int64_t bytes = view.format.id == LPT_FORMAT_F32 ? 4 : 2;
-  const bool is_whole = reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
-  return {view.data, view.row_stride, view.format.id, is_whole};
-}
-
-__device__ __forceinline__ NumberStrip load_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count) {
-  return load_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip);
-}
-
-// A NaN is written as the positive quiet one.
-__device__ __forceinline__ void store_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count,
-                                           NumberStrip strip) {
-#pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = positive_nan(strip.number[i]);
-  store_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip, strip);
+// What a store of the number leaves in memory, as it is loaded again.
+__device__ __forceinline__ float stored_number(lpt_format format, float number) {
+  if (format == LPT_FORMAT_F32) return number;
+  if (format == LPT_FORMAT_BF16) return number_of<Numeral::kBf16>(code_of<Numeral::kBf16>(number));
+  return number_of<Numeral::kF16>(code_of<Numeral::kF16>(number));
 }
 
 // The sum over all threads of the block, for each of them: halves of a warp, then the warps in turn. The order does not depend
@@ -69,5 +49,7 @@ __device__ __forceinline__ float block_largest(float number) {
 __device__ __forceinline__ int64_t first_column() { return int64_t{threadIdx.x} * kStrip; }
 
 constexpr int64_t kLineStep = int64_t{kLineThreads} * kStrip;
+
+inline uint32_t blocks_of_rows(int64_t rows) { return static_cast<uint32_t>(rows < (1 << 20) ? rows : 1 << 20); }
 
 }  // namespace lpt

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/base/host_device.hpp"
+
 namespace lpt {
 
 // 2^n for n in [-1022, 1023].
@@ -39,20 +41,21 @@ static inline double exp_f64(double x) {
 
 // log(x) = n · ln 2 + 2 · artanh(s),  x = 2^n · f with f in [sqrt(1/2), sqrt(2)),  s = (f - 1) / (f + 1), |s| <= 0.1716. The
 // series ends with s^21: what is left out is below 2^-58 of it. Zero gives minus infinity, less a NaN.
-static inline double log_f64(double x) {
+LPT_HOST_DEVICE static inline double log_f64(double x) {
   constexpr double kLn2High = 0x1.62e42feep-1;
   constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
-  if (!(x > 0.0)) return x == 0.0 ? -HUGE_VAL : std::nan("");
+  if (!(x > 0.0)) return x == 0.0 ? -HUGE_VAL : nan("");
   if (x == HUGE_VAL) return x;
   int exponent = 0;
-  double fraction = std::frexp(x, &exponent);
+  double fraction = frexp(x, &exponent);
   if (fraction < 0x1.6a09e667f3bcdp-1) {
     fraction *= 2.0;
     --exponent;
   }
   const double n = exponent, s = (fraction - 1.0) / (fraction + 1.0), square = s * s;
   double sum = 1.0 / 21.0;
-  for (double odd = 19.0; odd > 2.0; odd -= 2.0) sum = sum * square + 1.0 / odd;
+  constexpr double kFactors[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3};
+  for (const double factor : kFactors) sum = sum * square + factor;
   return n * kLn2High + (2.0 * s + (2.0 * s * square * sum + n * kLn2Low));
 }
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
-#include "src/formats/functions_f64.hpp"
+#include "kernels/activation/row_loss.hpp"
+#include "src/ops/device_layers.hpp"
 
 namespace lpt {
 namespace {
@@ -20,11 +21,12 @@ Status check_options(const lpt_cross_entropy_options &options) {
 }
 
 // Losses, or their gradients: f32 or f64.
-Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool needs_data, MatrixView &out_view) {
+Status check_losses(const Tensor *tensor, const char *name, int64_t count, bool needs_data, const Device &device,
+                    MatrixView &out_view) {
   void *data = nullptr;
   const bool is_f64 = tensor != nullptr && tensor->format.id == LPT_FORMAT_F64;
   const lpt_format format = is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-  LPT_TRY(check_vector(tensor, name, format, count, needs_data, &data));
+  LPT_TRY(check_vector(tensor, name, format, count, needs_data, &data, device));
   out_view = vector_view(format, data, count);
   return {};
 }
@@ -42,6 +44,7 @@ struct Loss {
   int64_t counted = 0;               // rows
   std::vector<int64_t> places = {};  // of targets in this rank's columns
 
+  const Device &device() const { return context.queue.device(); }
   bool counts(int64_t row) const { return targets[row] != options.ignored_target; }
   int64_t loss_count() const { return options.reduction == LPT_LOSS_NONE ? logits.rows : 1; }
 };
@@ -116,7 +119,7 @@ Status find_places(Loss &loss) {
 
 Status prepare(const Tensor *logits, Loss &loss) {
   LPT_TRY(check_options(loss.options));
-  LPT_TRY(check_wide_matrix(logits, "logits", loss.needs_data, loss.logits));
+  LPT_TRY(check_wide_matrix(logits, "logits", loss.needs_data, loss.logits, loss.device()));
   if (loss.needs_data && loss.targets == nullptr && loss.logits.rows > 0) {
     return invalid("targets is NULL: expected a class for each of %lld rows", number(loss.logits.rows));
   }
@@ -144,12 +147,6 @@ RowSums join(const std::vector<RowSums> &all, int64_t rows, int64_t row) {
   return whole;
 }
 
-double loss_of(const Loss &loss, const RowSums &sums, double log_sum) {
-  const double smoothing = loss.options.label_smoothing;
-  const double of_target = log_sum - (1.0 - smoothing) * sums.target;
-  return smoothing == 0.0 ? of_target : of_target - smoothing * (sums.all / static_cast<double>(loss.classes));
-}
-
 void write_number(const MatrixView &vector, int64_t index, double value) {
   if (is_double(vector)) {
     static_cast<double *>(vector.data)[index] = value;
@@ -163,33 +160,56 @@ double read_number(const MatrixView &vector, int64_t index) {
                            : static_cast<double>(static_cast<const float *>(vector.data)[index]);
 }
 
+// What the sum of losses is divided by; 0: it is not.
+double divisor_of(const Loss &loss) {
+  return loss.options.reduction == LPT_LOSS_MEAN ? static_cast<double>(loss.counted) : 0.0;
+}
+
 void write_losses(const Loss &loss, const std::vector<RowSums> &all, const MatrixView &losses, double *log_sums) {
   const int64_t rows = loss.logits.rows;
   double sum = 0.0;
   for (int64_t r = 0; r < rows; ++r) {
     const RowSums sums = join(all, rows, r);
-    const double log_sum = sums.largest + log_f64(sums.exponentials);
-    const double one = loss.counts(r) ? loss_of(loss, sums, log_sum) : 0.0;
+    const double log_sum = log_sum_of(sums), smoothing = loss.options.label_smoothing;
+    const double one = loss.counts(r) ? row_loss(sums, log_sum, smoothing, loss.classes) : 0.0;
     if (log_sums != nullptr) log_sums[r] = log_sum;
     if (loss.options.reduction == LPT_LOSS_NONE) write_number(losses, r, one);
     sum += one;
   }
-  const bool is_mean = loss.options.reduction == LPT_LOSS_MEAN && loss.counted > 0;
-  if (loss.options.reduction != LPT_LOSS_NONE) {
-    write_number(losses, 0, is_mean ? sum / static_cast<double>(loss.counted) : sum);
-  }
+  const double divisor = divisor_of(loss);
+  if (loss.options.reduction != LPT_LOSS_NONE) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
 }
 
 // What each row's gradient is multiplied by.
 std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   std::vector<double> factors;
+  const double divisor = divisor_of(loss);
   for (int64_t r = 0; r < loss.logits.rows; ++r) {
     const int64_t index = loss.options.reduction == LPT_LOSS_NONE ? r : 0;
     double factor = gradient.data == nullptr ? 1.0 : read_number(gradient, index);
-    if (loss.options.reduction == LPT_LOSS_MEAN) factor /= static_cast<double>(loss.counted);
+    if (divisor != 0.0) factor /= divisor;
     factors.push_back(loss.counts(r) ? factor : 0.0);
   }
   return factors;
+}
+
+// Ranks of GPUs do not share classes, and targets are read here.
+Status find_on_device(Loss &loss) {
+  const std::string place = device_text(loss.device());
+  if (loss.options.comm != nullptr) {
+    return unsupported("options->comm is given: cross entropy on %s takes none", place.c_str());
+  }
+  if (!loss.needs_data) return {};
+  if (loss.logits.rows > 0 && loss.context.queue.check(loss.targets, "targets").is_ok()) {
+    return invalid("targets is memory of %s: expected the processor's", place.c_str());
+  }
+  LPT_TRY(find_classes(loss));
+  return find_places(loss);
+}
+
+DeviceLoss on_device(const Loss &loss) {
+  const bool is_for_rows = loss.options.reduction == LPT_LOSS_NONE;
+  return {loss.logits, loss.places, loss.options.label_smoothing, is_for_rows, divisor_of(loss), !loss.needs_data};
 }
 
 }  // namespace
@@ -201,13 +221,17 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
   const int64_t rows = loss.logits.rows;
   MatrixView losses;
   void *log_data = nullptr;
-  LPT_TRY(check_losses(loss_tensor, "loss", loss.loss_count(), loss.needs_data, losses));
+  LPT_TRY(check_losses(loss_tensor, "loss", loss.loss_count(), loss.needs_data, loss.device(), losses));
   LPT_TRY(check_apart(losses, "loss", loss.logits, "logits"));
   if (log_sums != nullptr) {
-    LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data));
+    LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data, loss.device()));
     const MatrixView logs = vector_view(LPT_FORMAT_F64, log_data, rows);
     LPT_TRY(check_apart(logs, "log_sums", loss.logits, "logits"));
     LPT_TRY(check_apart(logs, "log_sums", losses, "loss"));
+  }
+  if (!loss.device().is_cpu()) {
+    LPT_TRY(find_on_device(loss));
+    return cross_entropy_forward_on_device(context, on_device(loss), losses, static_cast<double *>(log_data));
   }
   CrossEntropySumsRequest whole{loss.logits, nullptr, nullptr};
   const Row<CrossEntropySumsRequest> *row = nullptr;
@@ -237,11 +261,12 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   const int64_t rows = loss.logits.rows;
   void *log_data = nullptr;
   MatrixView factors_from, gradient;
-  LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data));
+  LPT_TRY(check_vector(log_sums, "log_sums", LPT_FORMAT_F64, rows, loss.needs_data, &log_data, loss.device()));
   if (loss_gradient != nullptr) {
-    LPT_TRY(check_losses(loss_gradient, "loss_gradient", loss.loss_count(), loss.needs_data, factors_from));
+    LPT_TRY(
+        check_losses(loss_gradient, "loss_gradient", loss.loss_count(), loss.needs_data, loss.device(), factors_from));
   }
-  LPT_TRY(check_wide_matrix(logits_gradient, "logits_gradient", loss.needs_data, gradient));
+  LPT_TRY(check_wide_matrix(logits_gradient, "logits_gradient", loss.needs_data, gradient, loss.device()));
   LPT_TRY(check_shape(gradient, "logits_gradient", rows, loss.logits.columns, "logits"));
   if (gradient.format.id == loss.logits.format.id) {
     LPT_TRY(check_in_place(gradient, "logits_gradient", loss.logits, "logits"));
@@ -250,6 +275,11 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   }
   LPT_TRY(check_apart(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
   LPT_TRY(check_apart(gradient, "logits_gradient", factors_from, "loss_gradient"));
+  if (!loss.device().is_cpu()) {
+    LPT_TRY(find_on_device(loss));
+    return cross_entropy_backward_on_device(context, on_device(loss), static_cast<double *>(log_data), factors_from,
+                                            gradient);
+  }
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, static_cast<double *>(log_data), nullptr, 0.0, 0.0};
   const Row<CrossEntropyGradientRequest> *row = nullptr;
   LPT_TRY(choose(context, "cross_entropy_backward", cross_entropy_gradient_kernels(), whole,

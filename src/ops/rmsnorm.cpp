@@ -6,6 +6,7 @@
 
 #include "kernels/activation/activation.hpp"
 #include "kernels/reduce/reduce.hpp"
+#include "src/ops/device_layers.hpp"
 #include "src/ops/stored.hpp"
 
 namespace lpt {
@@ -55,30 +56,35 @@ void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks
 }
 
 // What a norm's forward needs beside its input, checked.
-Status prepare_forward(Context &context, const Tensor *weight, const lpt_rmsnorm_options &options, const char *like,
-                       Tensor *output, Tensor *inverse_rms, RmsnormForwardRequest &whole,
-                       const Row<RmsnormForwardRequest> **out_row) {
+Status check_forward(const Context &context, const Tensor *weight, const lpt_rmsnorm_options &options, const char *like,
+                     Tensor *output, Tensor *inverse_rms, RmsnormForwardRequest &whole) {
+  const Device &device = context.queue.device();
   const bool needs_data = !is_check_only(options.flags);
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output, device));
   LPT_TRY(check_shape(whole.output, "output", rows, columns, like));
   whole.epsilon = options.epsilon;
   whole.is_f64 = is_double(whole.input) || is_double(whole.output);
   const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
   void *weight_data = nullptr;
-  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data));
+  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data, device));
   const MatrixView weight_view = vector_view(format, weight_data, columns);
   whole.weight = weight_data;
   LPT_TRY(check_apart(whole.output, "output", whole.input, like));
   LPT_TRY(check_apart(whole.output, "output", weight_view, "weight"));
   if (inverse_rms != nullptr) {
-    LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms));
+    LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &whole.inverse_rms, device));
     const MatrixView view = vector_view(format, whole.inverse_rms, rows);
     LPT_TRY(check_apart(view, "inverse_rms", whole.input, like));
     LPT_TRY(check_apart(view, "inverse_rms", weight_view, "weight"));
     LPT_TRY(check_apart(view, "inverse_rms", whole.output, "output"));
   }
+  return {};
+}
+
+Status choose_forward(Context &context, const RmsnormForwardRequest &whole,
+                      const Row<RmsnormForwardRequest> **out_row) {
   return choose(context, "rmsnorm_forward", rmsnorm_forward_kernels(), whole,
                 {whole.input.format.id, whole.output.format.id}, out_row);
 }
@@ -99,10 +105,11 @@ struct Addends {
   const Row<ReduceRequest> *row;
 };
 
-Status prepare_sum(Context &context, const Tensor *residual, const Tensor *branch, bool needs_data,
-                   const MatrixView &sum, Addends &addends) {
-  LPT_TRY(check_wide_matrix(residual, "residual", needs_data, addends.residual));
-  LPT_TRY(check_wide_matrix(branch, "branch", needs_data, addends.branch));
+Status check_addends(const Context &context, const Tensor *residual, const Tensor *branch, bool needs_data,
+                     const MatrixView &sum, Addends &addends) {
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(residual, "residual", needs_data, addends.residual, device));
+  LPT_TRY(check_wide_matrix(branch, "branch", needs_data, addends.branch, device));
   const lpt_format format = addends.residual.format.id;
   const struct {
     const MatrixView &view;
@@ -115,7 +122,11 @@ Status prepare_sum(Context &context, const Tensor *residual, const Tensor *branc
                    format_name(format).c_str());
   }
   LPT_TRY(check_in_place(sum, "sum", addends.residual, "residual"));
-  LPT_TRY(check_in_place(sum, "sum", addends.branch, "branch"));
+  return check_in_place(sum, "sum", addends.branch, "branch");
+}
+
+Status choose_addition(Context &context, Addends &addends) {
+  const lpt_format format = addends.residual.format.id;
   ReduceRequest request{};
   request.format = request.target_format = format;
   request.source_count = 2;
@@ -148,9 +159,12 @@ Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weig
   RmsnormForwardRequest whole{};
   const Row<RmsnormForwardRequest> *row = nullptr;
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(input, "input", !is_check_only(options.flags), whole.input));
-  LPT_TRY(prepare_forward(context, weight, options, "input", output, inverse_rms, whole, &row));
-  if (is_check_only(options.flags)) return {};
+  const bool needs_data = !is_check_only(options.flags);
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, context.queue.device()));
+  LPT_TRY(check_forward(context, weight, options, "input", output, inverse_rms, whole));
+  if (!context.queue.device().is_cpu()) return rmsnorm_forward_on_device(context, whole, !needs_data);
+  LPT_TRY(choose_forward(context, whole, &row));
+  if (!needs_data) return {};
   const Measure measure(context, "rmsnorm_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
   parallel_parts(context, whole.input.rows, whole.input.columns,
                  [&](int64_t begin, int64_t count) { norm_rows(*row, whole, begin, count); });
@@ -164,9 +178,9 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   Addends addends{};
   const Row<RmsnormForwardRequest> *row = nullptr;
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input));
-  LPT_TRY(prepare_sum(context, residual, branch, needs_data, whole.input, addends));
-  LPT_TRY(prepare_forward(context, weight, options, "sum", output, inverse_rms, whole, &row));
+  LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input, context.queue.device()));
+  LPT_TRY(check_addends(context, residual, branch, needs_data, whole.input, addends));
+  LPT_TRY(check_forward(context, weight, options, "sum", output, inverse_rms, whole));
   const MatrixView weight_view =
       vector_view(whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32, whole.weight, whole.input.columns);
   LPT_TRY(check_apart(whole.input, "sum", weight_view, "weight"));
@@ -177,6 +191,11 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
     LPT_TRY(check_apart(view, "inverse_rms", addends.residual, "residual"));
     LPT_TRY(check_apart(view, "inverse_rms", addends.branch, "branch"));
   }
+  if (!context.queue.device().is_cpu()) {
+    return rmsnorm_forward_sum_on_device(context, {addends.residual, addends.branch, whole}, !needs_data);
+  }
+  LPT_TRY(choose_addition(context, addends));
+  LPT_TRY(choose_forward(context, whole, &row));
   if (!needs_data) return {};
   const Measure measure(context, "rmsnorm_forward_sum", row->name,
                         3 * view_bytes(whole.input) + view_bytes(whole.output));
@@ -199,14 +218,15 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
   }
   MatrixView stored_view;
-  LPT_TRY(check_stored_matrix(input, "input", needs_data, stored_view));
-  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_stored_matrix(input, "input", needs_data, stored_view, device));
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient, device));
   const int64_t rows = stored_view.rows;
   const int64_t columns = stored_view.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "input"));
   whole.is_f64 = is_double(stored_view) || is_double(whole.output_gradient);
   if (input_gradient != nullptr) {
-    LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
+    LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient, device));
     LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
     whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
   }
@@ -214,12 +234,13 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
   void *weight_data = nullptr;
   void *inverse_data = nullptr;
   void *weight_gradient_data = nullptr;
-  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data));
-  LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &inverse_data));
+  LPT_TRY(check_vector(weight, "weight", format, columns, needs_data, &weight_data, device));
+  LPT_TRY(check_vector(inverse_rms, "inverse_rms", format, rows, needs_data, &inverse_data, device));
   whole.weight = weight_data;
   whole.inverse_rms = inverse_data;
   if (weight_gradient != nullptr) {
-    LPT_TRY(check_vector(weight_gradient, "weight_gradient", format, columns, needs_data, &weight_gradient_data));
+    LPT_TRY(
+        check_vector(weight_gradient, "weight_gradient", format, columns, needs_data, &weight_gradient_data, device));
   }
   const MatrixView weight_gradient_view = vector_view(format, weight_gradient_data, columns);
   const struct {
@@ -233,6 +254,10 @@ Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *wei
     LPT_TRY(check_apart(view, name, vector_view(format, inverse_data, rows), "inverse_rms"));
   }
   LPT_TRY(check_apart(whole.input_gradient, "input_gradient", weight_gradient_view, "weight_gradient"));
+  if (!device.is_cpu()) {
+    const WeightGradient gradient{weight_gradient != nullptr, weight_gradient_data, options.is_accumulated != 0};
+    return rmsnorm_backward_on_device(context, stored_view, whole, gradient, !needs_data);
+  }
   const Blocks blocks = weight_gradient_blocks(rows);
   const int64_t chunk = stored_chunk({&stored_view}, blocks.length);
   Stored stored;

@@ -4,6 +4,7 @@
 #include <cfloat>
 
 #include "kernels/activation/activation.hpp"
+#include "src/ops/device_layers.hpp"
 
 namespace lpt {
 namespace {
@@ -28,9 +29,10 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   const bool needs_data = !is_check_only(options.flags);
   SoftmaxForwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, device));
   LPT_TRY(check_rank(*input, "input", options));
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output, device));
   const int64_t rows = whole.input.rows;
   const int64_t columns = whole.input.columns;
   LPT_TRY(check_shape(whole.output, "output", rows, columns, "input"));
@@ -38,6 +40,7 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   whole.scale = options.scale;
   whole.is_causal = options.is_causal != 0;
   whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
+  if (!device.is_cpu()) return softmax_forward_on_device(context, whole, !needs_data);
   const Row<SoftmaxForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_forward", softmax_forward_kernels(), whole,
                  {whole.input.format.id, whole.output.format.id}, &row));
@@ -59,10 +62,11 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   const bool needs_data = !is_check_only(options.flags);
   SoftmaxBackwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, whole.output, device));
   LPT_TRY(check_rank(*output, "output", options));
-  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient));
-  LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient));
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", needs_data, whole.output_gradient, device));
+  LPT_TRY(check_wide_matrix(input_gradient, "input_gradient", needs_data, whole.input_gradient, device));
   const int64_t rows = whole.output.rows;
   const int64_t columns = whole.output.columns;
   LPT_TRY(check_shape(whole.output_gradient, "output_gradient", rows, columns, "output"));
@@ -70,6 +74,7 @@ Status softmax_backward(Context &context, const Tensor *output, const Tensor *ou
   LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output, "output"));
   LPT_TRY(check_apart(whole.input_gradient, "input_gradient", whole.output_gradient, "output_gradient"));
   whole.scale = options.scale;
+  if (!device.is_cpu()) return softmax_backward_on_device(context, whole, !needs_data);
   const Row<SoftmaxBackwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_backward", softmax_backward_kernels(), whole,
                  {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id}, &row));

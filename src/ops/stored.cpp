@@ -7,8 +7,9 @@ bool is_wide(const MatrixView &view) { return is_wide_float(view.format.id); }
 
 }  // namespace
 
-Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                           const Device &device) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   if (out_view.format.element == LPT_FORMAT_UINT8) {
     return unsupported("%s is uint8: it holds bytes, not numbers", name);
   }
@@ -38,8 +39,7 @@ MatrixView Stored::rows(int64_t chunk_begin, int64_t begin, int64_t count) const
   return target;
 }
 
-int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit) {
-  constexpr int64_t kElements = int64_t{1} << 18;
+int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit, int64_t elements) {
   int64_t rows = 0, columns = 1;
   bool is_decoded = false;
   for (const MatrixView *view : views) {
@@ -48,7 +48,7 @@ int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t un
     is_decoded = is_decoded || !is_wide(*view);
   }
   if (!is_decoded) return std::max<int64_t>(rows, 1);
-  return std::max<int64_t>(kElements / (columns * unit), 1) * unit;
+  return std::max<int64_t>(elements / (columns * unit), 1) * unit;
 }
 
 }  // namespace lpt

@@ -9,8 +9,11 @@
 
 namespace lpt {
 
+constexpr int64_t kStoredElements = int64_t{1} << 18;  // decoded at a time: a mebibyte of f32
+
 // check_matrix() of a matrix of wide floats, or of codes whose blocks are one row high.
-Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view);
+Status check_stored_matrix(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view,
+                           const Device &device = {});
 
 class Stored {
  public:
@@ -30,7 +33,7 @@ class Stored {
   const Row<DequantizeRequest> *row_ = nullptr;
 };
 
-// Rows that are decoded at a time: a mebibyte of f32 or one unit of `unit` rows; all rows where nothing is decoded.
-int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit);
+// Rows that are decoded at a time: `elements` or one unit of `unit` rows; all rows where nothing is decoded.
+int64_t stored_chunk(std::initializer_list<const MatrixView *> views, int64_t unit, int64_t elements = kStoredElements);
 
 }  // namespace lpt

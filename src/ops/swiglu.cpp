@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
-#include "src/formats/block_scale.hpp"
+#include "kernels/activation/smoothing.hpp"
+#include "src/ops/device_layers.hpp"
 #include "src/ops/stored.hpp"
 
 namespace lpt {
@@ -19,17 +20,9 @@ Status check_options(const lpt_swiglu_options &options) {
 
 // A matrix of wide floats in the shape of gate.
 Status check_like_gate(const Tensor *tensor, const char *name, const MatrixView &gate, bool needs_data,
-                       MatrixView &out_view) {
-  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view));
+                       const Device &device, MatrixView &out_view) {
+  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view, device));
   return check_shape(out_view, name, gate.rows, gate.columns, "gate");
-}
-
-// The smallest power of two that is at least amax, as e8m0fnu; 1 for a column of zeros.
-constexpr ScaleSpec kPowerAbove = {LPT_FORMAT_E8M0FNU, LPT_SCALE_RULE_ROUND_UP, 1.0f, 0, 1.0f, nullptr, 0};
-
-uint8_t smoothing_factor(float amax) {
-  if (amax == 0.0f) return 127;
-  return static_cast<uint8_t>(std::min(e8m0fnu_scale(kPowerAbove, amax), 254u));
 }
 
 }  // namespace
@@ -39,9 +32,10 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   const bool needs_data = !is_check_only(options.flags);
   SwigluForwardRequest whole{};
   LPT_TRY(check_options(options));
-  LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate));
-  LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, whole.up));
-  LPT_TRY(check_like_gate(output, "output", whole.gate, needs_data, whole.output));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(gate, "gate", needs_data, whole.gate, device));
+  LPT_TRY(check_like_gate(up, "up", whole.gate, needs_data, device, whole.up));
+  LPT_TRY(check_like_gate(output, "output", whole.gate, needs_data, device, whole.output));
   LPT_TRY(check_apart(whole.output, "output", whole.gate, "gate"));
   LPT_TRY(check_apart(whole.output, "output", whole.up, "up"));
   const int64_t rows = whole.gate.rows;
@@ -49,7 +43,7 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   void *factors = nullptr;
   const bool is_smoothed = options.smoothing == LPT_SMOOTHING_CHANNEL;
   if (is_smoothed) {
-    LPT_TRY(check_vector(smoothing, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &factors));
+    LPT_TRY(check_vector(smoothing, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &factors, device));
     const MatrixView view = vector_view(LPT_FORMAT_E8M0FNU, factors, columns);
     LPT_TRY(check_apart(view, "smoothing", whole.gate, "gate"));
     LPT_TRY(check_apart(view, "smoothing", whole.up, "up"));
@@ -57,6 +51,9 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   } else if (smoothing != nullptr) {
     return invalid("smoothing is given and options.smoothing is %d: expected NULL, or LPT_SMOOTHING_CHANNEL",
                    options.smoothing);
+  }
+  if (!device.is_cpu()) {
+    return swiglu_forward_on_device(context, whole, is_smoothed, static_cast<uint8_t *>(factors), !needs_data);
   }
   const Row<SwigluForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "swiglu_forward", swiglu_forward_kernels(), whole,
@@ -91,12 +88,13 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
   SwigluBackwardRequest whole{};
   LPT_TRY(check_options(options));
   MatrixView gate_view, up_view;
-  LPT_TRY(check_stored_matrix(gate, "gate", needs_data, gate_view));
-  LPT_TRY(check_stored_matrix(up, "up", needs_data, up_view));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_stored_matrix(gate, "gate", needs_data, gate_view, device));
+  LPT_TRY(check_stored_matrix(up, "up", needs_data, up_view, device));
   LPT_TRY(check_shape(up_view, "up", gate_view.rows, gate_view.columns, "gate"));
-  LPT_TRY(check_like_gate(output_gradient, "output_gradient", gate_view, needs_data, whole.output_gradient));
-  LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", gate_view, needs_data, whole.gate_gradient));
-  LPT_TRY(check_like_gate(up_gradient, "up_gradient", gate_view, needs_data, whole.up_gradient));
+  LPT_TRY(check_like_gate(output_gradient, "output_gradient", gate_view, needs_data, device, whole.output_gradient));
+  LPT_TRY(check_like_gate(gate_gradient, "gate_gradient", gate_view, needs_data, device, whole.gate_gradient));
+  LPT_TRY(check_like_gate(up_gradient, "up_gradient", gate_view, needs_data, device, whole.up_gradient));
   const struct {
     const MatrixView &view;
     const char *name;
@@ -107,6 +105,7 @@ Status swiglu_backward(Context &context, const Tensor *gate, const Tensor *up, c
     LPT_TRY(check_apart(view, name, whole.output_gradient, "output_gradient"));
   }
   LPT_TRY(check_apart(whole.gate_gradient, "gate_gradient", whole.up_gradient, "up_gradient"));
+  if (!device.is_cpu()) return swiglu_backward_on_device(context, gate_view, up_view, whole, !needs_data);
   const int64_t chunk = stored_chunk({&gate_view, &up_view}, 1);
   Stored stored_gate, stored_up;
   LPT_TRY(stored_gate.prepare(context, gate_view, chunk, !needs_data));

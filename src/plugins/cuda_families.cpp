@@ -1,5 +1,7 @@
 #include "src/plugins/cuda_families.hpp"
 
+#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_steps.hpp"
 #include "kernels/gemm/cuda_products.hpp"
 #include "kernels/gemm/cuda_rows.hpp"
 #include "kernels/hadamard/cuda_rows.hpp"
@@ -54,6 +56,20 @@ std::span<const DeviceFamily> cuda_families() {
       family("compress", compress_device_kernels()),
       family("decompress", decompress_device_kernels()),
       family("nonzero", nonzero_device_kernels()),
+      family("swiglu_forward", swiglu_forward_device_kernels()),
+      family("swiglu_backward", swiglu_backward_device_kernels()),
+      family("smoothing", smoothing_device_kernels()),
+      family("rmsnorm_forward", rmsnorm_forward_device_kernels()),
+      family("rmsnorm_forward_sum", rmsnorm_sum_device_kernels()),
+      family("rmsnorm_backward", rmsnorm_backward_device_kernels()),
+      family("gradient_parts", gradient_parts_device_kernels()),
+      family("gradient_sum", gradient_sum_device_kernels()),
+      family("softmax_forward", softmax_forward_device_kernels()),
+      family("softmax_backward", softmax_backward_device_kernels()),
+      family("cross_entropy_sums", cross_entropy_sums_device_kernels()),
+      family("cross_entropy_gradient", cross_entropy_gradient_device_kernels()),
+      family("losses", losses_device_kernels()),
+      family("loss_factors", loss_factors_device_kernels()),
   };
   return kFamilies;
 }

@@ -59,12 +59,6 @@ constexpr Call kCalls[] = {
      [](lpt_context *c, Operands &o) {
        return lpt_sparse_absorb(c, o.f32.get(), o.mask.get(), 4, LPT_SPARSE_DIRECTION_ROW, o.other.get());
      }},
-    {"softmax_forward",
-     [](lpt_context *c, Operands &o) { return lpt_softmax_forward(c, o.f32.get(), nullptr, o.other.get()); }},
-    {"softmax_backward",
-     [](lpt_context *c, Operands &o) {
-       return lpt_softmax_backward(c, o.f32.get(), o.other.get(), nullptr, o.third.get());
-     }},
 };
 
 using DeviceRefusals = Devices;

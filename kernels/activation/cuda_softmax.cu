@@ -1,59 +1,10 @@
-// RMSNorm and softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is
-// not too long comes from the caches then.
+// Softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is not too long comes
+// from the caches then.
 #include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_rows.hpp"
 
 namespace lpt {
 namespace {
-
-__device__ __forceinline__ double root_of(double value) {
-#if defined(__CUDA_ARCH__)
-  return __dsqrt_rn(value);
-#else
-  return __builtin_sqrt(value);
-#endif
-}
-
-// ---- RMSNorm
-
-struct RmsnormJob {
-  DeviceLines input, output, weight;  // the weight's one row stands for all
-  float *inverse_rms;                 // NULL, or written
-  double epsilon;
-  double share;  // 1 / columns: a quotient in f64 costs registers of a call
-  int64_t rows, columns;
-};
-
-__device__ __forceinline__ double square_sum(const RmsnormJob &job, int64_t row) {
-  double sum = 0.0;
-  for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-    const NumberStrip x = load_line(job.input, row, column, strip_count(job.columns, column));
-#pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
-      const auto number = static_cast<double>(x.number[i]);
-      sum += number * number;
-    }
-  }
-  return block_sum(sum);
-}
-
-__global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(RmsnormJob job) {
-  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    const double square = square_sum(job, row) * job.share + job.epsilon;
-    const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
-    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = strip_count(job.columns, column);
-      NumberStrip x = load_line(job.input, row, column, count);
-      const NumberStrip weight = load_line(job.weight, 0, column, count);
-#pragma unroll
-      for (int32_t i = 0; i < kStrip; ++i) x.number[i] = (x.number[i] * inverse) * weight.number[i];
-      store_line(job.output, row, column, count, x);
-    }
-    if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
-  }
-}
-
-// ---- softmax
 
 struct SoftmaxJob {
   DeviceLines input, output;
@@ -158,23 +109,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_backward(SoftmaxBackward
   }
 }
 
-// A block for each row.
-uint32_t blocks_of(int64_t rows) { return static_cast<uint32_t>(rows < (1 << 20) ? rows : 1 << 20); }
-
 }  // namespace
-
-void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
-  const MatrixView &input = request.input;
-  if (input.rows == 0) return;
-  const bool is_weight_whole = reinterpret_cast<uintptr_t>(request.weight) % 16 == 0;
-  const DeviceLines weight = {const_cast<void *>(request.weight), 0, LPT_FORMAT_F32, is_weight_whole};
-  const double share = input.columns == 0 ? 0.0 : 1.0 / static_cast<double>(input.columns);
-  const RmsnormJob job = {lines_of(input), lines_of(request.output),
-                          weight,          static_cast<float *>(request.inverse_rms),
-                          request.epsilon, share,
-                          input.rows,      input.columns};
-  LPT_LAUNCH(rmsnorm_forward, blocks_of(input.rows), kLineThreads, 0, stream, job);
-}
 
 void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream) {
   const MatrixView &input = request.input;
@@ -187,7 +122,7 @@ void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream) {
                           request.period,
                           input.rows,
                           input.columns};
-  LPT_LAUNCH(softmax_forward, blocks_of(input.rows), kLineThreads, 0, stream, job);
+  LPT_LAUNCH(softmax_forward, blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
 }
 
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream) {
@@ -199,7 +134,7 @@ void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream) 
                                   static_cast<float>(request.scale),
                                   output.rows,
                                   output.columns};
-  LPT_LAUNCH(softmax_backward, blocks_of(output.rows), kLineThreads, 0, stream, job);
+  LPT_LAUNCH(softmax_backward, blocks_of_rows(output.rows), kLineThreads, 0, stream, job);
 }
 
 }  // namespace lpt

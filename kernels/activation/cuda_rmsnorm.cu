@@ -1,0 +1,112 @@
+// RMSNorm forward, of a matrix or of a sum of two: a block of threads takes a row, whose sum is made in f64. A row is read again
+// for its result; what is not too long comes from the caches then.
+#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_steps.hpp"
+
+namespace lpt {
+namespace {
+
+__device__ __forceinline__ double root_of(double value) {
+#if defined(__CUDA_ARCH__)
+  return __dsqrt_rn(value);
+#else
+  return __builtin_sqrt(value);
+#endif
+}
+
+struct NormJob {
+  DeviceLines input, output, weight;
+  float *inverse_rms;  // NULL, or written
+  double epsilon;
+  double share;  // 1 / columns: a quotient in f64 costs registers of a call
+  int64_t rows, columns;
+};
+
+__device__ __forceinline__ double squares_of(const NumberStrip &x) {
+  double sum = 0.0;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    const auto number = static_cast<double>(x.number[i]);
+    sum += number * number;
+  }
+  return sum;
+}
+
+__device__ __forceinline__ double square_sum(const NormJob &job, int64_t row) {
+  double sum = 0.0;
+  for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+    sum += squares_of(load_line(job.input, row, column, strip_count(job.columns, column)));
+  }
+  return block_sum(sum);
+}
+
+// Writes a row by the sum of its squares. Threads read what they wrote themselves, if it was written just now.
+__device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double squares) {
+  const double square = squares * job.share + job.epsilon;
+  const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / root_of(square));
+  for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+    const int32_t count = strip_count(job.columns, column);
+    NumberStrip x = load_line(job.input, row, column, count);
+    const NumberStrip weight = load_line(job.weight, 0, column, count);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) x.number[i] = (x.number[i] * inverse) * weight.number[i];
+    store_line(job.output, row, column, count, x);
+  }
+  if (job.inverse_rms != nullptr && threadIdx.x == 0) job.inverse_rms[row] = positive_nan(inverse);
+}
+
+__global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(NormJob job) {
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) norm_row(job, row, square_sum(job, row));
+}
+
+// Writes the sum of a row, and gives that of its squares: of what stands in memory then, in the order of square_sum().
+__device__ __forceinline__ double add_row(const NormJob &job, const DeviceLines &residual, const DeviceLines &branch,
+                                          int64_t row) {
+  double sum = 0.0;
+  for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+    const int32_t count = strip_count(job.columns, column);
+    NumberStrip x = load_line(residual, row, column, count);
+    const NumberStrip more = load_line(branch, row, column, count);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) x.number[i] = stored_number(job.input.format, x.number[i] + more.number[i]);
+    store_line(job.input, row, column, count, x);
+    sum += squares_of(x);
+  }
+  return block_sum(sum);
+}
+
+__global__ void __launch_bounds__(kLineThreads) rmsnorm_sum(NormJob job, DeviceLines residual, DeviceLines branch) {
+  for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    norm_row(job, row, add_row(job, residual, branch, row));
+  }
+}
+
+NormJob job_of(const RmsnormForwardRequest &request) {
+  const MatrixView &input = request.input;
+  const double share = input.columns == 0 ? 0.0 : 1.0 / static_cast<double>(input.columns);
+  return {lines_of(input),
+          lines_of(request.output),
+          line_of_vector(request.weight),
+          static_cast<float *>(request.inverse_rms),
+          request.epsilon,
+          share,
+          input.rows,
+          input.columns};
+}
+
+}  // namespace
+
+void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
+  if (request.input.rows == 0) return;
+  LPT_LAUNCH(rmsnorm_forward, blocks_of_rows(request.input.rows), kLineThreads, 0, stream, job_of(request));
+}
+
+void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream) {
+  const int64_t rows = request.norm.input.rows;
+  if (rows == 0) return;
+  LPT_LAUNCH(rmsnorm_sum, blocks_of_rows(rows), kLineThreads, 0, stream, job_of(request.norm),
+             lines_of(request.residual), lines_of(request.branch));
+}
+
+}  // namespace lpt

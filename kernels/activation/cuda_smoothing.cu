@@ -1,0 +1,24 @@
+// A thread for each column.
+#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/smoothing.hpp"
+#include "kernels/common/launch.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+__global__ void smoothing(const float *column_amax, int64_t columns, uint8_t *factors) {
+  const int64_t column = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (column < columns) factors[column] = smoothing_factor(column_amax[column]);
+}
+
+}  // namespace
+
+void smoothing_cuda(const SmoothingRequest &request, void *stream) {
+  if (request.columns == 0) return;
+  const auto blocks = static_cast<uint32_t>((request.columns + kThreads - 1) / kThreads);
+  LPT_LAUNCH(smoothing, blocks, kThreads, 0, stream, request.column_amax, request.columns, request.factors);
+}
+
+}  // namespace lpt

@@ -1,0 +1,47 @@
+// Rows of f32, bf16 or f16 of a matrix on the device, sixteen numbers at a time.
+#pragma once
+
+#include "kernels/common/cuda_strip.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// A matrix as kernels take it, by value.
+struct DeviceLines {
+  void *data;
+  int64_t stride;  // in elements
+  lpt_format format;
+  bool is_whole;  // strips lie on boundaries of 16 bytes
+};
+
+inline DeviceLines lines_of(const MatrixView &view) {
+  const int64_t bytes = view.format.id == LPT_FORMAT_F32 ? 4 : 2;
+  const bool is_whole = reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
+  return {view.data, view.row_stride, view.format.id, is_whole};
+}
+
+// A vector of f32 as the one row that stands for all.
+inline DeviceLines line_of_vector(const void *data) {
+  return {const_cast<void *>(data), 0, LPT_FORMAT_F32, reinterpret_cast<uintptr_t>(data) % 16 == 0};
+}
+
+__device__ __forceinline__ NumberStrip load_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count) {
+  return load_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip);
+}
+
+__device__ __forceinline__ float number_of_line(const DeviceLines &lines, int64_t row, int64_t column) {
+  const int64_t index = row * lines.stride + column;
+  if (lines.format == LPT_FORMAT_F32) return static_cast<const float *>(lines.data)[index];
+  const uint32_t code = static_cast<const uint16_t *>(lines.data)[index];
+  return lines.format == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
+}
+
+// A NaN is written as the positive quiet one.
+__device__ __forceinline__ void store_line(const DeviceLines &lines, int64_t row, int64_t column, int32_t count,
+                                           NumberStrip strip) {
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = positive_nan(strip.number[i]);
+  store_numbers(lines.format, lines.data, row * lines.stride + column, count, lines.is_whole && count == kStrip, strip);
+}
+
+}  // namespace lpt

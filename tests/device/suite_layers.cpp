@@ -1,0 +1,243 @@
+// Layers on a GPU against the processor, whose own results are judged elsewhere: the same bits where docs/numerics.md says exact,
+// else within both bounds.
+#include <cmath>
+
+#include "tests/device/support.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+
+class DeviceLayers : public Devices {
+ protected:
+  Tensor numbers(lpt_format format, int64_t rows, int64_t columns, uint64_t place) {
+    return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns, 2.0));
+  }
+  Tensor vector(int64_t count, uint64_t place) {
+    return tensor_of(cpu(), LPT_FORMAT_F32, 1, count, draw_normal(place, count));
+  }
+
+  // Outputs of one shape, here and there.
+  struct Both {
+    Tensor here, there;
+  };
+  Both both(lpt_format format, const std::vector<int64_t> &extents) {
+    return {make_tensor(cpu(), format, extents), make_tensor(gpu(), format, extents)};
+  }
+
+  void expect_equal(const Both &both, const char *what) {
+    EXPECT_EQ(bytes_of(cpu(), both.here.get()), bytes_there(both.there.get())) << what;
+  }
+
+  // |difference| <= units · (2^-21 of f32, or a unit in the last place of the format).
+  void expect_near(const Both &both, double unit, const char *what) {
+    const lpt_format format = describe(cpu(), both.here.get()).format;
+    const double share = format == LPT_FORMAT_F32 || format == LPT_FORMAT_F64 ? 0x1p-21
+                         : format == LPT_FORMAT_BF16                          ? 0x1p-7
+                                                                              : 0x1p-10;
+    const std::vector<double> wanted = numbers_of(cpu(), both.here.get());
+    const std::vector<double> found = numbers_of(cpu(), here(both.there.get()).get());
+    ASSERT_EQ(wanted.size(), found.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_NEAR(wanted[i], found[i], share * std::max(std::fabs(wanted[i]), unit)) << what << " at " << i;
+    }
+  }
+};
+
+TEST_F(DeviceLayers, SwigluHasTheBitsOfTheProcessor) {
+  for (const lpt_format format : kFormats) {
+    const Tensor gate = numbers(format, 37, 272, 1), up = numbers(format, 37, 272, 2);
+    const Both output = both(format, {37, 272});
+    ASSERT_TRUE(ok(cpu(), lpt_swiglu_forward(cpu(), gate.get(), up.get(), nullptr, output.here.get(), nullptr)));
+    ASSERT_TRUE(ok(gpu(), lpt_swiglu_forward(gpu(), there(gate.get()).get(), there(up.get()).get(), nullptr,
+                                             output.there.get(), nullptr)));
+    expect_equal(output, "output");
+  }
+}
+
+TEST_F(DeviceLayers, SmoothSwigluHasTheFactorsOfTheProcessor) {
+  lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
+  options.smoothing = LPT_SMOOTHING_CHANNEL;
+  const Tensor gate = numbers(LPT_FORMAT_BF16, 65, 100, 3), up = numbers(LPT_FORMAT_BF16, 65, 100, 4);
+  const Both output = both(LPT_FORMAT_BF16, {65, 100}), smoothing = both(LPT_FORMAT_E8M0FNU, {100});
+  ASSERT_TRUE(
+      ok(cpu(), lpt_swiglu_forward(cpu(), gate.get(), up.get(), &options, output.here.get(), smoothing.here.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_swiglu_forward(gpu(), there(gate.get()).get(), there(up.get()).get(), &options,
+                                           output.there.get(), smoothing.there.get())));
+  expect_equal(output, "output");
+  expect_equal(smoothing, "smoothing");
+}
+
+TEST_F(DeviceLayers, SwigluGradientsHaveTheBitsOfTheProcessorAlsoOfCodes) {
+  for (const lpt_format stored : {LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor gate = numbers(stored, 21, 160, 5), up = numbers(stored, 21, 160, 6);
+    const Tensor dy = numbers(LPT_FORMAT_BF16, 21, 160, 7);
+    const Both of_gate = both(LPT_FORMAT_BF16, {21, 160}), of_up = both(LPT_FORMAT_F32, {21, 160});
+    ASSERT_TRUE(ok(cpu(), lpt_swiglu_backward(cpu(), gate.get(), up.get(), dy.get(), nullptr, of_gate.here.get(),
+                                              of_up.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_swiglu_backward(gpu(), there(gate.get()).get(), there(up.get()).get(),
+                                              there(dy.get()).get(), nullptr, of_gate.there.get(), of_up.there.get())));
+    expect_equal(of_gate, name_of(stored).c_str());
+    expect_equal(of_up, name_of(stored).c_str());
+  }
+}
+
+TEST_F(DeviceLayers, RmsnormIsNearTheProcessor) {
+  for (const lpt_format format : kFormats) {
+    const Tensor input = numbers(format, 9, 272, 8), weight = vector(272, 9);
+    const Both output = both(format, {9, 272}), rms = both(LPT_FORMAT_F32, {9});
+    ASSERT_TRUE(
+        ok(cpu(), lpt_rmsnorm_forward(cpu(), input.get(), weight.get(), nullptr, output.here.get(), rms.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_forward(gpu(), there(input.get()).get(), there(weight.get()).get(), nullptr,
+                                              output.there.get(), rms.there.get())));
+    expect_near(output, 0, "output");
+    expect_near(rms, 0, "inverse_rms");
+  }
+}
+
+TEST_F(DeviceLayers, ASumHasTheBitsOfTheProcessorAndItsNormIsNear) {
+  const Tensor residual = numbers(LPT_FORMAT_BF16, 9, 100, 10), branch = numbers(LPT_FORMAT_BF16, 9, 100, 11);
+  const Tensor weight = vector(100, 12);
+  const Both sum = both(LPT_FORMAT_BF16, {9, 100}), output = both(LPT_FORMAT_F32, {9, 100});
+  ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_forward_sum(cpu(), residual.get(), branch.get(), weight.get(), nullptr,
+                                                sum.here.get(), output.here.get(), nullptr)));
+  ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_forward_sum(gpu(), there(residual.get()).get(), there(branch.get()).get(),
+                                                there(weight.get()).get(), nullptr, sum.there.get(), output.there.get(),
+                                                nullptr)));
+  expect_equal(sum, "sum");
+  expect_near(output, 0, "output");
+}
+
+// 80 rows are two parts of the weight's gradient.
+TEST_F(DeviceLayers, RmsnormGradientsAreNearTheProcessorAlsoOfCodes) {
+  constexpr int64_t kRows = 80, kColumns = 96;
+  for (const lpt_format stored : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
+    lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
+    options.is_accumulated = stored == LPT_FORMAT_BF16 ? 1 : 0;
+    const Tensor input = numbers(stored, kRows, kColumns, 13), dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 14);
+    const Tensor weight = vector(kColumns, 15), before = vector(kColumns, 16);
+    const Tensor rms = tensor_of(cpu(), LPT_FORMAT_F32, 1, kRows, std::vector<double>(kRows, 0.5));
+    const Both dx = both(LPT_FORMAT_F32, {kRows, kColumns});
+    const Both dw{here(there(before.get()).get()), there(before.get())};
+    ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_backward(cpu(), input.get(), weight.get(), rms.get(), dy.get(), &options,
+                                               dx.here.get(), dw.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_rmsnorm_backward(gpu(), there(input.get()).get(), there(weight.get()).get(), there(rms.get()).get(),
+                                    there(dy.get()).get(), &options, dx.there.get(), dw.there.get())));
+    expect_near(dx, 8, "input_gradient");
+    expect_near(dw, 100, "weight_gradient");
+  }
+}
+
+// More numbers than are decoded at a time.
+TEST_F(DeviceLayers, CodesAreDecodedPieceByPiece) {
+  if (kIsSanitized) GTEST_SKIP() << "the same paths, for many seconds";
+  constexpr int64_t kRows = 1030, kColumns = 4096;
+  const Tensor codes = numbers(LPT_FORMAT_E4M3FN_1X128, kRows, kColumns, 22), codes_there = there(codes.get());
+  const Tensor dy = numbers(LPT_FORMAT_BF16, kRows, kColumns, 23), dy_there = there(dy.get());
+  const Both of_gate = both(LPT_FORMAT_BF16, {kRows, kColumns}), of_up = both(LPT_FORMAT_BF16, {kRows, kColumns});
+  ASSERT_TRUE(ok(cpu(), lpt_swiglu_backward(cpu(), codes.get(), codes.get(), dy.get(), nullptr, of_gate.here.get(),
+                                            of_up.here.get())));
+  ASSERT_TRUE(ok(gpu(), lpt_swiglu_backward(gpu(), codes_there.get(), codes_there.get(), dy_there.get(), nullptr,
+                                            of_gate.there.get(), of_up.there.get())));
+  expect_equal(of_gate, "gate_gradient");
+  expect_equal(of_up, "up_gradient");
+  const Tensor weight = vector(kColumns, 24);
+  const Tensor rms = tensor_of(cpu(), LPT_FORMAT_F32, 1, kRows, draw_normal(25, kRows));
+  const Both dw = both(LPT_FORMAT_F32, {kColumns});
+  ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_backward(cpu(), codes.get(), weight.get(), rms.get(), dy.get(), nullptr, nullptr,
+                                             dw.here.get())));
+  ASSERT_TRUE(
+      ok(gpu(), lpt_rmsnorm_backward(gpu(), codes_there.get(), there(weight.get()).get(), there(rms.get()).get(),
+                                     dy_there.get(), nullptr, nullptr, dw.there.get())));
+  expect_near(dw, 1000, "weight_gradient");
+}
+
+TEST_F(DeviceLayers, SoftmaxIsNearTheProcessorThereAndBack) {
+  lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
+  options.scale = 0.7;
+  for (const int32_t is_causal : {0, 1}) {
+    options.is_causal = is_causal;
+    const Tensor input = numbers(LPT_FORMAT_F32, 20, 24, 17), dy = numbers(LPT_FORMAT_F32, 20, 24, 18);
+    const Both output = both(LPT_FORMAT_F32, {20, 24}), dx = both(LPT_FORMAT_F32, {20, 24});
+    ASSERT_TRUE(ok(cpu(), lpt_softmax_forward(cpu(), input.get(), &options, output.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_softmax_forward(gpu(), there(input.get()).get(), &options, output.there.get())));
+    expect_near(output, 0, "output");
+    ASSERT_TRUE(ok(cpu(), lpt_softmax_backward(cpu(), output.here.get(), dy.get(), &options, dx.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_softmax_backward(gpu(), there(output.here.get()).get(), there(dy.get()).get(), &options,
+                                               dx.there.get())));
+    expect_near(dx, 1, "input_gradient");
+  }
+}
+
+// Six classes, of which the third row counts for none; every row's loss, their sum, their mean.
+TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
+  constexpr int64_t kTargets[] = {0, 5, -7, 3, 2};
+  lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
+  options.ignored_target = -7;
+  for (const lpt_loss_reduction reduction : {LPT_LOSS_MEAN, LPT_LOSS_SUM, LPT_LOSS_NONE}) {
+    options.reduction = reduction;
+    options.label_smoothing = reduction == LPT_LOSS_SUM ? 0.1 : 0.0;
+    const lpt_format precision = reduction == LPT_LOSS_MEAN ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+    const int64_t count = reduction == LPT_LOSS_NONE ? 5 : 1;
+    const Tensor logits = numbers(LPT_FORMAT_BF16, 5, 6, 19), factors = vector(count, 20);
+    const Both loss = both(precision, {count}), logs = both(LPT_FORMAT_F64, {5}), dx = both(LPT_FORMAT_F32, {5, 6});
+    ASSERT_TRUE(ok(
+        cpu(), lpt_cross_entropy_forward(cpu(), logits.get(), kTargets, &options, loss.here.get(), logs.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_cross_entropy_forward(gpu(), there(logits.get()).get(), kTargets, &options,
+                                                    loss.there.get(), logs.there.get())));
+    expect_near(loss, 0, "loss");
+    expect_near(logs, 0, "log_sums");
+    const lpt_tensor *const given = reduction == LPT_LOSS_SUM ? nullptr : factors.get();
+    const Tensor given_there = there(factors.get());
+    ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_backward(cpu(), logits.get(), kTargets, logs.here.get(), given, &options,
+                                                     dx.here.get())));
+    ASSERT_TRUE(ok(
+        gpu(), lpt_cross_entropy_backward(gpu(), there(logits.get()).get(), kTargets, there(logs.here.get()).get(),
+                                          given == nullptr ? nullptr : given_there.get(), &options, dx.there.get())));
+    expect_near(dx, 1, "logits_gradient");
+  }
+}
+
+TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheProcessorAlone) {
+  const Tensor logits = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), loss = make_tensor(gpu(), LPT_FORMAT_F32, {1});
+  const lpt_tensor_description facts = describe(gpu(), logits.get());
+  const int64_t targets[] = {0, 1, 64, 2};
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_cross_entropy_forward(gpu(), logits.get(), targets, nullptr, loss.get(), nullptr));
+  expect_words({"targets[2] is 64", "0 to 63"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_cross_entropy_forward(gpu(), logits.get(), static_cast<const int64_t *>(facts.data), nullptr,
+                                      loss.get(), nullptr));
+  expect_words({"targets is memory of cuda:0", "processor"}, lpt_context_error(gpu()));
+}
+
+TEST_F(DeviceLayers, TellTheRowsThatWouldRun) {
+  lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
+  options.flags = LPT_CHECK_ONLY;
+  const Tensor input = make_tensor(gpu(), LPT_FORMAT_MXFP8_E4M3, 4, 64),
+               matrix = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
+  const Tensor gradient = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), weight = make_tensor(gpu(), LPT_FORMAT_F32, {64});
+  const Tensor rms = make_tensor(gpu(), LPT_FORMAT_F32, {4}), sums = make_tensor(gpu(), LPT_FORMAT_F32, {64});
+  ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_backward(gpu(), input.get(), weight.get(), rms.get(), matrix.get(), &options,
+                                             gradient.get(), sums.get())));
+  expect_words({"dequantize: dequantize_strips_cuda", "rmsnorm_backward: rmsnorm_backward_cuda",
+                "gradient_parts: gradient_parts_cuda", "gradient_sum: gradient_sum_cuda"},
+               lpt_context_explanation(gpu()));
+}
+
+TEST_F(DeviceLayers, RefuseDoublesAndTensorsOfTheProcessor) {
+  const Tensor wide = make_tensor(gpu(), LPT_FORMAT_F64, 4, 64), output = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_softmax_forward(gpu(), wide.get(), nullptr, output.get()));
+  expect_words({"softmax_forward: no kernel takes f64, f32 on cuda:0", "takes f32, bf16 and f16 only"},
+               lpt_context_error(gpu()));
+  const Tensor input = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64), weight = make_tensor(cpu(), LPT_FORMAT_F32, {64});
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_rmsnorm_forward(gpu(), input.get(), weight.get(), nullptr, output.get(), nullptr));
+  expect_words({"weight is", "on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+}
+
+}  // namespace
+}  // namespace lpt::test

@@ -1,0 +1,234 @@
+// CUDA rows of norms beside the forward one: a sum and its norm, gradients of the input and of the weight, factors of smoothing.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/reduce/reduce.hpp"
+#include "tests/kernels/activation.hpp"
+#include "tests/simt/device_rows.hpp"
+#include "tests/support/sanitized.hpp"
+
+namespace lpt::test {
+namespace {
+
+constexpr int64_t kColumns[] = {1, 15, 16, 17, 130, 513, 4100};
+
+Matrix any_matrix(Random &random, lpt_format format, int64_t rows, int64_t columns) {
+  const int64_t padding = random.chance(0.5) ? (16 - columns % 16) % 16 : random.below(5);
+  return Matrix(format, rows, columns, padding, random.chance(0.5) ? 0 : 4);
+}
+
+// Whatever lies between rows.
+bool has_codes_of(const Matrix &found, const Matrix &wanted) {
+  for (int64_t row = 0; row < found.rows(); ++row) {
+    for (int64_t column = 0; column < found.columns(); ++column) {
+      if (found.code(row, column) != wanted.code(row, column)) return false;
+    }
+  }
+  return true;
+}
+
+// residual + branch, row by row, by the row of the processor that decides the bits.
+void add_by_reference(Matrix &residual, Matrix &branch, Matrix &sum) {
+  for (int64_t row = 0; row < sum.rows(); ++row) {
+    const auto place = [row](Matrix &matrix) {
+      return matrix.data.data() + matrix.index(row, 0) * element_bits(matrix.format().element) / 8;
+    };
+    const void *const sources[] = {place(residual), place(branch)};
+    void *const target = place(sum);
+    const lpt_format format = sum.format().id;
+    reference_of(reduce_kernels())
+        .run({format, format, Reduction::kSum, 2, 1, 1.0, sum.columns(), sources, &target, false});
+  }
+}
+
+TEST(SimtRmsnorm, ASumAndItsNormAreTheBitsOfTwoCalls) {
+  Random random(86);
+  for (int i = 0; i < (kIsSanitized ? 8 : 36); ++i) {
+    const lpt_format format = kFormats[i % 3];
+    const int64_t rows = 1 + random.below(3), columns = random.of(kColumns);
+    Matrix residual = any_matrix(random, format, rows, columns), branch = any_matrix(random, format, rows, columns);
+    Matrix sum = any_matrix(random, format, rows, columns), wanted_sum(format, rows, columns);
+    Matrix output = any_matrix(random, random.of(kFormats), rows, columns);
+    Matrix wanted(output.format().id, rows, columns), weight(LPT_FORMAT_F32, 1, columns);
+    Matrix rms(LPT_FORMAT_F32, 1, rows), wanted_rms(LPT_FORMAT_F32, 1, rows);
+    residual.fill(random, kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)]);
+    branch.fill(random, Values::kNormal);
+    weight.fill(random, Values::kNormal);
+    add_by_reference(residual, branch, wanted_sum);
+    const bool is_in_place = i % 4 == 1;
+    RmsnormSumRequest request = {
+        residual.view(),
+        branch.view(),
+        {is_in_place ? residual.view() : sum.view(), weight.data.data(), output.view(), rms.data.data(), 1e-5, false}};
+    ASSERT_EQ(rmsnorm_sum_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    rmsnorm_sum_device_kernels().front().run(request, nullptr);
+    rmsnorm_forward_device_kernels().front().run(
+        {wanted_sum.view(), weight.data.data(), wanted.view(), wanted_rms.data.data(), 1e-5, false}, nullptr);
+    EXPECT_TRUE(has_codes_of(is_in_place ? residual : sum, wanted_sum)) << i << ": the sum";
+    EXPECT_TRUE(has_codes_of(output, wanted) && has_codes_of(rms, wanted_rms)) << i << ": the norm";
+    EXPECT_TRUE(sum.is_intact() && output.is_intact() && rms.is_intact() && residual.is_intact()) << i;
+  }
+}
+
+// x, dy, weight and the inverse rms of x.
+struct NormCase {
+  NormCase(Random &random, lpt_format format, int64_t rows, int64_t columns)
+      : x(any_matrix(random, format, rows, columns)),
+        dy(any_matrix(random, random.of(kFormats), rows, columns)),
+        weight(LPT_FORMAT_F32, 1, columns, 0, random.chance(0.5) ? 0 : 4),
+        inverse(LPT_FORMAT_F32, 1, rows) {
+    fill_finite(random, x, Values::kOutliers);
+    fill_finite(random, dy, Values::kNormal);
+    fill_finite(random, weight, Values::kNormal);
+    Matrix unused(LPT_FORMAT_F32, rows, columns);
+    reference_of(rmsnorm_forward_kernels())
+        .run({x.view(), weight.data.data(), unused.view(), inverse.data.data(), 1e-5, false});
+  }
+
+  int64_t rows() const { return x.rows(); }
+  int64_t columns() const { return x.columns(); }
+  double normal(int64_t row, int64_t column) const { return number(x, row, column) * number(inverse, 0, row); }
+
+  Matrix x, dy, weight, inverse;
+};
+
+// The bound of the processor's rows (tests/kernels/rmsnorm_test.cpp).
+constexpr double kRmsnormGradientError = 4;
+
+TEST(SimtRmsnorm, BackwardIsNearTheDefinition) {
+  Random random(87);
+  for (int i = 0; i < (kIsSanitized ? 8 : 30); ++i) {
+    NormCase c(random, kFormats[i % 3], 1 + random.below(3), random.of(kColumns));
+    Matrix dx = any_matrix(random, random.of(kFormats), c.rows(), c.columns());
+    const RmsnormBackwardRequest request = {
+        c.x.view(), c.dy.view(), dx.view(), c.weight.data.data(), c.inverse.data.data(), nullptr, false};
+    ASSERT_EQ(rmsnorm_backward_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    rmsnorm_backward_device_kernels().front().run(request, nullptr);
+    ASSERT_TRUE(dx.is_intact()) << i;
+    for (int64_t row = 0; row < c.rows(); ++row) {
+      const double inverse = number(c.inverse, 0, row);
+      double mean = 0, terms = 0;
+      for (int64_t column = 0; column < c.columns(); ++column) {
+        const double product = number(c.weight, 0, column) * number(c.dy, row, column) * c.normal(row, column);
+        mean += product / static_cast<double>(c.columns());
+        terms += std::fabs(product) / static_cast<double>(c.columns());
+      }
+      for (int64_t column = 0; column < c.columns(); ++column) {
+        const double weighted = number(c.weight, 0, column) * number(c.dy, row, column);
+        const double normal = c.normal(row, column);
+        expect_near(dx, row, column, inverse * (weighted - normal * mean),
+                    kRmsnormGradientError * kEps * inverse * (std::fabs(weighted) + std::fabs(normal) * terms),
+                    "case " + std::to_string(i));
+      }
+    }
+  }
+}
+
+// A row of an infinite r: what lies beyond its end is no part of the sum.
+TEST(SimtRmsnorm, BackwardOfAnInfiniteInverseHasNoNanOfItsOwn) {
+  Matrix x(LPT_FORMAT_F32, 1, 3), dy(LPT_FORMAT_F32, 1, 3), dx(LPT_FORMAT_F32, 1, 3), weight(LPT_FORMAT_F32, 1, 3);
+  for (int64_t column = 0; column < 3; ++column) {
+    x.set(0, column, 1.0f);
+    dy.set(0, column, column == 0 ? 1.0f : 0.5f);
+    weight.set(0, column, 1.0f);
+  }
+  const float infinite = std::numeric_limits<float>::infinity();
+  rmsnorm_backward_device_kernels().front().run(
+      {x.view(), dy.view(), dx.view(), weight.data.data(), &infinite, nullptr, false}, nullptr);
+  for (int64_t column = 0; column < 3; ++column) EXPECT_EQ(-infinite, dx.get(0, column));
+}
+
+TEST(SimtRmsnorm, GradientsOfTheWeightAreNearTheDefinition) {
+  Random random(88);
+  for (int i = 0; i < (kIsSanitized ? 6 : 20); ++i) {
+    NormCase c(random, kFormats[i % 3], 1 + random.below(40), random.of(kColumns));
+    const int64_t part_rows = 1 + random.below(20), parts = (c.rows() + part_rows - 1) / part_rows;
+    Guarded sums(static_cast<std::size_t>(parts * c.columns()) * sizeof(double));
+    auto *const memory = reinterpret_cast<double *>(sums.data());
+    const GradientPartsRequest request = {c.x.view(), c.dy.view(), reinterpret_cast<float *>(c.inverse.data.data()),
+                                          part_rows, memory};
+    ASSERT_EQ(gradient_parts_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    gradient_parts_device_kernels().front().run(request, nullptr);
+    ASSERT_TRUE(sums.is_intact()) << i;
+    for (int64_t part = 0; part < parts; ++part) {
+      for (int64_t column = 0; column < c.columns(); ++column) {
+        double wanted = 0, terms = 0;
+        for (int64_t row = part * part_rows; row < std::min((part + 1) * part_rows, c.rows()); ++row) {
+          wanted += number(c.dy, row, column) * c.normal(row, column);
+          terms += std::fabs(number(c.dy, row, column) * c.normal(row, column));
+        }
+        ASSERT_NEAR(memory[part * c.columns() + column], wanted, kEps * terms) << i << ": " << part << ", " << column;
+      }
+    }
+  }
+}
+
+TEST(SimtRmsnorm, PartsOfAGradientAreAddedUp) {
+  Random random(89);
+  for (const int64_t parts : {0, 1, 7, 8, 9, 256}) {
+    for (const int64_t columns : {1, 31, 33, 100}) {
+      std::vector<double> sums(static_cast<std::size_t>(parts * columns));
+      for (double &sum : sums) sum = static_cast<double>(random.below(1000)) - 500.25;
+      for (const bool is_accumulated : {false, true}) {
+        Matrix gradient(LPT_FORMAT_F32, 1, columns);
+        for (int64_t column = 0; column < columns; ++column) gradient.set(0, column, 2.5f);
+        take_next_order();
+        gradient_sum_device_kernels().front().run(
+            {sums.data(), parts, columns, reinterpret_cast<float *>(gradient.data.data()), is_accumulated}, nullptr);
+        EXPECT_TRUE(gradient.is_intact());
+        for (int64_t column = 0; column < columns; ++column) {
+          double wanted = is_accumulated ? 2.5 : 0.0;  // quarters: every sum is exact
+          for (int64_t part = 0; part < parts; ++part)
+            wanted += sums[static_cast<std::size_t>(part * columns + column)];
+          ASSERT_EQ(static_cast<float>(wanted), gradient.get(0, column)) << parts << " parts, column " << column;
+        }
+      }
+    }
+  }
+}
+
+TEST(SimtSmoothing, FactorsArePowersOfTwoAtOrAboveTheAmax) {
+  std::vector<float> amax = {0.0f, 0x1p-149f, 0x1p-127f, 0x1.8p-127f, 0x1p-126f, 0x1p+127f, 0x1.8p+127f};
+  for (int exponent = -120; exponent <= 120; ++exponent) {
+    for (const float fraction : {1.0f, 0x1.000002p+0f, 1.5f}) amax.push_back(std::ldexp(fraction, exponent));
+  }
+  Guarded factors(amax.size());
+  const auto columns = static_cast<int64_t>(amax.size());
+  take_next_order();
+  smoothing_device_kernels().front().run({amax.data(), columns, factors.data()}, nullptr);
+  EXPECT_TRUE(factors.is_intact());
+  for (std::size_t i = 0; i < amax.size(); ++i) {
+    int exponent = 0;
+    const bool is_power = std::frexp(amax[i], &exponent) == 0.5f;
+    const int power = std::clamp(is_power ? exponent - 1 : exponent, -127, 127);
+    EXPECT_EQ(amax[i] == 0.0f ? 127 : power + 127, factors.data()[i]) << amax[i];
+  }
+}
+
+TEST(SimtRmsnorm, WhatTheRowsDoNotTakeIsRefused) {
+  Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
+  double sums[8];
+  RmsnormBackwardRequest backward = {matrix.view(), matrix.view(), matrix.view(), nullptr, nullptr, sums, false};
+  const auto &row = rmsnorm_backward_device_kernels().front();
+  EXPECT_STREQ(row.refuses(backward), "gives the gradient of the input only");
+  backward.weight_gradient_sum = nullptr;
+  backward.is_f64 = true;
+  EXPECT_STREQ(row.refuses(backward), "takes weights of f32 only");
+  EXPECT_STREQ(gradient_parts_device_kernels().front().refuses({wide.view(), matrix.view(), nullptr, 1, nullptr}),
+               "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(rmsnorm_sum_device_kernels().front().refuses(
+                   {wide.view(), matrix.view(), {matrix.view(), nullptr, matrix.view(), nullptr, 0.0, false}}),
+               "takes f32, bf16 and f16 only");
+}
+
+}  // namespace
+}  // namespace lpt::test
