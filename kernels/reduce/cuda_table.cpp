@@ -1,4 +1,5 @@
 // Rows of the device.
+#include "kernels/reduce/cuda_columns.hpp"
 #include "kernels/reduce/cuda_rows.hpp"
 
 namespace lpt {
@@ -14,11 +15,23 @@ const char *refuses_reduce(const ReduceRequest &request) {
   return are_few ? nullptr : "takes 32 sources and targets at most";
 }
 
+const char *refuses_columns(const ColumnsRequest &request) {
+  const MatrixView &source = request.source, &target = request.target;
+  if (!is_number(source.format.id) || !is_number(target.format.id)) return "takes f32, bf16 and f16 only";
+  return source.column_stride == 1 && target.column_stride == 1 ? nullptr : "takes adjacent columns only";
+}
+
 }  // namespace
 
 std::span<const DeviceRow<ReduceRequest>> reduce_device_kernels() {
   static constexpr DeviceRow<ReduceRequest> rows[] = {
       {.name = "reduce_cuda", .least_capability = 80, .refuses = refuses_reduce, .run = reduce_cuda}};
+  return rows;
+}
+
+std::span<const DeviceRow<ColumnsRequest>> columns_device_kernels() {
+  static constexpr DeviceRow<ColumnsRequest> rows[] = {
+      {.name = "columns_cuda", .least_capability = 80, .refuses = refuses_columns, .run = columns_cuda}};
   return rows;
 }
 

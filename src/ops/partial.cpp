@@ -1,6 +1,9 @@
 // The operator itself: shared columns are reduced, private ones scaled.
 #include "src/ops/partial.hpp"
 
+#include "kernels/reduce/cuda_columns.hpp"
+#include "src/ops/device.hpp"
+
 namespace lpt {
 namespace {
 
@@ -49,6 +52,14 @@ void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor
       row.run(request);
     }
   });
+}
+
+// The same on a device, where formats may differ and rows lie apart.
+Status scale_on_device(Context &context, double factor, const MatrixView &source, const MatrixView &target) {
+  const ColumnsRequest request{source, target, factor};
+  const DeviceRow<ColumnsRequest> *row = nullptr;
+  LPT_TRY(choose_on_device(context, "scale", request, {source.format.id, target.format.id}, &row));
+  return queue_row(context, *row, request);
 }
 
 void copy_rows(Context &context, const MatrixView &source, const MatrixView &target) {
@@ -143,13 +154,15 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
 
 Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *weight) {
   MatrixView whole;
-  LPT_TRY(check_wide_matrix(weight, "weight", true, whole));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(weight, "weight", true, whole, device));
   if (whole.rows != plan.hidden) {
     return invalid("weight has %lld rows: expected %lld, as the plan has columns", number(whole.rows),
                    number(plan.hidden));
   }
   if (plan.scale == 1.0 || whole.columns == 0) return {};
   const MatrixView rows = cut_rows(whole, plan.shared, plan.hidden - plan.shared);
+  if (!device.is_cpu()) return scale_on_device(context, plan.scale, rows, rows);
   const Row<ReduceRequest> *row = nullptr;
   LPT_TRY(choose_scale(context, whole.format.id, plan.scale, &row));
   scale_matrix(context, *row, plan.scale, rows, rows);

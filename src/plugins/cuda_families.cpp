@@ -10,6 +10,7 @@
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/reduce/cuda_columns.hpp"
 #include "kernels/sparse_mask/cuda_rows.hpp"
 #include "kernels/sparse_pack/cuda_rows.hpp"
 #include "src/plugins/cublas_library.hpp"
@@ -70,6 +71,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("cross_entropy_gradient", cross_entropy_gradient_device_kernels()),
       family("losses", losses_device_kernels()),
       family("loss_factors", loss_factors_device_kernels()),
+      family("scale", columns_device_kernels()),
   };
   return kFamilies;
 }

@@ -214,6 +214,23 @@ TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheProcessorAlone) {
   expect_words({"targets is memory of cuda:0", "processor"}, lpt_context_error(gpu()));
 }
 
+// The rows of private columns alone.
+TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheProcessor) {
+  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  options.hidden_columns = 24;
+  options.shared_columns = 12;
+  options.rank_count = 3;
+  lpt_partial_plan *plan = nullptr;
+  ASSERT_TRUE(ok(cpu(), lpt_partial_plan_create(cpu(), &options, &plan)));
+  const Tensor weight = numbers(LPT_FORMAT_BF16, 24, 37, 21);
+  const Both both{here(there(weight.get()).get()), there(weight.get())};
+  EXPECT_TRUE(ok(cpu(), lpt_partial_scale_weight(cpu(), plan, both.here.get())));
+  EXPECT_TRUE(ok(gpu(), lpt_partial_scale_weight(gpu(), plan, both.there.get())));
+  expect_equal(both, "weight");
+  EXPECT_NE(bytes_of(cpu(), weight.get()), bytes_there(both.there.get()));
+  lpt_partial_plan_destroy(plan);
+}
+
 TEST_F(DeviceLayers, TellTheRowsThatWouldRun) {
   lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
   options.flags = LPT_CHECK_ONLY;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/reduce/cuda_columns.hpp"
 #include "kernels/reduce/cuda_rows.hpp"
 #include "src/base/status.hpp"
 #include "tests/simt/device_rows.hpp"
@@ -91,6 +92,62 @@ TEST(SimtReduce, EqualsTheReference) {
     }
   }
   check({LPT_FORMAT_BF16, LPT_FORMAT_BF16, Reduction::kSum, 32, 32, 100}, Values::kNormal, random);
+}
+
+// factor · source, row by row, by the row of the processor that decides the bits.
+void scale_by_reference(const MatrixView &source, const MatrixView &target, double factor) {
+  const auto place = [](const MatrixView &view, int64_t row) {
+    return static_cast<uint8_t *>(view.data) + row * view.row_stride * element_bits(view.format.element) / 8;
+  };
+  for (int64_t row = 0; row < source.rows; ++row) {
+    const void *const from = place(source, row);
+    void *const to = place(target, row);
+    reference_of(reduce_kernels())
+        .run({source.format.id, target.format.id, Reduction::kSum, 1, 1, factor, source.columns, &from, &to, false});
+  }
+}
+
+// Shared columns are packed side by side in a format for their travel, and put back.
+TEST(SimtColumns, ArePackedAndPutBackWithTheBitsOfTheReference) {
+  constexpr int64_t kShared[] = {1, 15, 16, 40, 128, 513};
+  Random random(72);
+  for (int i = 0; i < (kIsSanitized ? 12 : 54); ++i) {
+    const lpt_format format = kFormats[i % 3], wire = kFormats[i / 3 % 3];
+    const int64_t rows = 1 + random.below(9), columns = random.of(kShared), others = random.below(40);
+    const double factor = random.chance(0.5) ? 1.0 : 0.3;
+    Matrix whole(format, rows, columns + others, 0, random.chance(0.5) ? 0 : 4);
+    Matrix packed(wire, rows, columns, 0, random.chance(0.5) ? 0 : 4), wanted(wire, rows, columns);
+    whole.fill(random, kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)]);
+    Matrix back(format, rows, columns + others), wanted_back(format, rows, columns + others);
+    for (Matrix *matrix : {&back, &wanted_back})
+      std::memcpy(matrix->data.data(), whole.data.data(), whole.data.bytes());
+    const auto shared_of = [columns](Matrix &matrix) {
+      MatrixView view = matrix.view();
+      view.columns = columns;
+      return view;
+    };
+    const auto &row = columns_device_kernels().front();
+    ASSERT_EQ(row.refuses({shared_of(whole), packed.view(), factor}), nullptr);
+    take_next_order();
+    row.run({shared_of(whole), packed.view(), factor}, nullptr);
+    scale_by_reference(shared_of(whole), wanted.view(), factor);
+    EXPECT_TRUE(packed.equals(wanted) && packed.is_intact()) << i << ": packed";
+    row.run({packed.view(), shared_of(back), 2.0}, nullptr);
+    scale_by_reference(wanted.view(), shared_of(wanted_back), 2.0);
+    EXPECT_TRUE(back.equals(wanted_back) && back.is_intact()) << i << ": put back";
+    row.run({shared_of(back), shared_of(back), 0.7}, nullptr);
+    scale_by_reference(shared_of(wanted_back), shared_of(wanted_back), 0.7);
+    EXPECT_TRUE(back.equals(wanted_back)) << i << ": in place";
+  }
+}
+
+TEST(SimtColumns, WhatTheRowDoesNotTakeIsRefused) {
+  Matrix matrix(LPT_FORMAT_F32, 2, 8), wide(LPT_FORMAT_F64, 2, 8);
+  MatrixView turned = matrix.view();
+  turned.column_stride = 2;
+  const auto &row = columns_device_kernels().front();
+  EXPECT_STREQ(row.refuses({wide.view(), matrix.view(), 1.0}), "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(row.refuses({matrix.view(), turned, 1.0}), "takes adjacent columns only");
 }
 
 TEST(SimtReduce, WhatTheRowDoesNotTakeIsRefused) {
