@@ -8,15 +8,6 @@ namespace {
 
 bool is_empty(const MatrixView &view) { return view.rows == 0 || view.columns == 0; }
 
-// One row does it all.
-template <typename Request>
-Status run_on_device(Context &context, const char *operation, const Request &whole,
-                     std::initializer_list<lpt_format> formats, bool is_check_only) {
-  const DeviceRow<Request> *row = nullptr;
-  LPT_TRY(choose_on_device(context, operation, whole, formats, &row));
-  return is_check_only ? Status() : queue_row(context, *row, whole);
-}
-
 // A column amax that starts at zero.
 Status take_zeros(Context &context, int64_t count, float **out) {
   std::byte *memory = nullptr;
