@@ -155,7 +155,7 @@ std::vector<Contender> optimizer(const Machine &machine, Cublaslt &) {
 // ---- layers
 
 std::vector<Contender> layers(const Machine &machine, Cublaslt &) {
-  const int64_t rows = machine.size(16384, 8), columns = machine.size(8192, 64);
+  const int64_t rows = machine.size(16384, 8), columns = machine.size(8192, 128);
   const Tensor input = machine.numbers(kSource, rows, columns), output = machine.make(kSource, rows, columns);
   const double bytes = machine.bytes(input);
   lpt_context *const context = machine.context();
@@ -175,10 +175,10 @@ std::vector<Contender> layers(const Machine &machine, Cublaslt &) {
                         lpt_swiglu_forward(context, input.get(), input.get(), nullptr, output.get(), nullptr));
                   };
                 }),
-      contender("smooth swiglu, then e4m3fn",
+      contender("smooth swiglu, then e4m3fn_1x128",
                 [&](Contender &out) {
                   const Tensor factors = machine.make(LPT_FORMAT_E8M0FNU, {columns});
-                  const Tensor codes = machine.make(LPT_FORMAT_E4M3FN_ROW, rows, columns);
+                  const Tensor codes = machine.make(LPT_FORMAT_E4M3FN_1X128, rows, columns);
                   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
                   options.smoothing = LPT_SMOOTHING_CHANNEL;
                   out.bytes = 4 * bytes + machine.bytes(codes);

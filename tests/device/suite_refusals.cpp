@@ -82,8 +82,7 @@ TEST_F(DeviceRefusals, AreOfTheDeviceAlone) {
 
 TEST_F(DeviceRefusals, ContextsOfAGpuRunNoKernelsOfTheProcessor) {
   Operands operands(cpu());
-  EXPECT_EQ(LPT_UNSUPPORTED,
-            lpt_sparse_mask_select(gpu(), operands.f32.get(), nullptr, operands.mask.get(), nullptr, nullptr));
+  EXPECT_EQ(LPT_UNSUPPORTED, fake(gpu(), operands));
   expect_words({": no kernel takes", "on cuda:0", "_ref: it runs on the processor"}, lpt_context_error(gpu()));
 }
 
