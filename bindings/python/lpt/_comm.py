@@ -9,7 +9,7 @@ from ._tensor import Tensor, empty, format_number, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Sequence
+    from typing import Any, List, Optional, Sequence, Tuple
     from ._tensor import Format
 
 
@@ -186,6 +186,20 @@ class Comm:
         made = call(keep, capi.lpt_all_gather_by_codec, handle_of(context), self._handle, codec_struct(codec, keep), source,
                     counts, result, future)
         return Future(made, result, keep) if future else result
+
+    def all_reduce_signs(self, x: Any, worker_error: Any, server_error: Any, *, out: Any = None, future: bool = False,
+                         context: Optional[Context] = None) -> Any:
+        """Averages a tensor by its signs, one bit for each element. What that leaves out is kept in the errors, which
+        signs_errors() makes, until the next call."""
+        source, errors = read(x), (written(worker_error), written(server_error))
+        result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
+        made = capi.lpt_all_reduce_signs(handle_of(context), self._handle, source, *errors, result, future)
+        return Future(made, result, (source, *errors)) if future else result
+
+    def signs_errors(self, element_count: int) -> Tuple[Tensor, Tensor]:
+        """Errors of 0 for all_reduce_signs() of a tensor of so many elements: worker_error and server_error."""
+        share = capi.lpt_all_reduce_signs_share(handle_of(None), self._handle, element_count)
+        return empty(element_count), empty(share)
 
     def broadcast(self, x: Any, root: int = 0, *, future: bool = False, context: Optional[Context] = None) -> Any:
         """Gives all ranks the tensor of one, in place."""

@@ -93,6 +93,11 @@ def device_describe(device: str = "cpu", index: int = 0) -> dict:
     return values_of(description)
 
 
+def build_info() -> str:
+    """Release, compiler and instruction sets of the library, in a line."""
+    return capi.lpt_build_info()
+
+
 _local = threading.local()
 
 

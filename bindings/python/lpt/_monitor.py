@@ -67,6 +67,26 @@ def _link(latency_seconds: float, bytes_per_second: float) -> Any:
     return link
 
 
+def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
+    """The latency_seconds and bytes_per_second behind measured times of messages of so many bytes."""
+    if len(sizes) != len(seconds):
+        raise ValueError(f"{len(sizes)} sizes and {len(seconds)} times: expected as many of each")
+    link = capi.lpt_link()
+    capi.lpt_link_fit(handle_of(None), sizes, seconds, link)
+    return {"latency_seconds": link.latency_seconds, "bytes_per_second": link.bytes_per_second}
+
+
+def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format = "f32", *, algorithm: str = "best",
+                    latency_seconds: float, bytes_per_second: float, **rates: float) -> int:
+    """From how many elements on a collective takes less time where numbers are cast to payload; -1: from none. Options:
+    overhead_seconds, encode_bytes_per_second, decode_bytes_per_second of the casts."""
+    keep: list = []
+    return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COLLECTIVE_", collective),
+                                    constant("LPT_COST_ALGORITHM_", algorithm), ranks, format_number(plain),
+                                    format_number(payload), options(capi.lpt_cast_rates, rates, keep),
+                                    _link(latency_seconds, bytes_per_second))
+
+
 def collective_cost(collective: str, ranks: int, elements: int, payload: Format = "f32", *, algorithm: str = "best",
                     latency_seconds: float, bytes_per_second: float) -> dict:
     """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""

@@ -27,6 +27,21 @@ def _own(tensor: Tensor) -> int:
     return format if format in _DENSE else capi.LPT_FORMAT_F32
 
 
+def format_describe(format: Format) -> dict:
+    """What a format is made of: the members of lpt_format_description."""
+    description = capi.lpt_format_description()
+    capi.lpt_format_describe(format_number(format), description)
+    return values_of(description)
+
+
+def format_from_description(**given: Any) -> int:
+    """The format of a description, an element of the caller's own included; every function takes it as format. Options:
+    element, block_scale, tensor_scale, zero_point (formats), block_rows, block_columns, exponent_bits, special and the other
+    members of lpt_format_description."""
+    keep: list = []
+    return capi.lpt_format_from_description(options(capi.lpt_format_description, given, keep))
+
+
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
              context: Optional[Context] = None, **given: Any) -> Any:
     """Casts numbers to another format, with scales where it has them.

@@ -29,9 +29,10 @@ _NAMED = {
     "source": "LPT_SOURCE_", "output_scale": "LPT_OUTPUT_SCALE_", "method": "LPT_METHOD_",
     "second_underflow": "LPT_UNDERFLOW_", "first_scaling": "LPT_SCALER_", "second_scaling": "LPT_SCALER_",
     "kind": "LPT_SCALER_", "history_rule": "LPT_HISTORY_", "zero_rule": "LPT_ZERO_",
-    "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_PARALLEL_", "order": "LPT_BUCKET_ORDER_",
+    "special": "LPT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_PARALLEL_", "order": "LPT_BUCKET_ORDER_",
 }
-_FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire"))
+_FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
+                      "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
                       "smoothing", "hadamard_signs"))
 

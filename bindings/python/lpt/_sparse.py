@@ -54,6 +54,26 @@ def sparse_apply(x: Any, mask: Any, *, out: Any = None, context: Optional[Contex
     return result
 
 
+def sparse_absorb(x: Any, mask: Any, of: int = 4, direction: str = "row", *, out: Any = None,
+                  context: Optional[Context] = None) -> Tensor:
+    """x under its mask, where each number that stays gets the mean of what its group of so many drops."""
+    source = read(x)
+    result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
+    capi.lpt_sparse_absorb(handle_of(context), source, read(mask), of, constant("LPT_SPARSE_DIRECTION_", direction), result)
+    return result
+
+
+def sparse_diversity(kept: int = 2, of: int = 4, direction: str = "row", *, count: str = "exact") -> float:
+    """How many masks a pattern allows, in bits for each element."""
+    return capi.lpt_sparse_diversity(handle_of(None), kept, of, constant("LPT_SPARSE_DIRECTION_", direction),
+                                     constant("LPT_SPARSE_COUNT_", count))
+
+
+def sparse_choose_kept(zero_share: float, of: int = 4, confidence: float = 0.95) -> int:
+    """How many of a group to keep of weights that were pruned without a pattern, so many of which are zero."""
+    return capi.lpt_sparse_choose_kept(handle_of(None), zero_share, of, confidence)
+
+
 def sparse_check(mask: Any, kept: int = 2, of: int = 4, direction: str = "row", *,
                  context: Optional[Context] = None) -> int:
     """How many groups of a mask keep too many."""

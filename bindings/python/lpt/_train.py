@@ -143,6 +143,11 @@ class Linear:
                                  options(capi.lpt_linear_options, given, keep), *results)
         return results[0], results[1], results[2]
 
+    @property
+    def cast_nbytes(self) -> int:
+        """Bytes of the weight's casts."""
+        return capi.lpt_linear_cast_size(handle_of(None), self._handle)
+
     def update(self, *, context: Optional[Context] = None) -> None:
         """Ends an optimizer step for the layer's scalers."""
         update([self], context=context)
@@ -190,6 +195,11 @@ def _linear_again(input_columns: int, output_columns: int, recipe: Recipe, state
     linear = Linear(input_columns, output_columns, recipe)
     linear.load_state(state)
     return linear
+
+
+def share_amax(comm: Comm, layers: Sequence[Linear], *, context: Optional[Context] = None) -> None:
+    """Gives the scalers of layers the largest amax of any rank; on all ranks, before update()."""
+    capi.lpt_linear_share_amax(handle_of(context), comm._handle, [layer._handle for layer in layers])
 
 
 def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:

@@ -87,6 +87,19 @@ class Products(Case):
             lpt.gemm(floats([1.0]), self.b)
 
 
+class Formats(Case):
+    def test_are_described_and_made(self):
+        found = lpt.format_describe("nvfp4")
+        names = [lpt.format_name(found[name]) for name in ("element", "block_scale", "tensor_scale")]
+        self.assertEqual((["e2m1fn", "e4m3fn", "f32"], 16), (names, found["block_columns"]))
+        made = lpt.format_from_description(element="int8", block_scale="f32", block_rows=1, block_columns=64)
+        self.assertEqual(lpt.format_name("int8/1x64/f32"), lpt.format_name(made))
+        self.assertEqual("nvfp4", lpt.format_name(lpt.format_from_description(**{
+            name: found[name] for name in ("element", "block_scale", "tensor_scale", "block_rows", "block_columns")})))
+        with self.assertRaises(lpt.InvalidArgument):
+            lpt.format_from_description(element="int8", block_scale="f32", block_rows=3, block_columns=64)
+
+
 class Layers(Case):
     def test_rmsnorm(self):
         x, gain = [3.0, -4.0], [2.0, 0.5]
@@ -153,6 +166,16 @@ class Sparsity(Case):
         self.assertLessEqual(errors["fitted_error"], errors["masked_error"])
         self.assertEqual(0.0, fitted.tolist()[0][0])
 
+    def test_absorbs_counts_and_chooses(self):
+        x, mask = floats([1.0, -3.0, 2.0, 0.5], [1, 4]), bytearray([0, 1, 1, 0])
+        mask = memoryview(mask).cast("B", [1, 4])
+        # What is dropped, 1.5, is shared by the two that stay.
+        self.assertEqual([[0.0, -2.25, 2.75, 0.0]], lpt.sparse_absorb(x, mask).tolist())
+        self.near(math.log2(6) / 4, lpt.sparse_diversity(2, 4))
+        # Four of four are zero with probability 0.9^4 = 0.66, three or more with 0.95.
+        self.assertEqual(1, lpt.sparse_choose_kept(0.9, confidence=0.9))
+        self.assertEqual(4, lpt.sparse_choose_kept(0.0))
+
     def test_orders_keep_more(self):
         x = floats([4.0, 4.0, 4.0, 4.0, 0.0, 0.0, 0.0, 0.0], [1, 8])
         order, values = lpt.sparse_order(x)
@@ -183,6 +206,9 @@ class Contexts(Case):
         context.set_progress(fail)
         self.assertRaises(KeyError, lpt.gemm, a, a, context=context)
         context.set_progress(None)
+        context.set_log(fail, "dispatch")
+        self.assertRaises(KeyError, lpt.gemm, a, a, context=context)
+        context.set_log(None)
         lpt.gemm(a, a, context=context)
         self.assertRaisesRegex(ValueError, "x86_avx9", lpt.Context, isa="x86_avx9")
         self.assertRaisesRegex(lpt.InvalidArgument, "-3", lpt.Context, thread_count=-3)

@@ -2,6 +2,7 @@
 import gc
 import multiprocessing
 import os
+import pathlib
 import re
 import resource
 import subprocess
@@ -114,6 +115,17 @@ class Process(unittest.TestCase):
         for name in structs:
             getattr(capi, name)()
         self.assertEqual([], [name for name in functions if not (getattr(capi, name).__doc__ or "").strip()])
+
+    def test_the_layer_above_has_every_function(self):
+        used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))
+        # Of these the package's own C is the way: errors are raised, tensors wrapped and described there.
+        below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error", "lpt_tensor_create",
+                 "lpt_tensor_wrap", "lpt_matrix_wrap", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
+                 "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack"}
+        functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
+                     and not name.endswith(("_init", "_destroy"))}
+        self.assertGreater(len(functions), 150)
+        self.assertEqual(below, {name for name in functions if not re.search(rf"capi\.{name}\b", used)})
 
     def test_the_tool_and_the_header_are_inside(self):
         self.assertTrue(os.path.exists(os.path.join(lpt.get_include(), "lpt.h")))

@@ -199,10 +199,42 @@ class Ranks(unittest.TestCase):
             self.assertEqual([[1.0], [1.0]], weight[:2])
             self.assertLess(abs(weight[3][0] - scale), 1e-6)
 
+    def test_signs_travel_and_errors_stay(self):
+        def body(comm):
+            x = floats([(-1.0) ** (i + comm.rank) * (1 + i % 3) for i in range(1024)])
+            errors = comm.signs_errors(1024)
+            sums = [0.0] * 1024
+            for call in range(64):
+                made = comm.all_reduce_signs(x, *errors, future=call % 2 == 1)
+                sums = [total + number for total, number in zip(sums, (made.wait() if call % 2 else made).tolist())]
+            return [total / 64 for total in sums], errors[1].size
+        found = run(2, body)
+        self.assertEqual([512, 512], [size for _, size in found])
+        # The inputs of both ranks cancel out: the mean of outputs goes to 0 as one over the calls.
+        self.assertEqual(found[0][0], found[1][0])
+        self.assertLess(max(map(abs, found[0][0])), 0.25)
+
+    def test_layers_share_what_they_saw(self):
+        def body(comm):
+            layer = lpt.Linear(16, 16, "fp8_trillion")
+            layer.prepare(floats([1.0] * 256, [16, 16]))
+            layer.forward(floats([2.0 + comm.rank] * 16, [1, 16]))
+            lpt.share_amax(comm, [layer])
+            layer.update()
+            return layer.scaler_values("input")["amax"], layer.cast_nbytes
+        for amax, size in run(2, body):
+            self.assertEqual(3.0, amax)
+            self.assertGreaterEqual(size, 256)
+
     def test_reckon_what_they_would_cost(self):
         ring = lpt.collective_cost("all_reduce", 4, 1000, algorithm="ring", latency_seconds=1e-3, bytes_per_second=1e6)
         self.assertEqual(6, ring["step_count"])
         self.assertEqual(2 * 3 / 4 * 4000, ring["rank_bytes"])
+        link = lpt.link_fit([1e3, 1e5], [2e-3, 101e-3])
+        self.assertLess(abs(link["latency_seconds"] - 1e-3) + abs(link["bytes_per_second"] / 1e6 - 1), 1e-9)
+        self.assertRaises(ValueError, lpt.link_fit, [1.0], [])
+        self.assertEqual(1, lpt.cost_break_even("all_gather", 4, "e4m3fn", **link))
+        self.assertEqual(-1, lpt.cost_break_even("all_gather", 4, "e4m3fn", encode_bytes_per_second=1.0, **link))
         self.assertRaisesRegex(ValueError, "all_gather", lpt.collective_cost, "gather", 2, 1, latency_seconds=0.0,
                                bytes_per_second=1e6)
 
