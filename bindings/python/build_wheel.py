@@ -50,6 +50,8 @@ def gather(folder, place):
     """The package as it is installed: libraries beside the module, which looks for them there."""
     source, target = folder / "python" / "lpt", place / "lpt"
     shutil.copytree(source, target, symlinks=False, ignore=shutil.ignore_patterns("__pycache__"))
+    for other in set(target.glob("_capi*.so")) - {module(target)}:
+        other.unlink()  # built for another Python in the same folder
     shutil.copy(folder / "liblpt.so.1", target / "liblpt.so.1")
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
