@@ -150,6 +150,19 @@ LPT_STRUCT(lpt_alignment_values)
 
 %include "tensor.i"
 
+// A flag: what is made by UINT64_C is no constant to SWIG.
+%define LPT_FLAG(name)
+%constant unsigned long long name = name;
+%enddef
+LPT_FLAG(LPT_CHECK_ONLY)
+LPT_FLAG(LPT_KEEP_TENSOR_SCALE)
+LPT_FLAG(LPT_DLPACK_READ_ONLY)
+LPT_FLAG(LPT_DLPACK_COPIED)
+LPT_FLAG(LPT_PORTABLE_ORDER)
+LPT_FLAG(LPT_COMM_CHECKSUMS)
+LPT_FLAG(LPT_COMM_MESSAGES)
+LPT_FLAG(LPT_PARTIAL_SEQUENCE_PARALLEL)
+
 // Collectives return a future if they are asked for one, by a last argument that is true.
 %typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }
 %typemap(argout) lpt_future **out_future {

@@ -80,6 +80,13 @@ class Products(Case):
         order, before, after = lpt.weights_order(lpt.quantize(stripes, "e4m3fn"), tile_rows=32, tile_columns=64)
         self.assertEqual((list(range(64)), 4, 2), (sorted(order), before, after))
 
+    def test_are_checked_alone_by_a_flag(self):
+        out = lpt.quantize(floats([7.0] * 15, [3, 5]), "f32")
+        lpt.gemm(self.a, self.b, out=out, flags=capi.LPT_CHECK_ONLY)
+        self.assertEqual([[7.0] * 5] * 3, out.tolist())
+        with self.assertRaises(lpt.InvalidArgument):
+            lpt.gemm(self.a, self.bt, out=out, flags=capi.LPT_CHECK_ONLY)
+
     def test_refuse_shapes_that_do_not_fit(self):
         with self.assertRaisesRegex(lpt.InvalidArgument, "32"):
             lpt.gemm(self.a, floats(range(10), [2, 5]))

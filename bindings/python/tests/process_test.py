@@ -1,4 +1,5 @@
 """What the package is to a process: its import, forks, threads, memory over many calls, and completeness."""
+import ast
 import gc
 import multiprocessing
 import os
@@ -115,6 +116,18 @@ class Process(unittest.TestCase):
         for name in structs:
             getattr(capi, name)()
         self.assertEqual([], [name for name in functions if not (getattr(capi, name).__doc__ or "").strip()])
+
+    def test_the_stub_names_all_of_it(self):
+        stub = ast.parse((pathlib.Path(lpt.__file__).parent / "capi.pyi").read_text(encoding="utf-8"))
+        classes = {node.name: {one.target.id for one in node.body if isinstance(one, ast.AnnAssign)}
+                   for node in stub.body if isinstance(node, ast.ClassDef)}
+        names = [node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)]
+        names += [node.name for node in stub.body if isinstance(node, ast.FunctionDef)] + list(classes)
+        self.assertEqual(sorted(name for name in dir(capi) if not name.startswith("_")), sorted(names))
+        for name, members in classes.items():
+            kind = getattr(capi, name)
+            found = {member for member in vars(kind) if not member.startswith("_") and not callable(getattr(kind, member))}
+            self.assertEqual(found - {"thisown", "this"}, members, name)
 
     def test_the_layer_above_has_every_function(self):
         used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))

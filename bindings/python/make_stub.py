@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Writes capi.pyi, what the low-level module has, for checkers of types and for editors: make_stub.py LPT_H CAPI_PYI
+
+Constants are numbers, members have types, and functions are there by name: what they take and give is said by rules of SWIG.
+"""
+import pathlib
+import re
+import sys
+
+HEAD = '''# Written by make_stub.py from lpt.h.
+from typing import Any
+'''
+# Of the package's own C.
+OWN = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "tensor_at", "tensor_capsule", "tensor_empty",
+       "tensor_facts", "tensor_format", "tensor_from_object", "tensor_from_producer", "tensor_like", "tensor_reinterpret")
+LENT = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688
+
+
+def type_of(text, is_array):
+    """The type in Python of a member in C."""
+    if re.search(r"\bchar\b", text):
+        return "str"
+    if "*" in text or is_array:
+        return "Any"
+    if text.split()[-1] in ("float", "double"):
+        return "float"
+    return "int" if text.endswith("_t") else "Any"
+
+
+def members_of(body, numbers):
+    """(name, type) of the members of a struct."""
+    for line in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";"):
+        pointer = re.search(r"\(\*(\w+)\)", line)
+        plain = re.fullmatch(r"(.*?)(\w+)(\[\w+\])?", " ".join(line.split()))
+        if pointer:
+            yield pointer.group(1), "Any"
+        elif plain and plain.group(1):
+            kind = plain.group(1).strip()
+            yield plain.group(2), "int" if kind in numbers else type_of(kind, plain.group(3))
+
+
+def stub(header):
+    numbers = set(re.findall(r"^typedef u?int\d+_t (lpt_\w+);", header, re.M))
+    structs = re.findall(r"^typedef struct (lpt_\w+) \{(.*?)^\} \1;", header, re.M | re.S)
+    constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M) + re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
+    lines = [HEAD] + [f"{name}: int" for name in constants]
+    for name in re.findall(r"^typedef struct (lpt_\w+) \1;", header, re.M):
+        lines += ["", f"class {name}:", LENT.get(name, "    ...")]
+    for name, body in structs:
+        lines += ["", f"class {name}:"] + [f"    {member}: {kind}" for member, kind in members_of(body, numbers)]
+    functions = re.findall(r"^LPT_API [^;]*?\b(lpt_\w+)\(", header, re.M)
+    lines += [""] + [f"def {name}(*arguments: Any) -> Any: ..." for name in sorted(functions) + list(OWN)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    pathlib.Path(sys.argv[2]).write_text(stub(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")), encoding="utf-8")
