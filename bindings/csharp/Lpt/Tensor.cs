@@ -56,7 +56,11 @@ namespace Lpt
         {
             IntPtr raw;
             fixed (byte* data = memory) context.Check(Native.lpt_matrix_wrap(context, format, data, rows, columns, 0, &raw));
-            return new Tensor(raw);
+            var tensor = new Tensor(raw);
+            var size = tensor.SizeBytes(context);
+            if (size <= memory.Length) return tensor;
+            tensor.Dispose();
+            throw new LptException(Status.InvalidArgument, string.Format("bytes are {0}: expected {1}", memory.Length, size));
         }
 #endif
 

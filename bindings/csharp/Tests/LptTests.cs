@@ -84,6 +84,21 @@ static class LptTests
         }
     }
 
+#if NET7_0_OR_GREATER
+    static unsafe void NativeMemoryIsWrapped()
+    {
+        var place = Marshal.AllocHGlobal(16);
+        using (var context = new Context())
+        {
+            Func<long, string> wrap = rows =>
+                Refusal(() => Tensor.FromMemory(context, Format.F32, new Span<byte>((void*)place, 16), rows, 2).Dispose());
+            Equal("no refusal", wrap(2), "2 rows of 2");
+            Equal("invalid argument: bytes are 16: expected 24", wrap(3), "3 rows of 2");
+        }
+        Marshal.FreeHGlobal(place);
+    }
+#endif
+
     static void APartKeepsTheArrayWhereItIs()
     {
         using (var context = new Context())
@@ -407,6 +422,9 @@ static class LptTests
             ExceptionsOfCallbacksAreCarried, WhatTheLibraryCallsAndWritesIsKept, NumbersTravelByACodec, DevicesTellWhatTheyAre,
             GradientsTravelInBuckets, ShardsStepAsOneAndArePutTogether, SequencesAreGatheredAndScattered,
         };
+#if NET7_0_OR_GREATER
+        tests.Add(NativeMemoryIsWrapped);
+#endif
         var failed = 0;
         for (var i = 0; i < tests.Count; ++i)
         {
