@@ -17,7 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -72,6 +76,36 @@ using Monitor = Handle<lpt_monitor, lpt_monitor_destroy>;
 using PartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
 using GradientBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 
+/** @brief What an exception of a callback is until the call that it happened in throws it; none runs through C. */
+class Thrown {
+ public:
+  /** Calls; `otherwise` where it throws. Any thread. */
+  template <typename Result, typename Call>
+  Result guard(Result otherwise, Call &&call) noexcept {
+    try {
+      return call();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!problem_) problem_ = std::current_exception();
+      return otherwise;
+    }
+  }
+  /** Throws it, once. */
+  void rethrow() {
+    std::unique_lock lock(mutex_);
+    const std::exception_ptr problem = std::exchange(problem_, nullptr);
+    lock.unlock();
+    if (problem) std::rethrow_exception(problem);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr problem_;
+};
+
+using Log = std::function<void(lpt_log_level level, std::string_view text)>;
+using Progress = std::function<bool(std::int64_t done, std::int64_t whole)>;
+
 /** @brief The worker: it serves one thread at a time. Handles may outlive it. */
 class Context : public Handle<lpt_context, lpt_context_destroy> {
  public:
@@ -79,7 +113,43 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
   explicit Context(lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT) : Handle(create(options)) {}
   std::string explanation() const { return lpt_context_explanation(get()); }
 
+  /** @brief Has lines up to a level logged, on the thread that calls; an empty function: silent. Where it throws, the call does its
+   *         work and throws that. */
+  void set_log(lpt_log_level level, Log log) {
+    check(lpt_context_set_log(get(), level, log ? call_log : nullptr, callbacks_.get()));
+    callbacks_->log = std::move(log);
+  }
+
+  /** @brief Has casts and products tell elements done and in all, on the thread that calls; an empty function: no more. `true` ends
+   *         the call with LPT_CANCELLED, and an exception with itself; outputs are then written in part. */
+  void set_progress(Progress is_enough) {
+    check(lpt_context_set_progress(get(), is_enough ? call_progress : nullptr, callbacks_.get()));
+    callbacks_->progress = std::move(is_enough);
+  }
+
+  /** @brief Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK. */
+  void check(lpt_status status) const {
+    if (callbacks_ != nullptr) callbacks_->thrown.rethrow();
+    if (status != LPT_OK) throw Error(status, lpt_context_error(get()));
+  }
+
  private:
+  struct Callbacks {
+    Log log;
+    Progress progress;
+    Thrown thrown;
+  };
+
+  static void call_log(void *user, lpt_log_level level, const char *text) {
+    auto &callbacks = *static_cast<Callbacks *>(user);
+    callbacks.thrown.guard(0, [&] { return callbacks.log(level, text), 0; });
+  }
+
+  static std::int32_t call_progress(void *user, std::int64_t done, std::int64_t whole) {
+    auto &callbacks = *static_cast<Callbacks *>(user);
+    return callbacks.thrown.guard(1, [&] { return callbacks.progress(done, whole) ? 1 : 0; });
+  }
+
   static lpt_context *create(lpt_context_options options) {
     std::array<char, 256> text{};
     lpt_context *raw = nullptr;
@@ -88,12 +158,13 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
     if (const lpt_status status = lpt_context_create(&options, &raw)) throw Error(status, text.data());
     return raw;
   }
+
+  // Stays where it is when the context moves: the library has its address. A context that ends calls nothing.
+  std::unique_ptr<Callbacks> callbacks_ = std::make_unique<Callbacks>();
 };
 
 /** @brief Throws what a call with this context came to, unless it is LPT_OK. */
-inline void check(const Context &context, lpt_status status) {
-  if (status != LPT_OK) throw Error(status, lpt_context_error(context.get()));
-}
+inline void check(const Context &context, lpt_status status) { context.check(status); }
 
 /* ---------------------------------------------------------------- formats and tensors ------------------------------ */
 
@@ -442,10 +513,83 @@ inline void broadcast(const Context &context, Comm &comm, std::int32_t root, Ten
   check(context, lpt_broadcast(context.get(), comm.get(), root, tensor.get(), nullptr));
 }
 
+/** @brief How a Codec turns numbers into bytes and back. Threads of a context call it at the same time. */
+class Compression {
+ public:
+  virtual ~Compression() = default;
+  /** @brief Bytes of so many numbers: the same on all ranks. It is asked for each count until it has answered once. */
+  virtual std::int64_t bytes_for(std::int64_t count) const = 0;
+  /** @brief Writes all of the bytes. An exception of this or decode() ends the reduction, which throws it. */
+  virtual void encode(std::span<const float> numbers, std::span<std::byte> bytes) const = 0;
+  /** @brief Writes all of the numbers. */
+  virtual void decode(std::span<const std::byte> bytes, std::span<float> numbers) const = 0;
+};
+
+/** @brief A codec for lpt_reduce_options: `options.codec = codec.get();`. It stays where it is, until futures have been waited for. */
+class Codec {
+ public:
+  /** @brief `compression` outlives it. The library refuses a name that is not 1 to 12 bytes. */
+  Codec(std::string_view name, const Compression &compression) : compression_(compression) {
+    name.copy(raw_.name, sizeof raw_.name - 1);
+    raw_.bytes_for = call_bytes_for;
+    raw_.encode = call_encode;
+    raw_.decode = call_decode;
+    raw_.user = this;
+  }
+  Codec(const Codec &) = delete;
+  Codec &operator=(const Codec &) = delete;
+  const lpt_codec *get() const noexcept { return &raw_; }
+
+  /** @brief Throws what was thrown in the last reduction, where `codec` is one of these. */
+  static void rethrow(const lpt_codec *codec) {
+    if (codec != nullptr && codec->encode == call_encode) static_cast<Codec *>(codec->user)->thrown_.rethrow();
+  }
+
+ private:
+  // What was told once holds: spans are made by it.
+  std::int64_t size_for(std::int64_t count) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(count);
+    return found != sizes_.end() ? found->second : sizes_.emplace(count, compression_.bytes_for(count)).first->second;
+  }
+
+  static std::int64_t call_bytes_for(void *user, std::int64_t count) {
+    auto &codec = *static_cast<Codec *>(user);
+    return codec.thrown_.guard(std::int64_t{-1}, [&] { return codec.size_for(count); });
+  }
+
+  static std::int32_t call_encode(void *user, const float *numbers, std::int64_t count, void *bytes) {
+    auto &codec = *static_cast<Codec *>(user);
+    return codec.thrown_.guard(-1, [&] {
+      codec.compression_.encode({numbers, static_cast<std::size_t>(count)},
+                                {static_cast<std::byte *>(bytes), static_cast<std::size_t>(codec.size_for(count))});
+      return 0;
+    });
+  }
+
+  static std::int32_t call_decode(void *user, const void *bytes, std::int64_t count, float *numbers) {
+    auto &codec = *static_cast<Codec *>(user);
+    return codec.thrown_.guard(-1, [&] {
+      codec.compression_.decode(
+          {static_cast<const std::byte *>(bytes), static_cast<std::size_t>(codec.size_for(count))},
+          {numbers, static_cast<std::size_t>(count)});
+      return 0;
+    });
+  }
+
+  lpt_codec raw_ = LPT_CODEC_INIT;
+  const Compression &compression_;
+  std::mutex mutex_;
+  std::map<std::int64_t, std::int64_t> sizes_;
+  Thrown thrown_;
+};
+
 /** @brief Reduces over the ranks, and is done on return; `output` may be the input. */
 inline void all_reduce(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
                        const lpt_reduce_options *options = nullptr) {
-  check(context, lpt_all_reduce(context.get(), comm.get(), input.get(), options, output.get(), nullptr));
+  const lpt_status status = lpt_all_reduce(context.get(), comm.get(), input.get(), options, output.get(), nullptr);
+  if (options != nullptr) Codec::rethrow(options->codec);
+  check(context, status);
 }
 
 /** @brief The same behind the caller's back: the tensors are the library's until future_wait() returns. */

@@ -1,6 +1,7 @@
 // What lpt.hpp adds to lpt.h: exceptions, spans that are too short, handles that end themselves.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <thread>
 #include <type_traits>
@@ -131,6 +132,101 @@ TEST(CppBinding, AddsUpOverRanksThatAreThreads) {
   other.join();
   EXPECT_EQ(numbers[0], 5.0f);
   EXPECT_EQ(numbers[1], 5.0f);
+}
+
+void cast(const lpt::Context &context) {
+  const std::vector<float> numbers(64, 1.5f);
+  auto fp8 = lpt::tensor_create(context, LPT_FORMAT_E4M3FN, 8, 8);
+  const auto source = lpt::matrix_wrap(context, numbers, 8, 8);
+  lpt::quantize(context, source, fp8);
+}
+
+std::string thrown(const std::function<void()> &call) {
+  try {
+    call();
+  } catch (const lpt::Error &error) {
+    return std::string("lpt: ") + lpt_status_string(error.status());
+  } catch (const std::exception &problem) {
+    return problem.what();
+  }
+  return "nothing";
+}
+
+TEST(CppBinding, ThrowsWhatCallbacksThrow) {
+  lpt::Context made;
+  int lines = 0;
+  made.set_log(LPT_LOG_DISPATCH, [&](lpt_log_level, std::string_view text) { lines += !text.empty(); });
+  lpt::Context context = std::move(made);
+  cast(context);
+  EXPECT_GT(lines, 0);
+  context.set_log(LPT_LOG_DISPATCH, [](lpt_log_level, std::string_view) { throw std::runtime_error("no paper"); });
+  EXPECT_EQ(thrown([&] { cast(context); }), "no paper");
+  context.set_log(LPT_LOG_NONE, {});
+  EXPECT_EQ(thrown([&] { cast(context); }), "nothing");
+
+  std::int64_t most = 0;
+  context.set_progress([&](std::int64_t done, std::int64_t) { return most = std::max(most, done), false; });
+  cast(context);
+  EXPECT_EQ(most, 64);
+  context.set_progress([](std::int64_t, std::int64_t) { return true; });
+  EXPECT_EQ(thrown([&] { cast(context); }), "lpt: cancelled");
+  context.set_progress([](std::int64_t, std::int64_t) -> bool { throw std::runtime_error("tea"); });
+  EXPECT_EQ(thrown([&] { cast(context); }), "tea");
+  context.set_progress({});
+  EXPECT_EQ(thrown([&] { cast(context); }), "nothing");
+}
+
+// The upper halves of floats.
+class Halves : public lpt::Compression {
+ public:
+  explicit Halves(std::string failing = "") : failing_(std::move(failing)) {}
+  std::int64_t bytes_for(std::int64_t count) const override {
+    may_fail("bytes_for");
+    ++asked;
+    return 2 * count;
+  }
+  void encode(std::span<const float> numbers, std::span<std::byte> bytes) const override {
+    may_fail("encode");
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      std::memcpy(&bytes[2 * i], reinterpret_cast<const std::byte *>(&numbers[i]) + 2, 2);
+  }
+  void decode(std::span<const std::byte> bytes, std::span<float> numbers) const override {
+    may_fail("decode");
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = 0.0f;
+      std::memcpy(reinterpret_cast<std::byte *>(&numbers[i]) + 2, &bytes[2 * i], 2);
+    }
+  }
+  mutable int asked = 0;
+
+ private:
+  void may_fail(std::string_view function) const {
+    if (function == failing_) throw std::runtime_error("dice");
+  }
+  std::string failing_;
+};
+
+TEST(CppBinding, ReducesByACodec) {
+  const lpt::Context context;
+  const auto group = lpt::comm_group_create(1);
+  auto comm = lpt::comm_create_local(context, group, 0);
+  std::array<float, 3> numbers{1.0f, 1.001f, -3.0f};
+  auto tensor = lpt::matrix_wrap(context, numbers, 1, 3);
+  const Halves halves;
+  const lpt::Codec codec("halves", halves);
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.codec = codec.get();
+  for (int i = 0; i < 2; ++i) lpt::all_reduce(context, comm, tensor, tensor, &options);
+  EXPECT_EQ(numbers, (std::array<float, 3>{1.0f, 1.0f, -3.0f}));
+  EXPECT_EQ(halves.asked, 1);
+  for (const char *function : {"bytes_for", "encode", "decode"}) {
+    const Halves failing(function);
+    const lpt::Codec of_failing("halves", failing);
+    options.codec = of_failing.get();
+    const auto own_group = lpt::comm_group_create(1);
+    auto own = lpt::comm_create_local(context, own_group, 0);
+    EXPECT_EQ(thrown([&] { lpt::all_reduce(context, own, tensor, tensor, &options); }), "dice") << function;
+  }
 }
 
 TEST(CppBinding, MovesHandlesAndNeverCopiesThem) {
