@@ -36,13 +36,16 @@ pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn text_of(payload: Box<dyn Any + Send>) -> String {
-    match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => {
-            let text = payload.downcast_ref::<&str>().map_or("no text", |text| text).to_owned();
+    let other = match payload.downcast::<String>() {
+        Ok(text) => return *text,
+        Err(other) => other,
+    };
+    match other.downcast::<&str>() {
+        Ok(text) => text.to_string(),
+        Err(other) => {
             // It may be anything, and panic again where it is dropped.
-            std::mem::forget(payload);
-            text
+            std::mem::forget(other);
+            "no text".to_owned()
         }
     }
 }
