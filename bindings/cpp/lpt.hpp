@@ -166,6 +166,15 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
 /** @brief Throws what a call with this context came to, unless it is LPT_OK. */
 inline void check(const Context &context, lpt_status status) { context.check(status); }
 
+/** @brief What a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why. */
+inline lpt_device_description device_describe(lpt_device device, std::int32_t index = 0) {
+  lpt_device_description description = LPT_DEVICE_DESCRIPTION_INIT;
+  if (const lpt_status status = lpt_device_describe(device, index, &description))
+    throw Error(status,
+                "device is " + std::to_string(device) + ", index " + std::to_string(index) + ": expected a device");
+  return description;
+}
+
 /* ---------------------------------------------------------------- formats and tensors ------------------------------ */
 
 /** @brief The format of a C++ number. */
@@ -441,20 +450,33 @@ inline void optimizer_step(const Context &context, Optimizer &optimizer, std::in
   check(context, lpt_optimizer_step(context.get(), optimizer.get(), &index, 1, &gradients, options, &parameters));
 }
 
+namespace detail {
+
+/** @brief C's arrays of gradients and parameters, as many as there are indices. */
+struct Operands {
+  Operands(std::span<const std::int64_t> indices, std::span<const Tensor> gradients, std::span<Tensor> parameters)
+      : count(static_cast<std::int64_t>(indices.size())) {
+    if (gradients.size() != indices.size() || parameters.size() != indices.size())
+      throw Error(LPT_INVALID_ARGUMENT, "gradients are " + std::to_string(gradients.size()) + " and parameters " +
+                                            std::to_string(parameters.size()) + ": expected as many as indices, " +
+                                            std::to_string(indices.size()));
+    for (const Tensor &gradient : gradients) read.push_back(gradient.get());
+    for (const Tensor &parameter : parameters) written.push_back(parameter.get());
+  }
+  std::int64_t count;
+  std::vector<const lpt_tensor *> read;
+  std::vector<lpt_tensor *> written;
+};
+
+}  // namespace detail
+
 /** @brief Steps many parameters; clipping and skipping is of all of them together. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::span<const std::int64_t> indices,
                            std::span<const Tensor> gradients, std::span<Tensor> parameters,
                            const lpt_step_options *options = nullptr) {
-  if (gradients.size() != indices.size() || parameters.size() != indices.size())
-    throw Error(LPT_INVALID_ARGUMENT, "gradients are " + std::to_string(gradients.size()) + " and parameters " +
-                                          std::to_string(parameters.size()) + ": expected as many as indices, " +
-                                          std::to_string(indices.size()));
-  std::vector<const lpt_tensor *> read;
-  std::vector<lpt_tensor *> written;
-  for (const Tensor &gradient : gradients) read.push_back(gradient.get());
-  for (const Tensor &parameter : parameters) written.push_back(parameter.get());
-  check(context, lpt_optimizer_step(context.get(), optimizer.get(), indices.data(),
-                                    static_cast<std::int64_t>(indices.size()), read.data(), options, written.data()));
+  const detail::Operands operands(indices, gradients, parameters);
+  check(context, lpt_optimizer_step(context.get(), optimizer.get(), indices.data(), operands.count,
+                                    operands.read.data(), options, operands.written.data()));
 }
 
 inline std::vector<std::byte> optimizer_state_save(const Context &context, const Optimizer &optimizer,
@@ -469,6 +491,19 @@ inline std::vector<std::byte> optimizer_state_save(const Context &context, const
 inline void optimizer_state_load(const Context &context, Optimizer &optimizer, std::int64_t index,
                                  std::span<const std::byte> state) {
   check(context, lpt_optimizer_state_load(context.get(), optimizer.get(), index, state.data(), state.size()));
+}
+
+/** @brief Restores a parameter's state, or a shard's, from saved shards that were cut in another way, in any order. */
+inline void optimizer_state_load_many(const Context &context, Optimizer &optimizer, std::int64_t index,
+                                      std::span<const std::vector<std::byte>> states) {
+  std::vector<const void *> buffers;
+  std::vector<std::size_t> sizes;
+  for (const std::vector<std::byte> &state : states) {
+    buffers.push_back(state.data());
+    sizes.push_back(state.size());
+  }
+  check(context, lpt_optimizer_state_load_many(context.get(), optimizer.get(), index, buffers.data(), sizes.data(),
+                                               static_cast<std::int64_t>(states.size())));
 }
 
 /* ---------------------------------------------------------------- sparse ------------------------------------------- */
@@ -505,6 +540,34 @@ inline Comm comm_create_local(const Context &context, const CommGroup &group, st
   check(context, lpt_comm_create_local(context.get(), group.get(), rank, options, &raw));
   return Comm(raw);
 }
+
+/** @brief Takes this process's place among those of an MPI job. */
+inline Comm comm_create_mpi(const Context &context, const lpt_comm_options *options = nullptr) {
+  lpt_comm *raw = nullptr;
+  check(context, lpt_comm_create_mpi(context.get(), nullptr, options, &raw));
+  return Comm(raw);
+}
+
+/** @brief Rank, ranks, engine and what was sent. */
+inline lpt_comm_values comm_read(const Context &context, const Comm &comm) {
+  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  check(context, lpt_comm_read(context.get(), comm.get(), &values));
+  return values;
+}
+
+namespace detail {
+
+/** @brief C's array of a number for each rank; NULL of none. */
+inline const std::int64_t *counts_of(const Context &context, const Comm &comm, std::span<const std::int64_t> counts) {
+  if (counts.empty()) return nullptr;
+  const auto ranks = static_cast<std::size_t>(comm_read(context, comm).rank_count);
+  if (counts.size() != ranks)
+    throw Error(LPT_INVALID_ARGUMENT, "counts are " + std::to_string(counts.size()) + ": expected one for each rank, " +
+                                          std::to_string(ranks));
+  return counts.data();
+}
+
+}  // namespace detail
 
 inline void barrier(const Context &context, Comm &comm) { check(context, lpt_barrier(context.get(), comm.get())); }
 
@@ -602,6 +665,93 @@ inline Future all_reduce_start(const Context &context, Comm &comm, const Tensor 
 
 inline void future_wait(const Context &context, Future &future) {
   check(context, lpt_future_wait(context.get(), future.get()));
+}
+
+/** @brief Gives all ranks the parts of every rank along the first axis; no counts: equal parts. With a codec parts travel by it. */
+inline void all_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
+                       std::span<const std::int64_t> counts = {}, const lpt_codec *codec = nullptr) {
+  const std::int64_t *extents = detail::counts_of(context, comm, counts);
+  const lpt_status status =
+      codec == nullptr
+          ? lpt_all_gather(context.get(), comm.get(), input.get(), extents, output.get(), nullptr)
+          : lpt_all_gather_by_codec(context.get(), comm.get(), codec, input.get(), extents, output.get(), nullptr);
+  Codec::rethrow(codec);
+  check(context, status);
+}
+
+/** @brief Buckets of gradients, whose memory stays where it is until they go; the comm outlives their use. */
+inline GradientBuckets gradient_buckets_create(const Context &context, Comm &comm, std::span<Tensor> gradients,
+                                               const lpt_bucket_options *options = nullptr) {
+  std::vector<lpt_tensor *> tensors;
+  for (const Tensor &gradient : gradients) tensors.push_back(gradient.get());
+  lpt_gradient_buckets *raw = nullptr;
+  check(context, lpt_gradient_buckets_create(context.get(), comm.get(), tensors.data(),
+                                             static_cast<std::int64_t>(tensors.size()), options, &raw));
+  return GradientBuckets(raw);
+}
+
+inline void gradient_buckets_begin(const Context &context, GradientBuckets &buckets, bool is_last = true,
+                                   const lpt_reduce_options *options = nullptr) {
+  check(context, lpt_gradient_buckets_begin(context.get(), buckets.get(), is_last ? 1 : 0, options));
+}
+
+/** @brief A gradient is there: the comm's from now on until gradient_buckets_wait(). */
+inline void gradient_buckets_ready(const Context &context, GradientBuckets &buckets, std::int64_t index) {
+  check(context, lpt_gradient_buckets_ready(context.get(), buckets.get(), index));
+}
+
+inline void gradient_buckets_wait(const Context &context, GradientBuckets &buckets) {
+  check(context, lpt_gradient_buckets_wait(context.get(), buckets.get()));
+}
+
+/** @brief Adds this rank's shards of whole parameters; all ranks add the same and get the same indices. */
+inline std::vector<std::int64_t> optimizer_add_shards(const Context &context, const Comm &comm, Optimizer &optimizer,
+                                                      std::span<const lpt_optimizer_parameter> parameters) {
+  std::vector<const lpt_optimizer_parameter *> places;
+  for (const lpt_optimizer_parameter &parameter : parameters) places.push_back(&parameter);
+  std::vector<std::int64_t> indices(parameters.size());
+  check(context, lpt_optimizer_add_shards(context.get(), comm.get(), optimizer.get(), places.data(),
+                                          static_cast<std::int64_t>(places.size()), indices.data()));
+  return indices;
+}
+
+/** @brief Steps whole parameters whose state ranks share, on all of them; `reduce` NULL: gradients are the same on all ranks. */
+inline void optimizer_step_shards(const Context &context, Comm &comm, Optimizer &optimizer,
+                                  std::span<const std::int64_t> indices, std::span<const Tensor> gradients,
+                                  std::span<Tensor> parameters, const lpt_step_options *options = nullptr,
+                                  const lpt_reduce_options *reduce = nullptr) {
+  const detail::Operands operands(indices, gradients, parameters);
+  lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+  shards.reduce = reduce;
+  check(context, lpt_optimizer_step_shards(context.get(), comm.get(), optimizer.get(), indices.data(), operands.count,
+                                           operands.read.data(), options, &shards, operands.written.data()));
+}
+
+inline PartialPlan partial_plan_create(const Context &context, const lpt_partial_options &options) {
+  lpt_partial_plan *raw = nullptr;
+  check(context, lpt_partial_plan_create(context.get(), &options, &raw));
+  return PartialPlan(raw);
+}
+
+/** @brief Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input. */
+inline void partial_allreduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass,
+                              const Tensor &input, Tensor &output) {
+  check(context,
+        lpt_partial_allreduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
+}
+
+/** @brief Gathers the rows of all ranks; no counts: equal numbers. `plan` NULL: there is none. */
+inline void sequence_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
+                            std::span<const std::int64_t> row_counts = {}, const PartialPlan *plan = nullptr) {
+  check(context, lpt_sequence_gather(context.get(), comm.get(), plan ? plan->get() : nullptr, input.get(),
+                                     detail::counts_of(context, comm, row_counts), output.get(), nullptr));
+}
+
+/** @brief Adds up what ranks have of all rows, and gives each its own. */
+inline void sequence_scatter(const Context &context, Comm &comm, lpt_pass pass, const Tensor &input, Tensor &output,
+                             std::span<const std::int64_t> row_counts = {}, const PartialPlan *plan = nullptr) {
+  check(context, lpt_sequence_scatter(context.get(), comm.get(), plan ? plan->get() : nullptr, pass, input.get(),
+                                      detail::counts_of(context, comm, row_counts), output.get(), nullptr));
 }
 
 }  // namespace lpt

@@ -229,6 +229,116 @@ TEST(CppBinding, ReducesByACodec) {
   }
 }
 
+template <typename Body>
+void on_two_ranks(const Body &body) {
+  const auto group = lpt::comm_group_create(2);
+  const auto run = [&](std::int32_t rank) {
+    const lpt::Context context;
+    auto comm = lpt::comm_create_local(context, group, rank);
+    body(context, comm, static_cast<std::size_t>(rank));
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+}
+
+TEST(CppBinding, ReducesBucketsOfGradients) {
+  on_two_ranks([](const lpt::Context &context, lpt::Comm &comm, std::size_t rank) {
+    std::array<float, 2> numbers{1.0f + static_cast<float>(rank), 5.0f};
+    std::array<lpt::Tensor, 2> gradients;
+    for (std::size_t i = 0; i < 2; ++i) gradients[i] = lpt::matrix_wrap(context, std::span(&numbers[i], 1), 1, 1);
+    auto buckets = lpt::gradient_buckets_create(context, comm, gradients);
+    lpt::gradient_buckets_begin(context, buckets);
+    lpt::gradient_buckets_ready(context, buckets, 1);
+    EXPECT_NE(refusal([&] { lpt::gradient_buckets_wait(context, buckets); }).find("gradients[0] of 2"),
+              std::string::npos);
+    lpt::gradient_buckets_ready(context, buckets, 0);
+    lpt::gradient_buckets_wait(context, buckets);
+    EXPECT_EQ(numbers, (std::array<float, 2>{3.0f, 10.0f}));
+  });
+}
+
+constexpr std::size_t kElements = 9000;
+
+std::vector<float> filled(float factor) {
+  std::vector<float> numbers(kElements);
+  for (std::size_t i = 0; i < kElements; ++i) numbers[i] = (static_cast<float>(i * 7 % 13) - 1.0f) * factor;
+  return numbers;
+}
+
+TEST(CppBinding, StepsShardsAsOneAndPutsThemTogether) {
+  lpt_optimizer_parameter kind = LPT_OPTIMIZER_PARAMETER_INIT;
+  kind.elements = kElements;
+  kind.first_moment = kind.second_moment = LPT_FORMAT_E4M3FN_1X128;
+  const std::array<std::int64_t, 1> indices{0};
+  const auto wrapped = [](const lpt::Context &context, std::vector<float> &numbers) {
+    std::array<lpt::Tensor, 1> tensors{lpt::matrix_wrap(context, numbers, 1, kElements)};
+    return tensors;
+  };
+  const lpt::Context context;
+  auto expected = filled(0.25f), slopes = filled(1.0f);
+  auto alone = lpt::optimizer_create(context);
+  lpt::optimizer_add(context, alone, kind);
+  auto parameters = wrapped(context, expected);
+  lpt::optimizer_step(context, alone, indices, wrapped(context, slopes), parameters);
+
+  std::array<std::vector<std::byte>, 2> states;
+  on_two_ranks([&](const lpt::Context &own, lpt::Comm &comm, std::size_t rank) {
+    auto numbers = filled(0.25f), part = filled(rank == 0 ? 1.0f : 0.0f);
+    auto optimizer = lpt::optimizer_create(own);
+    EXPECT_EQ(lpt::optimizer_add_shards(own, comm, optimizer, std::span(&kind, 1)), std::vector<std::int64_t>{0});
+    const lpt_reduce_options sum = LPT_REDUCE_OPTIONS_INIT;
+    auto mine = wrapped(own, numbers);
+    lpt::optimizer_step_shards(own, comm, optimizer, indices, wrapped(own, part), mine, nullptr, &sum);
+    EXPECT_EQ(numbers, expected);
+    states[rank] = lpt::optimizer_state_save(own, optimizer, 0);
+  });
+  auto together = lpt::optimizer_create(context);
+  lpt::optimizer_add(context, together, kind);
+  std::swap(states[0], states[1]);
+  lpt::optimizer_state_load_many(context, together, 0, states);
+  EXPECT_EQ(lpt::optimizer_state_save(context, together, 0), lpt::optimizer_state_save(context, alone, 0));
+}
+
+TEST(CppBinding, GathersAndScattersSequences) {
+  on_two_ranks([](const lpt::Context &context, lpt::Comm &comm, std::size_t rank) {
+    const std::array<std::int64_t, 2> counts{1, 2};
+    const auto rows = static_cast<std::int64_t>(rank) + 1;
+    const auto own_value = static_cast<float>(rows);
+    const std::vector<float> mine(4 * (rank + 1), own_value);
+    std::vector<float> all(12), back(mine.size());
+    auto whole = lpt::matrix_wrap(context, all, 3, 4), own = lpt::matrix_wrap(context, back, rows, 4);
+    const auto input = lpt::matrix_wrap(context, mine, rows, 4);
+    lpt::sequence_gather(context, comm, input, whole, counts);
+    EXPECT_EQ(all, (std::vector<float>{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2}));
+    lpt::all_gather(context, comm, input, whole, counts);
+    EXPECT_EQ(all[4], 2.0f);
+    lpt::sequence_scatter(context, comm, LPT_PASS_BACKWARD, whole, own, counts);
+    EXPECT_EQ(back, std::vector<float>(mine.size(), 2.0f * own_value));
+    lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+    options.hidden_columns = 4;
+    options.shared_columns = 2;
+    options.rank_count = 2;
+    options.private_scale = LPT_PARTIAL_SCALE_ONE;
+    const auto plan = lpt::partial_plan_create(context, options);
+    EXPECT_EQ(refusal([&] { lpt::sequence_gather(context, comm, input, whole, counts, &plan); }).find("unsupported"),
+              0u);
+    lpt::partial_allreduce(context, comm, plan, LPT_PASS_FORWARD, whole, whole);
+    EXPECT_EQ(all, (std::vector<float>{2, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2}));
+    EXPECT_EQ(refusal([&] { lpt::all_gather(context, comm, input, whole, std::span(counts).first(1)); }),
+              "invalid argument: counts are 1: expected one for each rank, 2");
+    EXPECT_EQ(lpt::comm_read(context, comm).rank_count, 2);
+  });
+}
+
+TEST(CppBinding, TellsWhatDevicesAre) {
+  EXPECT_EQ(lpt::device_describe(LPT_DEVICE_CPU).is_usable, 1);
+  const auto absent = lpt::device_describe(LPT_DEVICE_CUDA, 1000);
+  EXPECT_EQ(absent.is_usable, 0);
+  EXPECT_STRNE(absent.reason, "");
+  EXPECT_EQ(refusal([] { lpt::device_describe(77); }), "invalid argument: device is 77, index 0: expected a device");
+}
+
 TEST(CppBinding, MovesHandlesAndNeverCopiesThem) {
   EXPECT_FALSE(std::is_copy_constructible_v<lpt::Tensor>);
   const lpt::Context context;
