@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tensor parallelism with partly shared activations (CAAT) among torch.distributed's ranks: torch's gloo for what all ranks share
-alike, LPT over MPI for the columns that they share in part. One process for each rank:
+"""Tensor parallelism with partly shared activations (CAAT) among torch.distributed's ranks: torch's gloo for what all ranks
+share alike, LPT over MPI for the columns that they share in part. One process for each rank:
 
   PYTHONPATH=build/test/python mpirun -n 2 python3 bindings/python/examples/torch_caat.py [FRACTION]
 
-FRACTION of the columns is shared, 0.5 unless said. Each step is compared with the same operator made of torch.distributed's own all_reduce.
-docs/collectives-caat.md tells what it does.
+FRACTION of the columns is shared, 0.5 unless said. All steps are compared with the same operator made of torch.distributed's
+own all_reduce. docs/collectives-caat.md tells what it does.
 """
 import os
 import sys
@@ -104,8 +104,9 @@ def main(fraction="0.5"):
                           max((one - other).abs().max().item() for one, other in zip(weights, others))])
     dist.all_reduce(apart, op=dist.ReduceOp.MAX)
     if comm.rank == 0:
-        print(f"torch {torch.__version__}, {comm.rank_count} ranks, {comm.values['engine']} and gloo: {values['shared_columns']} of "
-              f"{HIDDEN} columns shared\nloss {losses[0]:.5f} to {losses[-1]:.5f}; largest difference from gloo over {STEPS} steps: "
+        print(f"torch {torch.__version__}, {comm.rank_count} ranks, {comm.values['engine']} and gloo: "
+              f"{values['shared_columns']} of {HIDDEN} columns shared")
+        print(f"loss {losses[0]:.5f} to {losses[-1]:.5f}; largest difference from gloo over {STEPS} steps: "
               f"losses {apart[0]:.2e}, weights {apart[1]:.2e}")
     comm.barrier()
     comm.close()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The MLP of samples/08_train_mlp.c in PyTorch: torch's modules and autograd around LPT's linear layers and AdamW, or torch's
-own of both, from the weights and batches that the sample writes. Prints the largest difference of a loss over its fifty steps, and
-fails where it is above the bound.
+own of both, from the weights and batches that the sample writes. Prints the largest difference of a loss over its fifty
+steps, and fails where it is above the bound.
 
   PYTHONPATH=build/test/python python3 bindings/python/examples/torch_parity.py build/test/samples/sample_train_mlp
 """

@@ -4,8 +4,8 @@ where memory was copied that could be shared.
 
   PYTHONPATH=build/test/python python3 bindings/python/examples/zero_copy.py
 
-Most go by lpt.Tensor(x) and x.from_dlpack(t). PyTorch lends no 8-bit floats by DLPack: they go as their codes, which is no copy either. JAX
-lends bf16 and 8-bit floats by DLPack alone, and is asked for it.
+Most go by lpt.Tensor(x) and from_dlpack(t). PyTorch lends no 8-bit floats by DLPack: they go as their codes, which is no copy
+either. JAX lends bf16 and 8-bit floats by DLPack alone, and is asked for it.
 """
 import importlib.util
 import sys
