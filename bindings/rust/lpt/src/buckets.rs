@@ -8,6 +8,29 @@ use std::sync::Arc;
 
 /// Gradients that ranks reduce in place while backward goes on: [`begin`](Self::begin), [`ready`](Self::ready) as soon as one is
 /// there, [`wait`](Self::wait). They are lent by [`gradient`](Self::gradient) as long as they do not travel.
+///
+/// ```
+/// use lpt::{Comm, CommGroup, Context, Format, GradientBuckets, Tensor};
+/// let context = Context::new()?;
+/// let mut comm = Comm::local(&context, &CommGroup::new(1)?, 0, &Default::default())?;
+/// let gradients = vec![Tensor::new(&context, Format::F32, &[4, 4])?];
+/// let mut buckets = GradientBuckets::new(&context, &mut comm, gradients, &Default::default())?;
+/// buckets.begin(&context, true, &Default::default())?;
+/// buckets.gradient(&context, 0)?.bytes_mut(&context)?.fill(0); // backward writes it
+/// buckets.ready(&context, 0)?;
+/// buckets.wait(&context)?;
+/// assert!(buckets.gradient(&context, 0)?.bytes(&context)?.iter().all(|&byte| byte == 0));
+/// # Ok::<(), lpt::Error>(())
+/// ```
+/// One that was lent cannot be kept until it travels; this does not compile:
+/// ```compile_fail,E0499
+/// # fn of(context: &lpt::Context, buckets: &mut lpt::GradientBuckets) -> lpt::Result<()> {
+/// let gradient = buckets.gradient(context, 0)?;
+/// buckets.ready(context, 0)?;
+/// gradient.bytes(context)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct GradientBuckets {
     raw: NonNull<sys::lpt_gradient_buckets>,
     gradients: Vec<Tensor<'static>>,
