@@ -306,4 +306,16 @@ Status multiply_on_device(Context &context, const Product &product, bool is_chec
   return queue_steps(context, name, request, taken.steps);
 }
 
+Status run_products(Context &context, const std::vector<Product> &products, bool is_check_only) {
+  if (context.queue.device().is_cpu()) return multiply_many(context, products, is_check_only);
+  for (const Product &product : products) LPT_TRY(multiply_on_device(context, product, true, nullptr));
+  if (is_check_only) return {};
+  const Arena::Mark mark = context.device_arena->mark();
+  for (const Product &product : products) {
+    LPT_TRY(multiply_on_device(context, product, false, nullptr));
+    context.device_arena->give_back(mark);  // the next one is queued behind it
+  }
+  return {};
+}
+
 }  // namespace lpt

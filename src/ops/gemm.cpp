@@ -8,20 +8,6 @@
 namespace lpt {
 namespace {
 
-// Products of a device write c themselves, and nothing else is done to it.
-Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c) {
-  const char *given = nullptr;
-  if (options.activation != LPT_ACTIVATION_NONE) given = "activation";
-  if (options.residual != nullptr) given = "residual";
-  if (options.quantize != nullptr) given = "quantize";
-  if (options.outlier_threshold > 0) given = "outlier_threshold";
-  if (given != nullptr) {
-    return unsupported("%s is given: products on %s take none", given, device_text(device).c_str());
-  }
-  if (is_wide_float(c.format.id)) return {};
-  return unsupported("c is %s: products there give f32, bf16 and f16", tensor_text(c).c_str());
-}
-
 // What every call of one product or a batch begins with.
 Status check_call(const Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                   const Tensor *c, Product &out_common) {
@@ -30,7 +16,7 @@ Status check_call(const Context &context, const Tensor *a, const Tensor *b, cons
   LPT_TRY(check_tensor(a, "a", device));
   LPT_TRY(check_tensor(b, "b", device));
   LPT_TRY(check_tensor(c, "c", device));
-  return device.is_cpu() ? Status() : check_direct(device, options, *c);
+  return check_direct(device, options, *c);
 }
 
 bool do_axes_fold(const Tensor &tensor) {
@@ -97,17 +83,18 @@ Status result_at(const Tensor &c, const Batch &batch, int64_t index, bool needs_
   }
   Tensor matrix;
   LPT_TRY(matrix_at(c, "c", index, matrix));
-  return check_wide_matrix(&matrix, "c", needs_data, out_view);
+  return check_wide_matrix(&matrix, "c", needs_data, out_view, c.device);
 }
 
 // The product at `index` of a batch.
 Status product_at(const Tensor &a, const Tensor &b, const lpt_gemm_options &options, const Tensor &c,
                   const Batch &batch, int64_t index, Product &product) {
   const bool needs_data = !is_check_only(options.flags);
+  const Device &device = c.device;  // the context's, as check_call() found
   product.is_a_transposed = options.is_a_transposed != 0;
   product.is_b_transposed = options.is_b_transposed != 0;
-  LPT_TRY(check_operand_at(a, "a", index, needs_data, product.is_a_transposed, product.a));
-  LPT_TRY(check_second_operand_at(b, index, needs_data, product.is_b_transposed, product.b));
+  LPT_TRY(check_operand_at(a, "a", index, needs_data, product.is_a_transposed, product.a, device));
+  LPT_TRY(check_second_operand_at(b, index, needs_data, product.is_b_transposed, product.b, device));
   ProductShape shape;
   LPT_TRY(check_inner_sizes(product, shape));
   LPT_TRY(result_at(c, batch, index, needs_data, product.c));
@@ -116,7 +103,7 @@ Status product_at(const Tensor &a, const Tensor &b, const lpt_gemm_options &opti
   LPT_TRY(check_apart(written, "c", product.a, "a"));
   LPT_TRY(check_apart(written, "c", product.b, "b"));
   MatrixView bias;
-  LPT_TRY(check_bias(options, product, 1, shape.n, written, bias));
+  LPT_TRY(check_bias(options, product, 1, shape.n, written, bias, device));
   product.bias = bias.data;
   return {};
 }
@@ -140,7 +127,7 @@ Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const 
   for (int64_t i = 0; i < count; ++i) {
     LPT_TRY(product_at(*a, *b, options, *c, batch, i, products[static_cast<size_t>(i)]));
   }
-  LPT_TRY(multiply_many(context, products, is_check));
+  LPT_TRY(run_products(context, products, is_check));
   return end_finish(context, batch.finish, is_check);
 }
 

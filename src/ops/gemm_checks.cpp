@@ -61,6 +61,20 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   return {};
 }
 
+Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c) {
+  if (device.is_cpu()) return {};
+  const char *given = nullptr;
+  if (options.activation != LPT_ACTIVATION_NONE) given = "activation";
+  if (options.residual != nullptr) given = "residual";
+  if (options.quantize != nullptr) given = "quantize";
+  if (options.outlier_threshold > 0) given = "outlier_threshold";
+  if (given != nullptr) {
+    return unsupported("%s is given: products on %s take none", given, device_text(device).c_str());
+  }
+  if (is_wide_float(c.format.id)) return {};
+  return unsupported("c is %s: products there give f32, bf16 and f16", tensor_text(c).c_str());
+}
+
 Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
   if (!(options.outlier_threshold > 0)) return {};
   return unsupported("outlier_threshold is %g: %s takes 0", options.outlier_threshold, call);
@@ -99,17 +113,17 @@ Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_tran
 }
 
 Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
-                        MatrixView &out_view) {
-  if (tensor.rank <= 2) return check_operand(&tensor, name, needs_data, is_transposed, out_view);
+                        MatrixView &out_view, const Device &device) {
+  if (tensor.rank <= 2) return check_operand(&tensor, name, needs_data, is_transposed, out_view, device);
   Tensor matrix;
   LPT_TRY(matrix_at(tensor, name, index, matrix));
-  return check_operand(&matrix, name, needs_data, is_transposed, out_view);
+  return check_operand(&matrix, name, needs_data, is_transposed, out_view, device);
 }
 
 Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
-                               MatrixView &out_view) {
+                               MatrixView &out_view, const Device &device) {
   if (!is_packed(tensor.layout)) {
-    return check_operand_at(tensor, "b", index, needs_data, is_transposed, out_view);
+    return check_operand_at(tensor, "b", index, needs_data, is_transposed, out_view, device);
   }
   return check_panels(tensor, tensor.rank == 2 ? 0 : index, is_transposed, out_view);
 }

@@ -9,6 +9,9 @@ namespace lpt {
 // Numbers of the options, and those that a product takes over.
 Status check_gemm_options(const lpt_gemm_options &options, Product &out_product);
 
+// Products of a device other than the processor write c themselves, and nothing else is done to it.
+Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c);
+
 // `call` takes none, such as "a batch".
 Status check_no_outliers(const lpt_gemm_options &options, const char *call);
 
@@ -22,9 +25,9 @@ Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_tran
 
 // The matrix of a live operand at `index` of its leading axes, or the one of all.
 Status check_operand_at(const Tensor &tensor, const char *name, int64_t index, bool needs_data, bool &is_transposed,
-                        MatrixView &out_view);
+                        MatrixView &out_view, const Device &device = {});
 Status check_second_operand_at(const Tensor &tensor, int64_t index, bool needs_data, bool &is_transposed,
-                               MatrixView &out_view);
+                               MatrixView &out_view, const Device &device = {});
 
 // m, n and k of a product of checked views. An error says how the inner sizes differ.
 Status check_inner_sizes(const Product &product, ProductShape &out_shape);

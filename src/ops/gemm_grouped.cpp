@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/ops/device_gemm.hpp"
 #include "src/ops/gemm.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
@@ -30,15 +31,15 @@ Status check_groups(const Groups &groups, int64_t rows) {
   return {};
 }
 
-Status check_axes(const Tensor *tensor, const char *name, int32_t rank) {
-  LPT_TRY(check_tensor(tensor, name));
+Status check_axes(const Tensor *tensor, const char *name, int32_t rank, const Device &device) {
+  LPT_TRY(check_tensor(tensor, name, device));
   if (tensor->rank == rank) return {};
   return invalid("%s is %s: expected %d axes", name, tensor_text(*tensor).c_str(), rank);
 }
 
 // Groups begin anywhere, so no block of scales spans them.
-Status check_rows(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_matrix(tensor, name, needs_data, out_view));
+Status check_rows(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view, const Device &device) {
+  LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   const Format &format = out_view.format;
   if (format.has_block_scale() && format.block_rows != 1 && format.block_rows != LPT_WHOLE) {
     return unsupported("%s is %s: blocks of scales span rows of groups", name, tensor_text(*tensor).c_str());
@@ -54,11 +55,12 @@ Status check_group_count(const Tensor *tensor, const char *name, int64_t count) 
 }
 
 // One bias for all groups, or one for each.
-Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, std::vector<Product> &products) {
+Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c, const Device &device,
+                std::vector<Product> &products) {
   if (products.empty()) return {};
   MatrixView bias;
   const auto count = static_cast<int64_t>(products.size());
-  LPT_TRY(check_bias(options, products.front(), count, n, c, bias));
+  LPT_TRY(check_bias(options, products.front(), count, n, c, bias, device));
   for (int64_t g = 0; g < count; ++g) {
     products[static_cast<size_t>(g)].bias = bias.rows > 1 ? cut_rows(bias, g, 1).data : bias.data;
   }
@@ -69,10 +71,11 @@ Status set_bias(const lpt_gemm_options &options, int64_t n, const MatrixView &c,
 Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
                      const lpt_gemm_options &options, const Product &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
-  LPT_TRY(check_axes(b, "b", 3));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_axes(b, "b", 3, device));
   LPT_TRY(check_group_count(b, "b", groups.count));
   MatrixView rows;
-  LPT_TRY(check_rows(a, "a", !is_check, rows));
+  LPT_TRY(check_rows(a, "a", !is_check, rows, device));
   LPT_TRY(check_groups(groups, rows.rows));
   const int64_t n = b->extents[options.is_b_transposed != 0 ? 1 : 2];
   Finish finish;
@@ -89,13 +92,13 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
     product.is_b_transposed = options.is_b_transposed != 0;
     product.a = cut_rows(rows, groups.begin(g), groups.rows(g));
     product.c = cut_rows(target, groups.begin(g), groups.rows(g));
-    LPT_TRY(check_second_operand_at(*b, g, !is_check, product.is_b_transposed, product.b));
+    LPT_TRY(check_second_operand_at(*b, g, !is_check, product.is_b_transposed, product.b, device));
     ProductShape shape;
     LPT_TRY(check_inner_sizes(product, shape));
     LPT_TRY(check_apart(finish.c_view, "c", product.b, "b"));
   }
-  LPT_TRY(set_bias(options, n, finish.c_view, products));
-  LPT_TRY(multiply_many(context, products, is_check));
+  LPT_TRY(set_bias(options, n, finish.c_view, device, products));
+  LPT_TRY(run_products(context, products, is_check));
   return end_finish(context, finish, is_check);
 }
 
@@ -103,13 +106,14 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
 Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b, const Groups &groups,
                              const lpt_gemm_options &options, const Product &common, Tensor *c) {
   const bool is_check = is_check_only(options.flags);
+  const Device &device = context.queue.device();
   if (options.is_b_transposed != 0) return invalid("is_b_transposed is 1: expected 0 where groups lie along k");
-  LPT_TRY(check_axes(b, "b", 2));
-  LPT_TRY(check_axes(c, "c", 3));
+  LPT_TRY(check_axes(b, "b", 2, device));
+  LPT_TRY(check_axes(c, "c", 3, device));
   LPT_TRY(check_group_count(c, "c", groups.count));
   MatrixView left, right;
-  LPT_TRY(check_rows(a, "a", !is_check, left));
-  LPT_TRY(check_rows(b, "b", !is_check, right));
+  LPT_TRY(check_rows(a, "a", !is_check, left, device));
+  LPT_TRY(check_rows(b, "b", !is_check, right, device));
   LPT_TRY(check_groups(groups, left.rows));
   if (left.rows != right.rows) {
     return invalid("inner sizes differ: a is %s transposed, b is %s", tensor_text(*a).c_str(), tensor_text(*b).c_str());
@@ -128,8 +132,8 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
     product.b = cut_rows(right, groups.begin(g), groups.rows(g));
     product.c = cut_rows(target, g * m, m);
   }
-  LPT_TRY(set_bias(options, n, finish.c_view, products));
-  LPT_TRY(multiply_many(context, products, is_check));
+  LPT_TRY(set_bias(options, n, finish.c_view, device, products));
+  LPT_TRY(run_products(context, products, is_check));
   return end_finish(context, finish, is_check);
 }
 
@@ -140,7 +144,9 @@ Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const in
   Product common;
   LPT_TRY(check_gemm_options(options, common));
   LPT_TRY(check_no_outliers(options, "a grouped product"));
-  LPT_TRY(check_axes(a, "a", 2));
+  LPT_TRY(check_axes(a, "a", 2, context.queue.device()));
+  LPT_TRY(check_tensor(c, "c", context.queue.device()));
+  LPT_TRY(check_direct(context.queue.device(), options, *c));
   const Groups groups{group_ends, group_count};
   return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
                                       : multiply_rows(context, a, b, groups, options, common, c);

@@ -71,6 +71,26 @@ class DeviceProducts : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns));
   }
 
+  // Matrices behind each other.
+  Tensor draw_many(lpt_format format, const std::vector<int64_t> &extents, uint64_t place) {
+    const int64_t rows = extents[0] * extents[1], columns = extents[2];
+    const std::vector<double> numbers = draw_normal(place, rows * columns);
+    const Tensor source = make_tensor(cpu(), kF32, extents);
+    std::copy(numbers.begin(), numbers.end(), static_cast<float *>(describe(cpu(), source.get()).data));
+    Tensor drawn = make_tensor(cpu(), format, extents);
+    EXPECT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), nullptr, drawn.get(), nullptr)));
+    return drawn;
+  }
+
+  // c of a GPU holds what the processor makes, whose products are judged elsewhere.
+  void expect_near(const lpt_tensor *expected, const lpt_tensor *found) {
+    const std::vector<double> wanted = numbers_of(cpu(), expected), given = numbers_of(cpu(), here(found).get());
+    ASSERT_EQ(wanted.size(), given.size());
+    for (size_t i = 0; i < given.size(); ++i) {
+      ASSERT_NEAR(wanted[i], given[i], 1e-2 + 1e-2 * std::abs(wanted[i])) << "element " << i;
+    }
+  }
+
   bool is_hopper() {
     lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
     EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 0, &facts));
@@ -145,6 +165,44 @@ TEST_F(DeviceProducts, LeaveWhatIsBesideC) {
   const std::vector<double> expected = numbers_of(cpu(), whole.get()),
                             found = numbers_of(cpu(), here(there_whole.get()).get());
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
+}
+
+TEST_F(DeviceProducts, OfABatchAreOneByOne) {
+  const Tensor a = draw_many(kBf16, {3, 5, 32}, 11), b = draw_many(LPT_FORMAT_MXFP8_E4M3, {3, 8, 32}, 12);
+  const Tensor c = make_tensor(cpu(), kBf16, {3, 5, 8}), there_c = make_tensor(gpu(), kBf16, {3, 5, 8});
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  const Tensor there_a = there(a.get()), there_b = there(b.get());
+  ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm(cpu(), a.get(), b.get(), &options, c.get())));
+  expect_near(c.get(), there_c.get());
+}
+
+TEST_F(DeviceProducts, OfGroupsAreOneByOne) {
+  const int64_t ends[] = {3, 3, 12, 16};
+  const Tensor a = draw(LPT_FORMAT_E4M3FN_ROW, 16, 64, 13), b = draw_many(LPT_FORMAT_E4M3FN_ROW, {4, 32, 64}, 14);
+  const Tensor bias = draw(kF32, 4, 32, 15);
+  const Tensor c = make_tensor(cpu(), kF32, 16, 32), there_c = make_tensor(gpu(), kF32, 16, 32);
+  const Tensor there_a = there(a.get()), there_b = there(b.get()), there_bias = there(bias.get());
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  options.bias = there_bias.get();
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), ends, 4, &options, there_c.get())));
+  options.bias = bias.get();
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), ends, 4, &options, c.get())));
+  expect_near(c.get(), there_c.get());
+}
+
+TEST_F(DeviceProducts, OfGroupsAlongKAreOneByOne) {
+  const int64_t ends[] = {5, 5, 16};
+  const Tensor a = draw(kBf16, 16, 12, 16), b = draw(kBf16, 16, 10, 17);
+  const Tensor c = make_tensor(cpu(), kF32, {3, 12, 10}), there_c = make_tensor(gpu(), kF32, {3, 12, 10});
+  const Tensor there_a = there(a.get()), there_b = there(b.get());
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_a_transposed = 1;
+  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), ends, 3, &options, there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), ends, 3, &options, c.get())));
+  expect_near(c.get(), there_c.get());
 }
 
 TEST_F(DeviceProducts, MayBePlanned) {
