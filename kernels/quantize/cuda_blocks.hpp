@@ -9,6 +9,9 @@
 
 namespace lpt {
 
+// Where the scales of blocks come from: this cast settles them, a kernel before it has, or the caller.
+enum class BlockScales : uint8_t { kSettled, kSearched, kGiven };
+
 // What a kernel needs to know of a request; made on the host, taken by value.
 struct CastJob {
   const void *source;
@@ -25,7 +28,8 @@ struct CastJob {
   int64_t random_column_stride;
   ScaleSpec spec;  // without the tensor's inverse, which lies on the device
   RandomSource random;
-  uint32_t lanes;     // strips of a block; 0: no blocks
+  uint32_t lanes;  // strips of a block; 0: no blocks
+  BlockScales scales;
   bool loads_whole;   // strips of the source lie on boundaries of 16 bytes
   bool stores_whole;  // and those of the target on theirs
 };
@@ -98,6 +102,13 @@ __device__ __forceinline__ BlockGridScale settle_scale(const CastJob &job, uint3
   spec.tensor_inverse *= 1.0f / tensor_scale;
   const uint32_t code = block_scale_code(spec, bits_float(amax));
   return {code, inverse_scale(block_scale_value(kScale, code) * tensor_scale)};
+}
+
+template <lpt_format kScale>
+__device__ __forceinline__ uint32_t load_scale(const CastJob &job, int64_t block_row, int64_t block_column) {
+  const int64_t index = block_row * job.block_scale_stride + block_column;
+  if constexpr (kScale == LPT_FORMAT_F32) return float_bits(static_cast<const float *>(job.block_scales)[index]);
+  return static_cast<const uint8_t *>(job.block_scales)[index];
 }
 
 template <lpt_format kScale>
@@ -217,6 +228,9 @@ inline CastJob cast_job(const QuantizeRequest &request) {
               nullptr,
               0};
   job.random = request.random;
+  job.scales = request.rule == LPT_SCALE_RULE_FIXED ? BlockScales::kGiven
+               : is_rule_of_amax(request.rule)      ? BlockScales::kSettled
+                                                    : BlockScales::kSearched;
   job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kStrip);
   const int64_t bytes = number_bytes(source.format.element);
   job.loads_whole = source.column_stride == 1 && is_on(source.data, source.row_stride * bytes, 16);

@@ -10,13 +10,14 @@ __global__ void tensor_scale(ScaleSpec spec, const float *amax, float *scale) {
 }
 
 const char *refuses(const TensorScaleRequest &request) {
+  const bool is_alone = request.spec.kind == LPT_FORMAT_NONE;
   switch (request.spec.rule) {
     case LPT_SCALE_RULE_LIST:
       return "takes no lists";
     case LPT_SCALE_RULE_MEAN:
     case LPT_SCALE_RULE_SAWB:
     case LPT_SCALE_RULE_MSE:
-      return "takes rules of amax only";
+      return is_alone ? "takes rules of amax only" : nullptr;
     default:
       return nullptr;
   }

@@ -1,31 +1,23 @@
 // Casts of rows: a thread takes sixteen adjacent numbers, the threads of a block of numbers settle its scale by shuffles.
-#include "kernels/quantize/cuda_blocks.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_search.hpp"
+#include "kernels/quantize/cuda_strips.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr int64_t kMostStrips = int64_t{1} << 30;  // of a launch, to the end of a row
-
-// Where a thread's strip lies. Rows are cut in whole groups of `lanes` strips: the lanes of a block are neighbours.
-struct StripPlace {
-  int64_t row, column;
-  int32_t count;  // 0: beyond the row, or the matrix
-};
-
-__device__ __forceinline__ StripPlace strip_place(const CastJob &job, uint32_t strips_of_row) {
-  const uint32_t index = blockIdx.x * kThreads + threadIdx.x;
-  StripPlace place = {};
-  place.row = job.first_row + index / strips_of_row;
-  place.column = static_cast<int64_t>(index % strips_of_row) * kStrip;
-  const int64_t left = job.columns - place.column;
-  place.count = place.row >= job.rows || left <= 0 ? 0 : static_cast<int32_t>(left < kStrip ? left : kStrip);
-  return place;
+// A scale that is there already. Of all lanes: it is read before any of them writes.
+template <lpt_format kScale>
+__device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const StripPlace &place) {
+  BlockGridScale scale = {};
+  if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kStrip / job.lanes);
+  __syncwarp();
+  scale.inverse = inverse_scale(block_scale_value(kScale, scale.code) * tensor_scale_of(job));
+  return scale;
 }
 
 template <lpt_format kFormat, lpt_format kScale, Numeral kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_t strips_of_row) {
+__global__ void __launch_bounds__(kStripThreads) quantize_strips(CastJob job, uint32_t strips_of_row) {
   constexpr Element kTarget = small_element(kFormat);
   const StripPlace place = strip_place(job, strips_of_row);
   const bool is_full = place.count == kStrip;
@@ -40,10 +32,11 @@ __global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_
   float inverse = 1.0f / tensor_scale_of(job);
   if constexpr (kScale != LPT_FORMAT_NONE) {
     const StripFacts all = facts_of_lanes(facts, job.lanes);
-    const BlockGridScale scale = settle_scale<kScale>(job, all.amax);
+    const bool is_found = job.scales != BlockScales::kSettled;
+    const BlockGridScale scale = is_found ? found_scale<kScale>(job, place) : settle_scale<kScale>(job, all.amax);
     inverse = scale.inverse;
     const int64_t strip_column = place.column / kStrip;
-    if (place.count > 0 && strip_column % job.lanes == 0) {
+    if (place.count > 0 && strip_column % job.lanes == 0 && job.scales != BlockScales::kGiven) {
       store_scale<kScale>(job, place.row, strip_column / job.lanes,
                           written_scale<kTarget, kScale>(scale.code, all.has_nan));
     }
@@ -55,36 +48,20 @@ __global__ void __launch_bounds__(kThreads) quantize_strips(CastJob job, uint32_
               is_full && job.stores_whole, codes);
 }
 
-template <lpt_format kTarget, lpt_format kScale, Numeral kSource>
-void launch_rows(const CastJob &job, int64_t rows, uint32_t strips_of_row, bool is_drawn, void *stream) {
-  const auto blocks = static_cast<uint32_t>((rows * strips_of_row + kThreads - 1) / kThreads);
-  if (is_drawn) {
-    LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, true>), blocks, kThreads, 0, stream, job, strips_of_row);
-  } else {
-    LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, false>), blocks, kThreads, 0, stream, job, strips_of_row);
-  }
-}
-
-// As many rows at once as 32 bits count strips.
-template <lpt_format kTarget, lpt_format kScale, Numeral kSource>
-void launch(CastJob job, bool is_drawn, void *stream) {
-  const int64_t group = kStrip * (job.lanes == 0 ? 1 : job.lanes);
-  const int64_t strips_of_row = (job.columns + group - 1) / group * group / kStrip;
-  if (strips_of_row == 0) return;
-  const int64_t most_rows = (kMostStrips + strips_of_row - 1) / strips_of_row;
-  for (; job.first_row < job.rows; job.first_row += most_rows) {
-    const int64_t left = job.rows - job.first_row;
-    launch_rows<kTarget, kScale, kSource>(job, left < most_rows ? left : most_rows,
-                                          static_cast<uint32_t>(strips_of_row), is_drawn, stream);
-  }
-}
-
 template <lpt_format kTarget, lpt_format kScale>
 void launch_from(const QuantizeRequest &request, void *stream) {
-  const CastJob job = cast_job(request);
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kScale, kSource>(job, is_drawn, stream); });
+  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
+    for_strip_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t strips_of_row) {
+      if (is_drawn) {
+        LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, true>), blocks, kStripThreads, 0, stream, job,
+                   strips_of_row);
+      } else {
+        LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, false>), blocks, kStripThreads, 0, stream, job,
+                   strips_of_row);
+      }
+    });
+  });
 }
 
 // Bytes: any scale but e4m3fn's.
@@ -103,6 +80,7 @@ void launch_bytes(const QuantizeRequest &request, void *stream) {
 }  // namespace
 
 void quantize_strips_cuda(const QuantizeRequest &request, void *stream) {
+  if (is_searched(request)) search_scales_cuda(request, stream);
   switch (request.target.format.element) {
     case LPT_FORMAT_E4M3FN:
       return launch_bytes<LPT_FORMAT_E4M3FN>(request, stream);

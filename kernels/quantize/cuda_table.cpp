@@ -1,6 +1,7 @@
 // Rows of the device, fastest first. There is no reference row there: what none takes, the caller is refused.
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
+#include "src/formats/block_scale.hpp"
 
 namespace lpt {
 namespace {
@@ -62,6 +63,22 @@ bool are_scales_of_rows(const Format &format) {
   return is_byte(format.element) ? format.block_scale != LPT_FORMAT_E4M3FN : format.block_scale == LPT_FORMAT_E8M0FNU;
 }
 
+// Scales that are given, or found by a search of their own before the cast.
+bool is_rule_of_strips(const QuantizeRequest &request) {
+  const lpt_format scale = request.target.format.block_scale;
+  switch (request.rule) {
+    case LPT_SCALE_RULE_FIXED:
+    case LPT_SCALE_RULE_MSE:
+      return true;
+    case LPT_SCALE_RULE_FOUR_OVER_SIX:
+      return scale == LPT_FORMAT_E4M3FN;
+    case LPT_SCALE_RULE_MEAN:
+      return scale == LPT_FORMAT_F32;
+    default:
+      return is_rule_taken(request.rule) || (is_quest_rule(request.rule) && scale == LPT_FORMAT_E8M0FNU);
+  }
+}
+
 const char *refuses_strips(const QuantizeRequest &request) {
   if (const char *why = refuses_cast(request)) return why;
   if (request.source.column_stride != 1) return "takes adjacent columns only";
@@ -72,7 +89,7 @@ const char *refuses_strips(const QuantizeRequest &request) {
   if (format.block_scale == LPT_FORMAT_NONE)
     return is_byte(format.element) ? nullptr : "needs block scales below 8 bits";
   if (!are_scales_of_rows(format)) return "takes blocks of 16 to 512 columns only";
-  return is_rule_taken(request.rule) ? nullptr : "takes scale rules of amax only";
+  return is_rule_of_strips(request) ? nullptr : "does not take this scale rule";
 }
 
 const char *refuses_tiles(const QuantizeRequest &request) {

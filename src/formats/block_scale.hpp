@@ -25,7 +25,7 @@
 //                amax / (M · 256); beside an e8m0fnu one by THREE_QUARTERS 4/3
 //
 // Each operation that is written is one f32 operation; powers of two are found by integers, so no log2 rounds.
-// MSE tries the scales of kMseCandidates in turn and keeps the first of the smallest squared error; see lane_sum() for
+// MSE tries the candidates in turn and keeps the first of the smallest squared error; see lane_sum() for
 // the order of the sums of squares, of deviations and of means.
 // An element is encode(source · inverse) with inverse = 1 / (block scale · tensor scale), the sign is the source's.
 // A block that holds a NaN (or an infinity that shall not saturate) keeps the scale of its finite rest if that scale is
@@ -119,7 +119,8 @@ struct BlockFacts {
   float count;            // of elements
 };
 
-LPT_HOST_DEVICE static inline float power_of_two(int32_t power) {
+// 2^power, or the nearest of those that are normal.
+LPT_HOST_DEVICE static inline float held_power_of_two(int32_t power) {
   if (power < -126) power = -126;
   if (power > 127) power = 127;
   return bits_float(static_cast<uint32_t>(power + 127) << 23);
@@ -138,11 +139,11 @@ LPT_HOST_DEVICE static inline float f32_scale(const ScaleSpec &spec, float amax)
   const float units = clamp_scale(amax * spec.tensor_inverse);
   switch (spec.rule) {
     case LPT_SCALE_RULE_POWER_OF_TWO:
-      return power_of_two(ceil_log2_ratio(units, spec.largest));
+      return held_power_of_two(ceil_log2_ratio(units, spec.largest));
     case LPT_SCALE_RULE_POWER_OF_TWO_DOWN:
-      return power_of_two(floor_log2_ratio(units, spec.largest));
+      return held_power_of_two(floor_log2_ratio(units, spec.largest));
     case LPT_SCALE_RULE_POWER_OF_TWO_NEAREST:
-      return power_of_two(nearest_log2_ratio(units, spec.largest));
+      return held_power_of_two(nearest_log2_ratio(units, spec.largest));
     default:
       return clamp_scale((amax / spec.largest) * spec.tensor_inverse);
   }
@@ -231,10 +232,10 @@ LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
 
 // ---- candidates: rules that try several scales
 
-// Of MSE, in the order of trial: parts of AMAX's scale. E8m0fnu tries ROUND_UP's power and three below it.
-constexpr float kMseCandidates[] = {1.0f,       31.0f / 32, 30.0f / 32, 29.0f / 32, 28.0f / 32, 27.0f / 32,
-                                    26.0f / 32, 25.0f / 32, 24.0f / 32, 23.0f / 32, 22.0f / 32, 21.0f / 32,
-                                    20.0f / 32, 19.0f / 32, 18.0f / 32, 17.0f / 32};
+// Of MSE, in the order of trial: 32, 31 … 17 parts of 32 of AMAX's scale. E8m0fnu tries ROUND_UP's power and three below it.
+LPT_HOST_DEVICE static inline float mse_share(int32_t candidate) {
+  return static_cast<float>(32 - candidate) * 0x1p-5f;
+}
 
 LPT_HOST_DEVICE static inline int32_t candidate_count(const ScaleSpec &spec) {
   if (spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return 2;
@@ -245,14 +246,14 @@ LPT_HOST_DEVICE static inline int32_t candidate_count(const ScaleSpec &spec) {
 LPT_HOST_DEVICE static inline uint32_t candidate_code(const ScaleSpec &spec, float amax, int32_t candidate) {
   if (spec.kind == LPT_FORMAT_E4M3FN) {
     if (spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return e4m3fn_code(spec, amax, candidate == 0 ? 1.0f : 1.5f);
-    return e4m3fn_code(spec, amax, kMseCandidates[candidate]);
+    return e4m3fn_code(spec, amax, mse_share(candidate));
   }
   if (spec.kind == LPT_FORMAT_E8M0FNU) {
     const uint32_t code = e8m0fnu_scale(spec, amax);
     return code > static_cast<uint32_t>(candidate) ? code - static_cast<uint32_t>(candidate) : 0;
   }
   if (amax == 0.0f) return float_bits(1.0f);
-  return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * kMseCandidates[candidate]));
+  return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * mse_share(candidate)));
 }
 
 // Adds up `count` numbers in the order that vectors of sixteen lanes have: lane i takes i, i + 16, i + 32 ... in turn, then

@@ -1,6 +1,7 @@
 #include "src/ops/device_cast.hpp"
 
 #include "kernels/hadamard/cuda_rows.hpp"
+#include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_scaler.hpp"
@@ -52,6 +53,25 @@ Status turn_source(Context &context, const MatrixView &source, bool is_check_onl
   return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
 }
 
+// The random bits of the source, or the caller's, in the order of its columns.
+Status turn_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
+                 QuantizeRequest &request) {
+  const Format kept = plain_format(random.bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16);  // of as many bits
+  MatrixView bits = dense_view(kept.id, const_cast<uint8_t *>(random.words), source.rows, source.columns);
+  bits.row_stride = random.row_stride;
+  if (random.words == nullptr) {
+    LPT_TRY(take_matrix_on_device(context, kept, source.rows, source.columns, is_check_only, bits));
+    LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
+  }
+  MatrixView turned_bits;
+  LPT_TRY(turn_source(context, bits, is_check_only, turned_bits));
+  request.random.words = static_cast<const uint8_t *>(turned_bits.data);
+  request.random.offset = 0;
+  request.random.row_stride = turned_bits.row_stride;
+  request.random_column_stride = 1;
+  return {};
+}
+
 // Rotated and smoothed, in f32.
 Status prepare_source(Context &context, const Cast &cast, bool is_check_only, MatrixView &source) {
   const Preparation &preparation = cast.preparation;
@@ -72,7 +92,9 @@ Status settle_source(Context &context, const MatrixView &given, const Cast &cast
                      QuantizeRequest &request) {
   const bool is_prepared = cast.preparation.is_needed();
   const bool is_turned = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
+  const bool is_drawn = cast.rounding == LPT_ROUNDING_STOCHASTIC;
   if (is_turned) LPT_TRY(turn_source(context, given, is_check_only, request.source));
+  if (is_turned && is_drawn) LPT_TRY(turn_bits(context, given, cast.random, is_check_only, request));
   return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
 }
 

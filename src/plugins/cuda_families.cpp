@@ -7,6 +7,7 @@
 #include "kernels/hadamard/cuda_rows.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
+#include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
@@ -49,6 +50,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("gradient_norm", norm_device_kernels()),
       family("clip", clip_device_kernels()),
       family("turn", turn_device_kernels()),
+      family("draw", draw_device_kernels()),
       family("factors", factor_device_kernels()),
       family("hadamard", hadamard_device_kernels()),
       family("sparse_mask", sparse_mask_device_kernels()),

@@ -50,6 +50,41 @@ TEST_F(DeviceCasts, KeepATensorScale) {
   expect_equal(source.get(), LPT_FORMAT_E4M3FN_TENSOR, &options);
 }
 
+TEST_F(DeviceCasts, SearchScalesAsTheProcessor) {
+  struct Searched {
+    lpt_format target;
+    lpt_scale_rule rule;
+  };
+  static constexpr Searched kSearched[] = {
+      {LPT_FORMAT_NVFP4, LPT_SCALE_RULE_FOUR_OVER_SIX}, {LPT_FORMAT_NVFP4, LPT_SCALE_RULE_MSE},
+      {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_MSE},           {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_FLOOR},
+      {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_NEAREST}, {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_CEIL},
+      {LPT_FORMAT_MXFP8_E5M2, LPT_SCALE_RULE_MSE},      {LPT_FORMAT_E4M3FN_1X128, LPT_SCALE_RULE_MSE},
+      {LPT_FORMAT_E4M3FN_1X128, LPT_SCALE_RULE_MEAN}};
+  const Tensor source = numbers(LPT_FORMAT_BF16, 7, 144, 12);
+  for (const Searched &one : kSearched) {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.scale_rule = one.rule;
+    expect_equal(source.get(), one.target, &options);
+    options.rounding = LPT_ROUNDING_STOCHASTIC;
+    expect_equal(source.get(), one.target, &options);
+  }
+}
+
+TEST_F(DeviceCasts, TakeScalesThatAreGiven) {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.scale_rule = LPT_SCALE_RULE_FIXED;
+  const Tensor source = numbers(LPT_FORMAT_F32, 7, 144, 13), other = numbers(LPT_FORMAT_F32, 7, 144, 14);
+  for (const lpt_format target : {LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_E4M3FN_1X128}) {
+    const Tensor expected = make_tensor(cpu(), target, 7, 144);
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), other.get(), nullptr, expected.get(), nullptr)));
+    const Tensor found = there(expected.get());
+    ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), &options, expected.get(), nullptr)));
+    ASSERT_TRUE(ok(gpu(), lpt_quantize(gpu(), there(source.get()).get(), &options, found.get(), nullptr)));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name_of(target);
+  }
+}
+
 TEST_F(DeviceCasts, GiveTheTransposedAsWell) {
   const Tensor source = numbers(LPT_FORMAT_F32, 48, 80, 8);
   const Tensor rows = make_tensor(cpu(), LPT_FORMAT_E4M3FN_TENSOR, 48, 80);

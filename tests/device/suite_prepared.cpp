@@ -126,8 +126,9 @@ TEST_F(DevicePrepared, BitsOfTheCallerAreTaken) {
     Random random(6);
     auto *const bytes = static_cast<uint8_t *>(describe(cpu(), options.words.get()).data);
     for (int64_t i = 0; i < 40 * 90 * bits / 8; ++i) bytes[i] = static_cast<uint8_t>(random.bits());
-    for (const lpt_format target : kTargets) expect_equal(source.get(), target, options, false);
-    expect_equal(source.get(), LPT_FORMAT_E4M3FN_TENSOR, options, true);
+    for (const lpt_format target : kTargets) {
+      for (const bool is_transposed : {false, true}) expect_equal(source.get(), target, options, is_transposed);
+    }
   }
 }
 
@@ -136,6 +137,22 @@ TEST_F(DevicePrepared, TransposedCastsHaveScalesAlongColumns) {
     const Tensor source = numbers(format, kRows, kColumns, 7);
     Options options;
     for (const lpt_format target : kTargets) expect_equal(source.get(), target, options, true);
+  }
+}
+
+TEST_F(DevicePrepared, TransposedCastsDrawTheSameBits) {
+  const Tensor source = numbers(LPT_FORMAT_BF16, kRows, kColumns, 9);
+  for (const int32_t bits : {8, 16}) {
+    Options options;
+    options.value.rounding = LPT_ROUNDING_STOCHASTIC;
+    options.value.stochastic_bits = bits;
+    options.value.random.seed = 3;
+    options.value.random.row_stride = 2 * kColumns;  // a part of something wider
+    options.value.random.offset = 7 * kColumns;
+    for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_NVFP4}) {
+      expect_equal(source.get(), target, options, true);
+      options.value.hadamard_size = options.value.hadamard_size == 0 ? 16 : 0;
+    }
   }
 }
 

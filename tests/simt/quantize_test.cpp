@@ -1,6 +1,7 @@
 // The CUDA casts on the CPU, against the reference rows: every format, odd sizes, moved boundaries, all kinds of numbers.
 #include <gtest/gtest.h>
 
+#include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "tests/kernels/quantize_case.hpp"
 #include "tests/simt/device_rows.hpp"
@@ -25,10 +26,17 @@ constexpr Values kValues[] = {Values::kNormal,     Values::kOutliers, Values::kZ
 lpt_scale_rule any_rule(Random &random, const Format &format, lpt_rounding rounding) {
   if (random.chance(0.5) || format.block_scale == LPT_FORMAT_NONE)
     return resolved(format, LPT_SCALE_RULE_DEFAULT, rounding);
-  static constexpr lpt_scale_rule of_f32[] = {LPT_SCALE_RULE_POWER_OF_TWO, LPT_SCALE_RULE_POWER_OF_TWO_DOWN,
-                                              LPT_SCALE_RULE_POWER_OF_TWO_NEAREST};
-  static constexpr lpt_scale_rule of_e8m0[] = {LPT_SCALE_RULE_FLOOR, LPT_SCALE_RULE_CEIL, LPT_SCALE_RULE_EVEN};
-  static constexpr lpt_scale_rule of_e4m3[] = {LPT_SCALE_RULE_ROUND_UP, LPT_SCALE_RULE_HEADROOM};
+  static constexpr lpt_scale_rule of_f32[] = {LPT_SCALE_RULE_POWER_OF_TWO,
+                                              LPT_SCALE_RULE_POWER_OF_TWO_DOWN,
+                                              LPT_SCALE_RULE_POWER_OF_TWO_NEAREST,
+                                              LPT_SCALE_RULE_MSE,
+                                              LPT_SCALE_RULE_MEAN,
+                                              LPT_SCALE_RULE_FIXED};
+  static constexpr lpt_scale_rule of_e8m0[] = {
+      LPT_SCALE_RULE_FLOOR,       LPT_SCALE_RULE_CEIL,          LPT_SCALE_RULE_EVEN,       LPT_SCALE_RULE_MSE,
+      LPT_SCALE_RULE_QUEST_FLOOR, LPT_SCALE_RULE_QUEST_NEAREST, LPT_SCALE_RULE_QUEST_CEIL, LPT_SCALE_RULE_FIXED};
+  static constexpr lpt_scale_rule of_e4m3[] = {LPT_SCALE_RULE_ROUND_UP, LPT_SCALE_RULE_HEADROOM,
+                                               LPT_SCALE_RULE_FOUR_OVER_SIX, LPT_SCALE_RULE_MSE, LPT_SCALE_RULE_FIXED};
   if (format.block_scale == LPT_FORMAT_F32) return random.of(of_f32);
   return format.block_scale == LPT_FORMAT_E8M0FNU ? random.of(of_e8m0) : random.of(of_e4m3);
 }
@@ -63,6 +71,14 @@ void expect_equal(QuantizeRun &run, QuantizeRun &reference, const std::string &w
   EXPECT_EQ(run.has_nan, reference.has_nan) << what;
 }
 
+// What the caller gives where the rule is FIXED: any bits.
+void fill_scales(uint64_t place, Matrix &target) {
+  Random random(place);
+  for (std::size_t i = 0; i < target.scales.bytes(); ++i) {
+    target.scales.data()[i] = static_cast<uint8_t>(random.bits());
+  }
+}
+
 void check(QuantizeCase c, Random &random, Tally &tally) {
   Format format;
   find_format(c.target, format);
@@ -74,6 +90,8 @@ void check(QuantizeCase c, Random &random, Tally &tally) {
     if (row.refuses(run.request) != nullptr) continue;
     tally.add(row.name);
     QuantizeRun reference(c, source);
+    fill_scales(7, run.target);
+    fill_scales(7, reference.target);
     run_reference(reference.request);
     take_next_order();
     row.run(run.request, nullptr);
@@ -127,7 +145,7 @@ TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
        "rounds to nearest even or stochastically only"},
       {[](QuantizeRequest &r) { r.overflow = LPT_OVERFLOW_INFINITE; }, "saturates only"},
       {[](QuantizeRequest &r) { r.source.column_stride = 2; }, "takes adjacent columns only"},
-      {[](QuantizeRequest &r) { r.rule = LPT_SCALE_RULE_MSE; }, "takes scale rules of amax only"},
+      {[](QuantizeRequest &r) { r.rule = LPT_SCALE_RULE_FOUR_OVER_SIX; }, "does not take this scale rule"},
       {[](QuantizeRequest &r) { r.target.format.block_columns = LPT_WHOLE; }, "takes blocks of 16 to 512 columns only"},
   };
   QuantizeCase c;
@@ -161,6 +179,29 @@ TEST(SimtAmax, EqualsTheReference) {
     EXPECT_EQ(float_bits(amax), float_bits(wanted)) << i;
     EXPECT_EQ(has_nan, wanted_nan) << i;
   }
+}
+
+TEST(SimtDraw, GivesTheBitsOfEveryElement) {
+  for (const int32_t bits : {8, 16}) {
+    for (const Size size : kSizes) {
+      RandomSource random = {77, 5, size.columns + 3, random_stream(RandomRoom::kQuantize, 1, 2), 9, 7, bits};
+      Matrix words(bits == 8 ? LPT_FORMAT_UINT8 : LPT_FORMAT_BF16, size.rows, size.columns, 3);
+      const DrawRequest request = {random, words.view()};
+      ASSERT_EQ(draw_device_kernels().front().refuses(request), nullptr);
+      take_next_order();
+      draw_device_kernels().front().run(request, nullptr);
+      for (int64_t row = 0; row < size.rows; ++row) {
+        for (int64_t column = 0; column < size.columns; ++column) {
+          ASSERT_EQ(words.code(row, column), random_bits(random, row, column)) << bits << ": " << row << ", " << column;
+        }
+      }
+      EXPECT_TRUE(words.is_intact());
+    }
+  }
+  const uint8_t word = 0;
+  DrawRequest given = {};
+  given.random.words = &word;
+  EXPECT_STREQ(draw_device_kernels().front().refuses(given), "the caller has drawn them");
 }
 
 // Codes and scales of any bits.

@@ -1,0 +1,57 @@
+// The random bits of a whole matrix, for a cast that meets its elements in another order than they are drawn in.
+#include "kernels/common/cuda_random.hpp"
+#include "kernels/quantize/cuda_draw.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+struct DrawJob {
+  RandomSource random;
+  void *target;
+  int64_t rows, columns, target_stride;  // in elements
+  bool stores_whole;
+};
+
+template <int32_t kBits>
+__global__ void __launch_bounds__(kThreads) draw_strips(DrawJob job) {
+  const int64_t column = first_column_of_grid();
+  const int32_t count = strip_count(job.columns, column);
+  if (count == 0) return;
+  for (int64_t row = first_row_of_grid(); row < job.rows; row += rows_of_grid()) {
+    const int64_t index = job.random.offset + row * job.random.row_stride + column;
+    const RandomStrip drawn = draw_strip(job.random, static_cast<uint64_t>(index));
+    CodeStrip<kBits> codes;
+#pragma unroll
+    for (int32_t i = 0; i < kBits / 2; ++i) codes.word[i] = drawn.word[i];
+    store_codes(job.target, (row * job.target_stride + column) * kBits / 8, count, count == kStrip && job.stores_whole,
+                codes);
+  }
+}
+
+const char *refuses(const DrawRequest &request) {
+  return request.random.words == nullptr ? nullptr : "the caller has drawn them";
+}
+
+constexpr DeviceRow<DrawRequest> kRows[] = {{"draw_cuda", 80, refuses, draw_cuda}};
+
+}  // namespace
+
+void draw_cuda(const DrawRequest &request, void *stream) {
+  const MatrixView &target = request.target;
+  const int64_t bytes = request.random.bits / 8;
+  const bool is_on = reinterpret_cast<uintptr_t>(target.data) % 16 == 0 && target.row_stride * bytes % 16 == 0;
+  const DrawJob job = {request.random, target.data, target.rows, target.columns, target.row_stride, is_on};
+  if (job.rows == 0 || job.columns == 0) return;
+  const StripGrid grid = strip_grid(job.rows, job.columns, kThreads);
+  if (bytes == 1) {
+    LPT_LAUNCH(draw_strips<8>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  } else {
+    LPT_LAUNCH(draw_strips<16>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
+  }
+}
+
+std::span<const DeviceRow<DrawRequest>> draw_device_kernels() { return kRows; }
+
+}  // namespace lpt

@@ -1,0 +1,22 @@
+// What only devices have of this family: random bits as a matrix.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_row.hpp"
+#include "src/base/philox.hpp"
+#include "src/formats/view.hpp"
+
+namespace lpt {
+
+// target(r, c) = random_bits(random, r, c), 8 or 16 bits each as `random` says, lowest byte first.
+struct DrawRequest {
+  RandomSource random;  // without words of the caller
+  MatrixView target;    // column_stride 1; its format's bits are those of the source
+};
+
+void draw_cuda(const DrawRequest &request, void *stream);
+
+std::span<const DeviceRow<DrawRequest>> draw_device_kernels();
+
+}  // namespace lpt
