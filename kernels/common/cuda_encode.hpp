@@ -23,10 +23,43 @@ LPT_HOST_DEVICE static inline uint32_t signed_code(uint32_t bits, uint32_t code)
   return code | (bits >> 31) << (kElement.bits - 1);
 }
 
+// Integers of two's complement. What is as large as their largest and half more is held just below the power of two beyond it.
+template <Element kElement>
+constexpr uint32_t kIntegerEnd = (static_cast<uint32_t>(126 + kElement.bits) << 23) - 1;
+
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t integer_code(uint32_t bits, uint32_t code) {
+  if (code > kElement.max_code) code = kElement.max_code;
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) code = 0;
+  return ((bits >> 31) != 0 ? 0u - code : code) & ((1u << kElement.bits) - 1);
+}
+
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t nearest_integer(float value) {
+  const uint32_t bits = float_bits(value);
+  uint32_t magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > kIntegerEnd<kElement>) magnitude = kIntegerEnd<kElement>;
+  return integer_code<kElement>(bits, float_bits(bits_float(magnitude) + 0x1p23f) - 0x4B000000u);
+}
+
+// As drawn_code() below, on a grid of ones.
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t random, uint32_t random_bits) {
+  const uint32_t bits = float_bits(value);
+  uint32_t magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > kIntegerEnd<kElement>) magnitude = kIntegerEnd<kElement>;
+  const uint32_t wide = random_bits + 1;
+  uint32_t shift = 150 - (magnitude >> 23) - wide;  // 150 - 133 - 17 at least
+  if (shift > 31) shift = 31;
+  const uint32_t lifted = ((magnitude & 0x007FFFFFu) | 0x00800000u) >> shift;
+  return integer_code<kElement>(bits, (lifted + 2 * random + 1) >> wide);
+}
+
 // Adding the number whose last place is the grid's rounds to it, to nearest even:
 //   code = (grid's exponent - least) · 2^M + significand in units of the grid.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
+  if constexpr (kElement.is_integer) return nearest_integer<kElement>(value);
   using Float = SmallFloat<kElement>;
   constexpr uint32_t kLeast = Float::kLeastExponent << 23;
   constexpr uint32_t kLeastGrid = (Float::kLeastExponent + Float::kDropped) << kElement.mantissa_bits;
@@ -42,6 +75,7 @@ LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
 // psi and the quotient of encode() in one number: floor(significand · 2^(b + 1) / 2^s), to which 2R + 1 is added.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
+  if constexpr (kElement.is_integer) return drawn_integer<kElement>(value, random, random_bits);
   using Float = SmallFloat<kElement>;
   const uint32_t bits = float_bits(value);
   uint32_t magnitude = bits & 0x7FFFFFFFu;
@@ -68,7 +102,7 @@ LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t pair, float number, int
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-  if constexpr (kElement.bits == 8) {
+  if constexpr (kElement.bits == 8 && !kElement.is_integer) {
     uint16_t pair;
     if constexpr (kElement.mantissa_bits == 3) {
       asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
@@ -84,6 +118,9 @@ LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
 // The number of a code. Its bits stand in an f32's places; a product with a power of two puts the exponent right, exactly.
 template <Element kElement>
 LPT_HOST_DEVICE static inline float small_number(uint32_t code) {
+  if constexpr (kElement.is_integer) {
+    return static_cast<float>(static_cast<int32_t>(code << (32 - kElement.bits)) >> (32 - kElement.bits));
+  }
   constexpr uint32_t kUnit = static_cast<uint32_t>(253 + kElement.min_exponent) << 23;
   const uint32_t sign = (code >> (kElement.bits - 1) & 1) << 31;
   const uint32_t magnitude = code & ((1u << (kElement.bits - 1)) - 1);

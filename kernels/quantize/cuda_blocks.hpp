@@ -84,6 +84,27 @@ __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const Str
   if (amax != nullptr && thread_of_block() == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
 }
 
+// Those of all threads of a block.
+__device__ __forceinline__ StripFacts facts_of_block(const StripFacts &facts) {
+  __shared__ uint32_t amax;
+  __shared__ uint32_t has_nan;
+  if (threadIdx.x == 0) {
+    amax = 0;
+    has_nan = 0;
+  }
+  __syncthreads();
+  const StripFacts warp = facts_of_lanes(facts, 32);
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&amax, warp.amax);
+    if (warp.has_nan) has_nan = 1;
+  }
+  __syncthreads();
+  StripFacts all;
+  all.amax = amax;
+  all.has_nan = has_nan != 0;
+  return all;
+}
+
 __device__ __forceinline__ float tensor_scale_of(const CastJob &job) {
   return job.tensor_scale == nullptr ? 1.0f : *job.tensor_scale;
 }
@@ -177,6 +198,10 @@ inline float largest_of_element(lpt_format element) {
       return 28.0f;
     case LPT_FORMAT_E2M3FN:
       return 7.5f;
+    case LPT_FORMAT_INT8:
+      return 127.0f;
+    case LPT_FORMAT_INT4:
+      return 7.0f;
     default:
       return 6.0f;  // e2m1fn
   }
@@ -193,6 +218,10 @@ LPT_HOST_DEVICE constexpr Element small_element(lpt_format element) {
       return kElementE3m2fn;
     case LPT_FORMAT_E2M3FN:
       return kElementE2m3fn;
+    case LPT_FORMAT_INT8:
+      return kElementInt8;
+    case LPT_FORMAT_INT4:
+      return kElementInt4;
     default:
       return kElementE2m1fn;
   }

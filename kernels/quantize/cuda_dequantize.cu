@@ -161,6 +161,10 @@ void dequantize_strips_cuda(const DequantizeRequest &request, void *stream) {
       return launch_to<LPT_FORMAT_E3M2FN>(request, stream);
     case LPT_FORMAT_E2M3FN:
       return launch_to<LPT_FORMAT_E2M3FN>(request, stream);
+    case LPT_FORMAT_INT8:
+      return launch_to<LPT_FORMAT_INT8>(request, stream);
+    case LPT_FORMAT_INT4:
+      return launch_to<LPT_FORMAT_INT4>(request, stream);
     default:
       return launch_to<LPT_FORMAT_E2M1FN>(request, stream);
   }

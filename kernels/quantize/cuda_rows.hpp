@@ -10,6 +10,8 @@ namespace lpt {
 
 // One scale, or blocks along the row; sources with adjacent columns.
 void quantize_strips_cuda(const QuantizeRequest &request, void *stream);
+// One scale for each row.
+void quantize_lines_cuda(const QuantizeRequest &request, void *stream);
 // Blocks of 128 × 128.
 void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
 // One scale; sources with adjacent rows.

@@ -90,6 +90,10 @@ void quantize_strips_cuda(const QuantizeRequest &request, void *stream) {
       return launch_from<LPT_FORMAT_E3M2FN, LPT_FORMAT_E8M0FNU>(request, stream);
     case LPT_FORMAT_E2M3FN:
       return launch_from<LPT_FORMAT_E2M3FN, LPT_FORMAT_E8M0FNU>(request, stream);
+    case LPT_FORMAT_INT8:
+      return launch_from<LPT_FORMAT_INT8, LPT_FORMAT_F32>(request, stream);
+    case LPT_FORMAT_INT4:
+      return launch_from<LPT_FORMAT_INT4, LPT_FORMAT_F32>(request, stream);
     default:
       if (request.target.format.block_scale == LPT_FORMAT_E8M0FNU) {
         return launch_from<LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU>(request, stream);

@@ -12,8 +12,10 @@ bool are_numbers(lpt_format element) {
 
 bool is_byte(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
 
+bool is_integer(lpt_format element) { return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4; }
+
 bool is_small(lpt_format element) {
-  return is_byte(element) || element == LPT_FORMAT_E3M2FN || element == LPT_FORMAT_E2M3FN ||
+  return is_byte(element) || is_integer(element) || element == LPT_FORMAT_E3M2FN || element == LPT_FORMAT_E2M3FN ||
          element == LPT_FORMAT_E2M1FN;
 }
 
@@ -47,7 +49,7 @@ const char *refuses_look(const LookRequest &request) { return refuses_amax(reque
 
 const char *refuses_cast(const QuantizeRequest &request) {
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
-  if (!is_small(request.target.format.element)) return "gives e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+  if (!is_small(request.target.format.element)) return "gives e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
   if (request.rounding != LPT_ROUNDING_NEAREST_EVEN && request.rounding != LPT_ROUNDING_STOCHASTIC) {
     return "rounds to nearest even or stochastically only";
   }
@@ -59,6 +61,7 @@ bool are_scales_of_rows(const Format &format) {
   if (format.block_rows != 1) return false;
   const int32_t columns = format.block_columns;
   if (columns < 16 || columns > 512) return false;
+  if (is_integer(format.element)) return format.block_scale == LPT_FORMAT_F32;
   if (format.element == LPT_FORMAT_E2M1FN) return format.block_scale != LPT_FORMAT_F32;
   return is_byte(format.element) ? format.block_scale != LPT_FORMAT_E4M3FN : format.block_scale == LPT_FORMAT_E8M0FNU;
 }
@@ -87,9 +90,24 @@ const char *refuses_strips(const QuantizeRequest &request) {
   }
   const Format &format = request.target.format;
   if (format.block_scale == LPT_FORMAT_NONE)
-    return is_byte(format.element) ? nullptr : "needs block scales below 8 bits";
+    return is_byte(format.element) ? nullptr : "needs block scales save for e4m3fn and e5m2";
   if (!are_scales_of_rows(format)) return "takes blocks of 16 to 512 columns only";
   return is_rule_of_strips(request) ? nullptr : "does not take this scale rule";
+}
+
+const char *refuses_lines(const QuantizeRequest &request) {
+  if (const char *why = refuses_cast(request)) return why;
+  const Format &format = request.target.format;
+  if (!is_byte(format.element) && format.element != LPT_FORMAT_INT8) return "gives e4m3fn, e5m2 and int8 only";
+  if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 1 || format.block_columns != LPT_WHOLE) {
+    return "takes f32 scales of rows only";
+  }
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
+    return "draws along rows only";
+  }
+  const bool is_taken = is_rule_taken(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
+  return is_taken ? nullptr : "takes scale rules of amax only";
 }
 
 const char *refuses_tiles(const QuantizeRequest &request) {
@@ -118,7 +136,7 @@ const char *refuses_transposed(const QuantizeRequest &request) {
 
 const char *refuses_dequantize(const DequantizeRequest &request) {
   const Format &format = request.source.format;
-  if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+  if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
   if (!are_numbers(request.target.format.element)) return "gives f32, bf16 and f16 only";
   const bool has_narrow =
       format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_WHOLE && format.block_columns < 16;
@@ -139,6 +157,7 @@ constexpr DeviceRow<AmaxRequest> kAmax[] = {{"amax_cuda", 80, refuses_amax, amax
 constexpr DeviceRow<LookRequest> kLook[] = {{"look_cuda", 80, refuses_look, look_cuda}};
 constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
     {"quantize_strips_cuda", 80, refuses_strips, quantize_strips_cuda},
+    {"quantize_lines_cuda", 80, refuses_lines, quantize_lines_cuda},
     {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
     {"quantize_transposed_cuda", 80, refuses_transposed, quantize_transposed_cuda},
 };

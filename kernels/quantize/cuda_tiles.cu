@@ -26,27 +26,6 @@ __device__ __forceinline__ TileStrip tile_strip(const CastJob &job, int32_t turn
   return strip;
 }
 
-// Every thread gets the facts of the whole tile.
-__device__ __forceinline__ StripFacts facts_of_tile(const StripFacts &facts) {
-  __shared__ uint32_t amax;
-  __shared__ uint32_t has_nan;
-  if (threadIdx.x == 0) {
-    amax = 0;
-    has_nan = 0;
-  }
-  __syncthreads();
-  const StripFacts warp = facts_of_lanes(facts, 32);
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(&amax, warp.amax);
-    if (warp.has_nan) has_nan = 1;
-  }
-  __syncthreads();
-  StripFacts all;
-  all.amax = amax;
-  all.has_nan = has_nan != 0;
-  return all;
-}
-
 template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
@@ -62,7 +41,7 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
     facts.amax = larger(facts.amax, own.amax);
     facts.has_nan |= own.has_nan;
   }
-  const StripFacts all = facts_of_tile(facts);
+  const StripFacts all = facts_of_block(facts);
   const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, all.amax);
   if (threadIdx.x == 0) {
     store_scale<LPT_FORMAT_F32>(job, job.first_row + blockIdx.y, blockIdx.x,

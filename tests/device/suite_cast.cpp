@@ -7,7 +7,8 @@ namespace {
 constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,      LPT_FORMAT_E5M2,         LPT_FORMAT_E4M3FN_TENSOR,
                                    LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128,
                                    LPT_FORMAT_MXFP8_E4M3,  LPT_FORMAT_MXFP8_E5M2,   LPT_FORMAT_MXFP6_E3M2,
-                                   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4};
+                                   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4,        LPT_FORMAT_E4M3FN_ROW,
+                                   LPT_FORMAT_INT8_ROW,    LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X64};
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 
 class DeviceCasts : public Devices {

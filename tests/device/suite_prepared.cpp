@@ -7,7 +7,8 @@ namespace {
 
 constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,         LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_1X128,
                                    LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP6_E3M2,
-                                   LPT_FORMAT_MXFP4,          LPT_FORMAT_NVFP4};
+                                   LPT_FORMAT_MXFP4,          LPT_FORMAT_NVFP4,         LPT_FORMAT_E5M2_ROW,
+                                   LPT_FORMAT_INT4_1X32};
 constexpr int64_t kRows = 40, kColumns = 144;
 
 // Options whose vectors lie where the context works.

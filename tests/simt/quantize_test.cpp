@@ -11,11 +11,12 @@ namespace lpt::test {
 namespace {
 
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
-constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR,
-                                   LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128,    LPT_FORMAT_E4M3FN_128X128,
-                                   LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP8_E5M2,
-                                   LPT_FORMAT_MXFP6_E3M2,   LPT_FORMAT_MXFP6_E2M3,    LPT_FORMAT_MXFP4,
-                                   LPT_FORMAT_NVFP4};
+constexpr lpt_format kTargets[] = {
+    LPT_FORMAT_E4M3FN,     LPT_FORMAT_E4M3FN_TENSOR,  LPT_FORMAT_E5M2_TENSOR,  LPT_FORMAT_E4M3FN_1X128,
+    LPT_FORMAT_E5M2_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,
+    LPT_FORMAT_MXFP8_E5M2, LPT_FORMAT_MXFP6_E3M2,     LPT_FORMAT_MXFP6_E2M3,   LPT_FORMAT_MXFP4,
+    LPT_FORMAT_NVFP4,      LPT_FORMAT_E4M3FN_ROW,     LPT_FORMAT_E5M2_ROW,     LPT_FORMAT_INT8_ROW,
+    LPT_FORMAT_INT8_1X32,  LPT_FORMAT_INT4_1X32,      LPT_FORMAT_INT4_1X128};
 struct Size {
   int64_t rows, columns;
 };
@@ -139,8 +140,8 @@ TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
   };
   static constexpr Refused refused[] = {
       {[](QuantizeRequest &r) { r.source.format.element = LPT_FORMAT_F64; }, "takes f32, bf16 and f16 only"},
-      {[](QuantizeRequest &r) { r.target.format.element = LPT_FORMAT_INT8; },
-       "gives e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only"},
+      {[](QuantizeRequest &r) { r.target.format.element = LPT_FORMAT_INT16; },
+       "gives e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only"},
       {[](QuantizeRequest &r) { r.rounding = LPT_ROUNDING_TOWARD_ZERO; },
        "rounds to nearest even or stochastically only"},
       {[](QuantizeRequest &r) { r.overflow = LPT_OVERFLOW_INFINITE; }, "saturates only"},

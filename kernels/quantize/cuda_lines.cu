@@ -1,0 +1,101 @@
+// Casts with one scale for each row: a block of threads takes a row, and reads it twice, for its amax and for its codes.
+#include "kernels/quantize/cuda_blocks.hpp"
+#include "kernels/quantize/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kMostThreads = 256;
+
+template <Numeral kSource>
+__device__ __forceinline__ NumberStrip strip_of_line(const CastJob &job, int64_t row, int64_t column, int32_t count) {
+  return load_strip<kSource>(job.source, row * job.source_stride + column, count, count == kStrip && job.loads_whole);
+}
+
+template <Numeral kSource>
+__device__ __forceinline__ StripFacts facts_of_line(const CastJob &job, int64_t row) {
+  StripFacts facts;
+  for (int64_t column = int64_t{threadIdx.x} * kStrip; column < job.columns; column += int64_t{blockDim.x} * kStrip) {
+    const StripFacts own = facts_of(strip_of_line<kSource>(job, row, column, strip_count(job.columns, column)));
+    facts.amax = larger(facts.amax, own.amax);
+    facts.has_nan |= own.has_nan;
+  }
+  return facts_of_block(facts);
+}
+
+// What a row is multiplied by; the first thread writes the scale, unless it is given.
+template <Element kTarget>
+__device__ __forceinline__ float settle_line(const CastJob &job, int64_t row, const StripFacts &facts) {
+  if (job.scales == BlockScales::kGiven) {
+    return inverse_scale(bits_float(load_scale<LPT_FORMAT_F32>(job, row, 0)) * tensor_scale_of(job));
+  }
+  const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, facts.amax);
+  if (threadIdx.x == 0) {
+    store_scale<LPT_FORMAT_F32>(job, row, 0, written_scale<kTarget, LPT_FORMAT_F32>(scale.code, facts.has_nan));
+  }
+  return scale.inverse;
+}
+
+template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
+__global__ void __launch_bounds__(kMostThreads) quantize_lines(CastJob job) {
+  constexpr Element kTarget = small_element(kFormat);
+  const int64_t row = job.first_row + blockIdx.x;
+  const StripFacts facts = facts_of_line<kSource>(job, row);
+  const float inverse = settle_line<kTarget>(job, row, facts);
+  if (threadIdx.x == 0) {
+    if (job.amax != nullptr) atomicMax(reinterpret_cast<uint32_t *>(job.amax), facts.amax);
+    if (job.has_nan != nullptr && facts.has_nan) *job.has_nan = true;
+  }
+  for (int64_t column = int64_t{threadIdx.x} * kStrip; column < job.columns; column += int64_t{blockDim.x} * kStrip) {
+    const int32_t count = strip_count(job.columns, column);
+    const CodeStrip<kTarget.bits> codes = cast_strip<kTarget, kIsDrawn>(
+        job, strip_of_line<kSource>(job, row, column, count), inverse, random_index(job, row, column), count);
+    store_codes(job.target, row * job.target_stride + column, count, count == kStrip && job.stores_whole, codes);
+  }
+}
+
+// Whole warps, no more of them than a row has work for.
+uint32_t threads_of(int64_t columns) {
+  uint32_t threads = 32;
+  while (threads < kMostThreads && int64_t{threads} * kStrip < columns) threads *= 2;
+  return threads;
+}
+
+template <lpt_format kTarget, Numeral kSource>
+void launch(CastJob job, bool is_drawn, void *stream) {
+  if (job.columns == 0) return;
+  constexpr int64_t kMostRows = int64_t{1} << 30;  // of a launch
+  const uint32_t threads = threads_of(job.columns);
+  for (; job.first_row < job.rows; job.first_row += kMostRows) {
+    const int64_t left = job.rows - job.first_row;
+    const auto rows = static_cast<uint32_t>(left < kMostRows ? left : kMostRows);
+    if (is_drawn) {
+      LPT_LAUNCH((quantize_lines<kTarget, kSource, true>), rows, threads, 0, stream, job);
+    } else {
+      LPT_LAUNCH((quantize_lines<kTarget, kSource, false>), rows, threads, 0, stream, job);
+    }
+  }
+}
+
+template <lpt_format kTarget>
+void launch_from(const QuantizeRequest &request, void *stream) {
+  const CastJob job = cast_job(request);
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  for_numeral(request.source.format.element,
+              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
+}
+
+}  // namespace
+
+void quantize_lines_cuda(const QuantizeRequest &request, void *stream) {
+  switch (request.target.format.element) {
+    case LPT_FORMAT_E4M3FN:
+      return launch_from<LPT_FORMAT_E4M3FN>(request, stream);
+    case LPT_FORMAT_E5M2:
+      return launch_from<LPT_FORMAT_E5M2>(request, stream);
+    default:
+      return launch_from<LPT_FORMAT_INT8>(request, stream);
+  }
+}
+
+}  // namespace lpt
