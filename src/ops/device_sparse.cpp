@@ -7,6 +7,8 @@
 namespace lpt {
 namespace {
 
+bool is_there(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
+
 CopyRequest copy_of(const MatrixView &source, const MatrixView &target) {
   const lpt_format element = source.format.element;
   return {target.data,
@@ -40,6 +42,29 @@ Status turn_there(Context &context, const MatrixView &source, bool is_check_only
   return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
 }
 
+// An output of a selection as it lies in scratch, columns as rows; without one there is none.
+Status take_beside(Context &context, const MatrixView &output, const MatrixView &source, bool is_check_only,
+                   MatrixView &out_view) {
+  if (!is_there(output)) return {};
+  return take_matrix_on_device(context, output.format, source.rows, source.columns, is_check_only, out_view);
+}
+
+Status turn_back(Context &context, const MatrixView &turned_output, const MatrixView &output, bool is_check_only) {
+  if (!is_there(output)) return {};
+  const TurnRequest request{turned_output, turned(output)};
+  return run_on_device(context, "turn", request, {output.format.id}, is_check_only);
+}
+
+Status select_columns(Context &context, const SparseMaskRequest &request, bool is_check_only) {
+  SparseMaskRequest lines = request;
+  LPT_TRY(turn_there(context, turned(request.source), is_check_only, lines.source));
+  LPT_TRY(take_beside(context, request.mask, lines.source, is_check_only, lines.mask));
+  LPT_TRY(take_beside(context, request.masked, lines.source, is_check_only, lines.masked));
+  LPT_TRY(run_on_device(context, "sparse_mask", lines, {lines.source.format.id}, is_check_only));
+  LPT_TRY(turn_back(context, lines.mask, request.mask, is_check_only));
+  return turn_back(context, lines.masked, request.masked, is_check_only);
+}
+
 Status find_nonzero_there(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_mask) {
   Format bytes;
   find_format(LPT_FORMAT_UINT8, bytes);
@@ -47,8 +72,6 @@ Status find_nonzero_there(Context &context, const MatrixView &source, bool is_ch
   const NonzeroRequest request{plain_view(source), out_mask};
   return run_on_device(context, "nonzero", request, {source.format.id}, is_check_only);
 }
-
-bool is_there(const MatrixView &view) { return view.format.id != LPT_FORMAT_NONE; }
 
 Status compress_there(Context &context, const DevicePacking &packing, bool is_check_only) {
   MatrixView mask = packing.mask;
@@ -64,6 +87,16 @@ Status compress_there(Context &context, const DevicePacking &packing, bool is_ch
 }
 
 }  // namespace
+
+Status select_on_device(Context &context, const SparseMaskRequest &request, bool is_check_only) {
+  if (request.source.column_stride == 1) {
+    return run_on_device(context, "sparse_mask", request, {request.source.format.id}, is_check_only);
+  }
+  LPT_TRY(select_columns(context, request, true));
+  if (is_check_only) return {};
+  context.choices.clear();
+  return select_columns(context, request, false);
+}
 
 Status compress_on_device(Context &context, const DevicePacking &packing) {
   LPT_TRY(compress_there(context, packing, true));

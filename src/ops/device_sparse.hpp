@@ -1,10 +1,14 @@
-// Packing on a device: the rows of its plugin, queued one after the other. Masks there need one row each, and no words here.
+// Masks and packing on a device: the rows of its plugin, queued one after the other.
 #pragma once
 
+#include "kernels/sparse_mask/sparse_mask.hpp"
 #include "src/ops/context.hpp"
 #include "src/ops/tensor.hpp"
 
 namespace lpt {
+
+// Groups along rows of these views; those of columns come as turned views, and are selected in scratch.
+Status select_on_device(Context &context, const SparseMaskRequest &request, bool is_check_only);
 
 // Views are checked; those without a format are not there: no mask, or an output that is not wanted. A group whose mask keeps
 // more than two keeps the first two of them.

@@ -2,7 +2,7 @@
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
-#include "src/ops/device.hpp"
+#include "src/ops/device_sparse.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
 
@@ -136,9 +136,7 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.importance = selection.importance;
   whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
   LPT_TRY(place_draws(options, selection.random, whole));
-  if (!context.queue.device().is_cpu()) {
-    return run_on_device(context, "sparse_mask", whole, {selection.source.format.id}, is_check_only(options.flags));
-  }
+  if (!context.queue.device().is_cpu()) return select_on_device(context, whole, is_check_only(options.flags));
   const Row<SparseMaskRequest> *row = nullptr;
   LPT_TRY(choose(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &row));
   if (is_check_only(options.flags)) return {};

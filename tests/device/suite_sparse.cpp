@@ -81,6 +81,21 @@ TEST_F(DeviceSparse, MasksDrawTheSameBits) {
   }
 }
 
+TEST_F(DeviceSparse, GroupsOfColumnsAreSelected) {
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, kRows, kColumns, 25 + static_cast<uint64_t>(format));
+    for (const lpt_sparse_rule rule :
+         {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS}) {
+      lpt_sparse_options options = options_of(rule, 2, 4);
+      options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+      options.random.row_stride = 96;
+      options.random.offset = 8 * 96 + 5;
+      expect_equal(source.get(), options, format);
+      expect_equal(source.get(), options, LPT_FORMAT_F32);
+    }
+  }
+}
+
 TEST_F(DeviceSparse, MasksWeighColumnsByTheirImportance) {
   std::vector<double> importance = draw_normal(31, kColumns);
   for (double &each : importance) each = std::abs(each);
@@ -178,9 +193,6 @@ TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
     return lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, values);
   };
   lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
-  options.direction = LPT_SPARSE_DIRECTION_COLUMN;
-  EXPECT_EQ(LPT_UNSUPPORTED, select(options, nullptr));
-  expect_words({"sparse_mask_cuda: takes groups of adjacent columns only"}, lpt_context_error(gpu()));
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
   EXPECT_EQ(LPT_UNSUPPORTED, select(options, nullptr));
   expect_words({"transposable_mask: no kernel takes f32 on cuda:0"}, lpt_context_error(gpu()));
