@@ -1,9 +1,8 @@
-// Sixteen numbers of a state array on the device: read, measured, written. As class State of ref.cpp, which decides the bits.
+// Eight numbers of a state array on the device: read, measured, written. As class State of ref.cpp, which decides the bits.
 #pragma once
 
 #include "kernels/common/cuda_encode.hpp"
-#include "kernels/common/cuda_random.hpp"
-#include "kernels/common/cuda_strip.hpp"
+#include "kernels/optimizer/cuda_eight.hpp"
 #include "kernels/optimizer/optimizer.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -42,63 +41,62 @@ __device__ __forceinline__ float finite_magnitude(float number) {
 }
 
 template <Element kElement>
-__device__ __forceinline__ void decode_bytes(NumberStrip &strip, const CodeStrip<8> &codes) {
+__device__ __forceinline__ void decode_bytes(NumberEight &eight, const CodeEight<8> &codes) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = small_number<kElement>(code_at(codes, i));
+  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = small_number<kElement>(code_at(codes, i));
 }
 
-__device__ __forceinline__ void decode_tree(NumberStrip &strip, const CodeStrip<8> &codes, const DynamicTree &tree) {
+__device__ __forceinline__ void decode_tree(NumberEight &eight, const CodeEight<8> &codes, const DynamicTree &tree) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = tree.level[code_at(codes, i)];
+  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = tree.level[code_at(codes, i)];
 }
 
 template <Kept kKept>
-__device__ __forceinline__ NumberStrip load_elements(const StateJob &job, const Trees &trees, int64_t index,
+__device__ __forceinline__ NumberEight load_elements(const StateJob &job, const Trees &trees, int64_t index,
                                                      int32_t count) {
-  const bool is_whole = job.is_aligned && count == kStrip;
+  const bool is_whole = job.is_aligned && count == kEight;
   if constexpr (kKept == Kept::kNumbers) {
-    return job.element == LPT_FORMAT_F32 ? load_strip<Numeral::kF32>(job.data, index, count, is_whole)
-                                         : load_strip<Numeral::kBf16>(job.data, index, count, is_whole);
+    return load_eight(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
   }
-  NumberStrip strip = {};
-  const CodeStrip<8> codes = load_codes<8>(job.data, index, count, is_whole);
+  NumberEight eight = {};
+  const CodeEight<8> codes = load_bytes(job.data, index, count, is_whole);
   if constexpr (kKept == Kept::kTree) {
-    decode_tree(strip, codes, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
+    decode_tree(eight, codes, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
   } else if (job.element == LPT_FORMAT_E4M3FN) {
-    decode_bytes<kElementE4m3fn>(strip, codes);
+    decode_bytes<kElementE4m3fn>(eight, codes);
   } else {
-    decode_bytes<kElementE5m2>(strip, codes);
+    decode_bytes<kElementE5m2>(eight, codes);
   }
-  return strip;
+  return eight;
 }
 
 // `whole_scale` is that of arrays without blocks.
 template <Kept kKept>
-__device__ __forceinline__ NumberStrip load_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
+__device__ __forceinline__ NumberEight load_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
                                                   float whole_scale) {
-  NumberStrip strip = {};
-  if (kKept == Kept::kNone || count == 0) return strip;
-  strip = load_elements<kKept>(job, trees, index, count);
-  const float scale = job.lanes == 0 ? whole_scale : job.block_scales[index / (int64_t{job.lanes} * kStrip)];
+  NumberEight eight = {};
+  if (kKept == Kept::kNone || count == 0) return eight;
+  eight = load_elements<kKept>(job, trees, index, count);
+  const float scale = job.lanes == 0 ? whole_scale : job.block_scales[index / (int64_t{job.lanes} * kEight)];
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] *= scale;
-  return strip;
+  for (int32_t i = 0; i < kEight; ++i) eight.number[i] *= scale;
+  return eight;
 }
 
-__device__ __forceinline__ float finite_amax(const NumberStrip &strip) {
+__device__ __forceinline__ float finite_amax(const NumberEight &eight) {
   float amax = 0.0f;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    const float magnitude = finite_magnitude(strip.number[i]);
+  for (int32_t i = 0; i < kEight; ++i) {
+    const float magnitude = finite_magnitude(eight.number[i]);
     amax = magnitude > amax ? magnitude : amax;
   }
   return amax;
 }
 
-__device__ __forceinline__ bool has_nan(const NumberStrip &strip) {
+__device__ __forceinline__ bool has_nan(const NumberEight &eight) {
   bool result = false;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) result |= strip.number[i] != strip.number[i];
+  for (int32_t i = 0; i < kEight; ++i) result |= eight.number[i] != eight.number[i];
   return result;
 }
 
@@ -115,15 +113,16 @@ __device__ __forceinline__ float largest_of_state(lpt_format element) {
 }
 
 // The new scale of the thread's block, written by its first lane; its inverse is given back. Every lane of a warp comes here.
-__device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberStrip &strip, int64_t index,
+__device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberEight &eight, int64_t index,
                                                     int32_t count) {
-  const float amax = largest_of_lanes(finite_amax(strip), job.lanes);
+  const float amax = largest_of_lanes(finite_amax(eight), job.lanes);
   const uint32_t first = threadIdx.x % 32 / job.lanes * job.lanes;
-  const uint32_t nans = __ballot_sync(kAllLanes, has_nan(strip)) >> first;
-  const bool is_poisoned = is_dynamic(job.element) && (nans & ((1u << job.lanes) - 1)) != 0;
+  const uint32_t nans = __ballot_sync(kAllLanes, has_nan(eight)) >> first;
+  const uint32_t lanes = job.lanes == 32 ? kAllLanes : (1u << job.lanes) - 1;
+  const bool is_poisoned = is_dynamic(job.element) && (nans & lanes) != 0;
   const float scale = amax == 0.0f ? 1.0f : clamp_scale(amax / largest_of_state(job.element));
   if (count > 0 && threadIdx.x % job.lanes == 0) {
-    job.block_scales[index / (int64_t{job.lanes} * kStrip)] = is_poisoned ? bits_float(kFloatNanBits) : scale;
+    job.block_scales[index / (int64_t{job.lanes} * kEight)] = is_poisoned ? bits_float(kFloatNanBits) : scale;
   }
   return inverse_scale(scale);
 }
@@ -150,9 +149,9 @@ struct Rounded {
   uint32_t random;
 };
 
-__device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberStrip &strip, float inverse,
+__device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberEight &eight, float inverse,
                                               const RandomStrip &random, int32_t i) {
-  return {strip.number[i], positive_nan(strip.number[i] * inverse), random_of(random, job.random.bits, i)};
+  return {eight.number[i], positive_nan(eight.number[i] * inverse), random_of(random, job.random.bits, i)};
 }
 
 // Whether any code of an array takes random bits: the same for all threads.
@@ -178,22 +177,22 @@ __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const 
 }
 
 template <Element kElement>
-__device__ __forceinline__ void drawn_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
-                                            const RandomStrip &random, CodeStrip<8> &codes) {
+__device__ __forceinline__ void drawn_bytes(const StateJob &job, const NumberEight &eight, float inverse,
+                                            const RandomStrip &random, CodeEight<8> &codes) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    const Rounded number = rounded_at(job, strip, inverse, random, i);
+  for (int32_t i = 0; i < kEight; ++i) {
+    const Rounded number = rounded_at(job, eight, inverse, random, i);
     const uint32_t code = drawn_state_code<kElement>(job, number);
     put_code(codes, i, clamped_code<kElement>(job, code, number.value));
   }
 }
 
 template <Element kElement>
-__device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
-                                              CodeStrip<8> &codes) {
+__device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberEight &eight, float inverse,
+                                              CodeEight<8> &codes) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; i += 2) {
-    const float first = strip.number[i], second = strip.number[i + 1];
+  for (int32_t i = 0; i < kEight; i += 2) {
+    const float first = eight.number[i], second = eight.number[i + 1];
     const uint32_t pair = nearest_pair<kElement>(positive_nan(first * inverse), positive_nan(second * inverse));
     put_code(codes, i, clamped_code<kElement>(job, pair & 0xFFu, first));
     put_code(codes, i + 1, clamped_code<kElement>(job, pair >> 8, second));
@@ -201,10 +200,10 @@ __device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberS
 }
 
 template <Element kElement>
-__device__ __forceinline__ void float_bytes(const StateJob &job, const NumberStrip &strip, float inverse,
-                                            const RandomStrip &random, CodeStrip<8> &codes) {
-  if (has_draws(job)) return drawn_bytes<kElement>(job, strip, inverse, random, codes);
-  nearest_bytes<kElement>(job, strip, inverse, codes);
+__device__ __forceinline__ void float_bytes(const StateJob &job, const NumberEight &eight, float inverse,
+                                            const RandomStrip &random, CodeEight<8> &codes) {
+  if (has_draws(job)) return drawn_bytes<kElement>(job, eight, inverse, random, codes);
+  nearest_bytes<kElement>(job, eight, inverse, codes);
 }
 
 __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const DynamicTree &tree, const Rounded &number) {
@@ -222,53 +221,43 @@ __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const Dynamic
   return job.underflow == LPT_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
 }
 
-__device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberStrip &strip,
-                                           float inverse, const RandomStrip &random, CodeStrip<8> &codes) {
+__device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberEight &eight,
+                                           float inverse, const RandomStrip &random, CodeEight<8> &codes) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    put_code(codes, i, tree_code(job, tree, rounded_at(job, strip, inverse, random, i)));
+  for (int32_t i = 0; i < kEight; ++i) {
+    put_code(codes, i, tree_code(job, tree, rounded_at(job, eight, inverse, random, i)));
   }
 }
 
-__device__ __forceinline__ void store_bf16(const StateJob &job, const NumberStrip &strip, float inverse,
-                                           const RandomStrip &random, int64_t index, int32_t count, bool is_whole) {
-  CodeStrip<16> codes = {};
+__device__ __forceinline__ CodeEight<16> encode_halves(const StateJob &job, const NumberEight &eight, float inverse,
+                                                       const RandomStrip &random) {
+  CodeEight<16> codes = {};
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    const Rounded number = rounded_at(job, strip, inverse, random, i);
+  for (int32_t i = 0; i < kEight; ++i) {
+    const Rounded number = rounded_at(job, eight, inverse, random, i);
     put_code(codes, i, clamped_code<kElementBf16>(job, drawn_state_code<kElementBf16>(job, number), number.value));
   }
-  auto *const halves = static_cast<uint16_t *>(job.data) + index;
-  if (is_whole) {
-    store_four(halves, codes.word[0], codes.word[1], codes.word[2], codes.word[3]);
-    store_four(halves + 8, codes.word[4], codes.word[5], codes.word[6], codes.word[7]);
-    return;
-  }
-#pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    if (i < count) halves[i] = static_cast<uint16_t>(codes.word[i / 2] >> (16 * (i % 2)));
-  }
+  return codes;
 }
 
-__device__ __forceinline__ void store_f32(const StateJob &job, const NumberStrip &strip, float inverse, int64_t index,
-                                          int32_t count, bool is_whole) {
-  NumberStrip written;
+__device__ __forceinline__ NumberEight encode_f32(const NumberEight &eight, float inverse) {
+  NumberEight written;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) written.number[i] = positive_nan(strip.number[i] * inverse);
-  store_strip<Numeral::kF32>(job.data, index, count, is_whole, written);
+  for (int32_t i = 0; i < kEight; ++i) written.number[i] = positive_nan(eight.number[i] * inverse);
+  return written;
 }
 
 template <Kept kKept>
-__device__ __forceinline__ CodeStrip<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberStrip &strip,
+__device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberEight &eight,
                                                      float inverse, const RandomStrip &random) {
-  CodeStrip<8> codes = {};
+  CodeEight<8> codes = {};
   if constexpr (kKept == Kept::kTree) {
-    tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, strip, inverse, random,
+    tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, eight, inverse, random,
                codes);
   } else if (job.element == LPT_FORMAT_E4M3FN) {
-    float_bytes<kElementE4m3fn>(job, strip, inverse, random, codes);
+    float_bytes<kElementE4m3fn>(job, eight, inverse, random, codes);
   } else {
-    float_bytes<kElementE5m2>(job, strip, inverse, random, codes);
+    float_bytes<kElementE5m2>(job, eight, inverse, random, codes);
   }
   return codes;
 }
@@ -277,19 +266,19 @@ __device__ __forceinline__ CodeStrip<8> encode_bytes(const StateJob &job, const 
 // arrays without blocks.
 template <Kept kKept>
 __device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
-                                            const NumberStrip &strip, float whole_inverse) {
+                                            const NumberEight &eight, float whole_inverse) {
   if constexpr (kKept == Kept::kNone) return;
-  const float inverse = job.lanes == 0 ? whole_inverse : settle_state_scale(job, strip, index, count);
+  const float inverse = job.lanes == 0 ? whole_inverse : settle_state_scale(job, eight, index, count);
   if (count == 0) return;
-  const bool is_whole = job.is_aligned && count == kStrip;
+  const bool is_whole = job.is_aligned && count == kEight;
   RandomStrip random = {};
-  if (has_draws(job)) random = draw_strip(job.random, static_cast<uint64_t>(job.random.offset + index));
+  if (has_draws(job)) random = draw_eight(job.random, index);
   if constexpr (kKept != Kept::kNumbers) {
-    store_codes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, strip, inverse, random));
+    store_bytes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, eight, inverse, random));
   } else if (job.element == LPT_FORMAT_F32) {
-    store_f32(job, strip, inverse, index, count, is_whole);
+    store_f32(job.data, index, count, is_whole, encode_f32(eight, inverse));
   } else {
-    store_bf16(job, strip, inverse, random, index, count, is_whole);
+    store_halves(job.data, index, count, is_whole, encode_halves(job, eight, inverse, random));
   }
 }
 

@@ -1,4 +1,4 @@
-// The optimizer's step: a thread takes sixteen adjacent elements of every array, once. The order of operations is the
+// The optimizer's step: a thread takes eight adjacent elements of every array, once. The order of operations is the
 // contract's; nvcc contracts nothing (-fmad=false).
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
@@ -49,12 +49,12 @@ __device__ __forceinline__ float direction(lpt_method method, const StepConstant
   return m == 0.0f ? 0.0f : m / (exact_root(v * c.root_correction) + c.epsilon);
 }
 
-__device__ __forceinline__ void update(const StepJob &job, const NumberStrip &gradient, NumberStrip &first,
-                                       NumberStrip &second, NumberStrip &parameter) {
+__device__ __forceinline__ void update(const StepJob &job, const NumberEight &gradient, NumberEight &first,
+                                       NumberEight &second, NumberEight &parameter) {
   const StepConstants &c = job.constants;
   const float gradient_scale = job.gradients != nullptr ? job.gradients->gradient_scale : c.gradient_scale;
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
+  for (int32_t i = 0; i < kEight; ++i) {
     const float p = parameter.number[i];
     float g = gradient.number[i] * gradient_scale;
     if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
@@ -64,18 +64,18 @@ __device__ __forceinline__ void update(const StepJob &job, const NumberStrip &gr
 }
 
 // Numbers beyond the end must not reach a block's scale.
-__device__ __forceinline__ void clear_beyond(NumberStrip &strip, int32_t count) {
+__device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) {
 #pragma unroll
-  for (int32_t i = 0; i < kStrip; ++i) {
-    if (i >= count) strip.number[i] = 0.0f;
+  for (int32_t i = 0; i < kEight; ++i) {
+    if (i >= count) eight.number[i] = 0.0f;
   }
 }
 
 // Raises the amax of an array with one scale: once for each warp. Numbers have none.
 template <Kept kKept>
-__device__ __forceinline__ void raise(const StateJob &job, const NumberStrip &strip, float *amax) {
+__device__ __forceinline__ void raise(const StateJob &job, const NumberEight &eight, float *amax) {
   if (kKept != Kept::kBytes || job.lanes != 0) return;
-  const float most = largest_of_lanes(finite_amax(strip), 32);
+  const float most = largest_of_lanes(finite_amax(eight), 32);
   if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<uint32_t *>(amax), float_bits(most));
 }
 
@@ -102,12 +102,9 @@ __device__ __forceinline__ float wanted_inverse(const StepJob &job, const StateJ
   return job.wanted == nullptr ? state.inverse : job.wanted->inverse[k];
 }
 
-__device__ __forceinline__ NumberStrip load_gradient(const StepJob &job, int64_t index, int32_t count) {
-  NumberStrip gradient = {};
-  if (count == 0) return gradient;
-  const bool is_whole = count == kStrip && job.is_gradient_aligned;
-  return job.is_gradient_bf16 ? load_strip<Numeral::kBf16>(job.gradient, index, count, is_whole)
-                              : load_strip<Numeral::kF32>(job.gradient, index, count, is_whole);
+__device__ __forceinline__ NumberEight load_gradient(const StepJob &job, int64_t index, int32_t count) {
+  if (count == 0) return {};
+  return load_eight(job.is_gradient_bf16, job.gradient, index, count, count == kEight && job.is_gradient_aligned);
 }
 
 // What the moments are is known when it is compiled: with all kinds in one kernel it would be several times as long.
@@ -121,13 +118,13 @@ __global__ void __launch_bounds__(kThreads) step(StepJob job) {
     __syncthreads();
   }
   const Trees trees = {&of_signed, &of_unsigned};
-  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kStrip;
-  const int32_t count = strip_count(job.count, at);
+  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
+  const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
-  const NumberStrip gradient = load_gradient(job, index, count);
-  NumberStrip first = load_state<kFirst>(job.first, trees, index, count, stored_scale(job, job.first, 0));
-  NumberStrip second = load_state<kSecond>(job.second, trees, index, count, stored_scale(job, job.second, 1));
-  NumberStrip parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
+  const NumberEight gradient = load_gradient(job, index, count);
+  NumberEight first = load_state<kFirst>(job.first, trees, index, count, stored_scale(job, job.first, 0));
+  NumberEight second = load_state<kSecond>(job.second, trees, index, count, stored_scale(job, job.second, 1));
+  NumberEight parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
   update(job, gradient, first, second, parameter);
   clear_beyond(first, count);
   clear_beyond(second, count);
@@ -141,8 +138,10 @@ __global__ void __launch_bounds__(kThreads) step(StepJob job) {
   store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
-bool is_on_boundary(const void *data, int64_t offset_bytes) {
-  return (reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(offset_bytes)) % 16 == 0;
+// Whether eights of `bytes` each that begin with element `begin` can be moved in whole pieces.
+bool is_on_boundary(const void *data, int64_t begin, int64_t bytes) {
+  const auto address = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(begin * bytes);
+  return address % (bytes == 1 ? 8 : 16) == 0;
 }
 
 int64_t bytes_of(lpt_format element) { return element == LPT_FORMAT_F32 ? 4 : element == LPT_FORMAT_BF16 ? 2 : 1; }
@@ -154,11 +153,11 @@ StateJob state_job(const StateArray &array, int64_t begin) {
   job.element = array.element;
   job.scale = array.scale;
   job.inverse = array.inverse_scale;
-  job.lanes = static_cast<uint32_t>(array.block / kStrip);
+  job.lanes = static_cast<uint32_t>(array.block / kEight);
   job.is_drawn = array.rounding == LPT_ROUNDING_STOCHASTIC;
   job.underflow = array.underflow;
   job.random = array.random;
-  job.is_aligned = is_on_boundary(array.data, begin * bytes_of(array.element));
+  job.is_aligned = is_on_boundary(array.data, begin, bytes_of(array.element));
   return job;
 }
 
@@ -207,7 +206,7 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.constants = request.constants;
   job.gradient = request.gradient;
   job.is_gradient_bf16 = request.gradient_format == LPT_FORMAT_BF16;
-  job.is_gradient_aligned = is_on_boundary(request.gradient, request.begin * bytes_of(request.gradient_format));
+  job.is_gradient_aligned = is_on_boundary(request.gradient, request.begin, bytes_of(request.gradient_format));
   job.begin = request.begin;
   job.count = request.count;
   job.first = state_job(request.first, request.begin);
@@ -219,7 +218,7 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.wanted = request.wanted;
   job.gradients = request.gradients;
   job.delayed = request.delayed;
-  const int64_t block = int64_t{kThreads} * kStrip;
+  const int64_t block = int64_t{kThreads} * kEight;
   const Launch launch = {static_cast<uint32_t>((request.count + block - 1) / block), stream};
   launch_first(kept(request.first), kept(request.second), launch, job);
 }
