@@ -1,6 +1,7 @@
 // Rows of the device, fastest first. There is no reference row there: what none takes, the caller is refused.
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/quantize/cuda_sums.hpp"
 #include "src/formats/block_scale.hpp"
 
 namespace lpt {
@@ -143,6 +144,12 @@ const char *refuses_dequantize(const DequantizeRequest &request) {
   return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
 }
 
+const char *refuses_sums(const TileSumsRequest &request) {
+  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  return is_small(request.quantized.format.element) ? nullptr : "takes e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+}
+
 const char *refuses_turn(const TurnRequest &request) {
   const Format &format = request.source.format;
   const bool is_integer = format.element == LPT_FORMAT_INT8 || format.element == LPT_FORMAT_UINT8;
@@ -163,6 +170,7 @@ constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
 };
 constexpr DeviceRow<DequantizeRequest> kDequantize[] = {
     {"dequantize_strips_cuda", 80, refuses_dequantize, dequantize_strips_cuda}};
+constexpr DeviceRow<TileSumsRequest> kSums[] = {{"tile_sums_cuda", 80, refuses_sums, tile_sums_cuda}};
 constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_cuda", 80, refuses_turn, turn_cuda}};
 
 }  // namespace
@@ -171,6 +179,7 @@ std::span<const DeviceRow<AmaxRequest>> amax_device_kernels() { return kAmax; }
 std::span<const DeviceRow<LookRequest>> look_device_kernels() { return kLook; }
 std::span<const DeviceRow<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
 std::span<const DeviceRow<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
+std::span<const DeviceRow<TileSumsRequest>> tile_sums_device_kernels() { return kSums; }
 std::span<const DeviceRow<TurnRequest>> turn_device_kernels() { return kTurn; }
 
 }  // namespace lpt

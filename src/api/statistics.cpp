@@ -8,10 +8,9 @@ void lpt_statistics_values_init(lpt_statistics_values *values, size_t struct_siz
 }
 
 lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_statistics) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_statistics, "out_statistics"));
-    *out_statistics = new lpt_statistics();
-    return {};
+    return create_statistics(self, out_statistics);
   });
 }
 
@@ -19,16 +18,17 @@ void lpt_statistics_destroy(lpt_statistics *statistics) { destroy(statistics, Ha
 
 lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
                                lpt_statistics_values *out_values) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
-    return write_values(statistics_values(statistics->sums), "out_values", out_values);
+    CastSums sums;
+    LPT_TRY(read_statistics(self, *statistics, sums));
+    return write_values(statistics_values(sums), "out_values", out_values);
   });
 }
 
 lpt_status lpt_statistics_reset(lpt_context *context, lpt_statistics *statistics) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
-    statistics->sums = {};
-    return {};
+    return reset_statistics(self, *statistics);
   });
 }

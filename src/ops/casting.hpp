@@ -28,6 +28,14 @@ struct Tiles {
   Tile at(int64_t index) const;
 };
 
+// An output, as far as its cut goes.
+struct TileTarget {
+  Format format;
+  bool is_transposed;
+};
+
+Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets, const Preparation &preparation);
+
 // One output of a cast.
 struct Job {
   bool is_transposed = false;

@@ -62,7 +62,7 @@ void Casting::run_part(const Job &job, QuantizeRequest &part, Found &found) cons
 
 // Rows are walked whole where they are not too long: memory is read fastest in one stream. A transposed output gets its
 // rows in pieces, as long as a tile is high.
-Tiles Casting::cut_in_tiles() const {
+Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targets, const Preparation &preparation) {
   constexpr int64_t kHighTile = 128;
   constexpr int64_t kWideTile = 4096;
   constexpr int64_t kPreparedTile = 1024;  // of these each thread keeps some in f32
@@ -72,31 +72,39 @@ Tiles Casting::cut_in_tiles() const {
   const auto raise = [](int64_t &extent, int64_t unit, int64_t whole) {
     extent = unit == LPT_WHOLE ? std::max(extent, whole) : std::max(extent, unit);
   };
-  for (const Job &job : jobs_) {
-    has_transposed = has_transposed || job.is_transposed;
-    const Format &format = job.request.target.format;
-    raise(job.is_transposed ? columns : rows, format.block_rows, job.is_transposed ? source_.columns : source_.rows);
-    raise(job.is_transposed ? rows : columns, format.block_columns, job.is_transposed ? source_.rows : source_.columns);
-    raise(job.is_transposed ? rows : columns, cast_.preparation.hadamard_size, 0);
+  for (const TileTarget &target : targets) {
+    has_transposed = has_transposed || target.is_transposed;
+    const Format &format = target.format;
+    raise(target.is_transposed ? columns : rows, format.block_rows,
+          target.is_transposed ? source.columns : source.rows);
+    raise(target.is_transposed ? rows : columns, format.block_columns,
+          target.is_transposed ? source.rows : source.columns);
+    raise(target.is_transposed ? rows : columns, preparation.hadamard_size, 0);
     const bool has_odd_packs = 512 % packing_of(format.element).elements != 0;  // five ternary codes to a byte
-    raise(job.is_transposed ? rows : columns, has_odd_packs ? LPT_WHOLE : 1,
-          job.is_transposed ? source_.rows : source_.columns);
+    raise(target.is_transposed ? rows : columns, has_odd_packs ? LPT_WHOLE : 1,
+          target.is_transposed ? source.rows : source.columns);
   }
   // Extents are powers of two, or the whole: packs, blocks and groups are whole.
   if (has_transposed) rows = std::max(rows, kHighTile);
-  const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source_.columns, 1))));
+  const auto wide = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(source.columns, 1))));
   // A whole row or column may have any length: what is left for the other extent is a power of two again.
   const auto room = [](int64_t elements) {
     return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements, 1))));
   };
   const int64_t most = std::max<int64_t>(room(kHighTile * kWideTile / rows), 512);
-  const int64_t widest = cast_.preparation.is_needed() ? kPreparedTile : kWideTile;
+  const int64_t widest = preparation.is_needed() ? kPreparedTile : kWideTile;
   columns = std::max(columns, std::min({wide, widest, most}));
-  if (rows < source_.rows) rows = std::max(rows, room(kTileElements / columns));
-  Tiles tiles{source_.rows, source_.columns, rows, columns, 0, 0};
-  tiles.down = (source_.rows + rows - 1) / rows;
-  tiles.across = (source_.columns + columns - 1) / columns;
+  if (rows < source.rows) rows = std::max(rows, room(kTileElements / columns));
+  Tiles tiles{source.rows, source.columns, rows, columns, 0, 0};
+  tiles.down = (source.rows + rows - 1) / rows;
+  tiles.across = (source.columns + columns - 1) / columns;
   return tiles;
+}
+
+Tiles Casting::cut_in_tiles() const {
+  std::vector<TileTarget> targets;
+  for (const Job &job : jobs_) targets.push_back({job.request.target.format, job.is_transposed});
+  return lpt::cut_in_tiles(source_, targets, cast_.preparation);
 }
 
 // Whether an output is so large that it would only push others out of the caches. The pieces of transposed rows push out

@@ -158,7 +158,7 @@ struct Counting {
 Status plan_counting(Context &context, const Plan &plan, lpt_statistics *statistics, Counting &counting) {
   if (statistics == nullptr) return {};
   if (statistics->kind != HandleKind::kStatistics) return invalid("statistics is not a live handle of its kind");
-  counting.sums = &statistics->sums;
+  LPT_TRY(sums_of(context, *statistics, &counting.sums));
   const MatrixView numbers = dense_view(LPT_FORMAT_F32, nullptr, plan.source.rows, plan.source.columns);
   LPT_TRY(choose(context, "dequantize", dequantize_kernels(), DequantizeRequest{plan.source, numbers},
                  {plan.source.format.id, LPT_FORMAT_F32}, &counting.decode_row));

@@ -12,7 +12,6 @@ namespace {
 // What needs numbers that the processor would have to wait for, or look at.
 Status check_cast(const Context &context, const Cast &cast, const Format &format) {
   const char *given = nullptr;
-  if (cast.sums != nullptr) given = "statistics";
   if (cast.scale_list != nullptr) given = "scale_list";
   const std::string place = device_text(context.queue.device());
   if (given != nullptr) return unsupported("%s is given: casts on %s take none", given, place.c_str());

@@ -3,6 +3,7 @@
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
 #include "src/ops/device_cast.hpp"
+#include "src/ops/device_sums.hpp"
 
 namespace lpt {
 namespace {
@@ -148,7 +149,7 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
   if (options.statistics != nullptr) {
     if (options.statistics->kind != HandleKind::kStatistics)
       return invalid("statistics is not a live handle of its kind");
-    cast.sums = &options.statistics->sums;
+    LPT_TRY(sums_of(context, *options.statistics, &cast.sums));
   }
   LPT_TRY(make_random(options.random, RandomRoom::kQuantize, 0, source.columns, options.stochastic_bits,
                       options.philox_rounds, cast.random));
@@ -207,6 +208,7 @@ Status queue_casts(Context &context, const MatrixView &source, const MatrixView 
       if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
       LPT_TRY(cast_on_device(context, source, outputs[i], cast, !runs));
     }
+    if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, outputs, cast, !runs));
   }
   return {};
 }

@@ -7,6 +7,8 @@
 struct lpt_statistics {
   lpt::HandleKind kind = lpt::HandleKind::kStatistics;
   lpt::CastSums sums;
+  lpt::Device device;                // where casts are counted
+  std::shared_ptr<std::byte> there;  // on a GPU: the sums, which those above are not then
 };
 
 namespace lpt {
@@ -21,6 +23,14 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format, 
 Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_options &options, Tensor *output);
 Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_options &options, Tensor *output);
 Status random_signs(const lpt_random &random, Tensor *signs);
+
+// Statistics of casts of the context's device.
+Status create_statistics(Context &context, lpt_statistics **out_statistics);
+Status read_statistics(Context &context, const lpt_statistics &statistics, CastSums &out_sums);  // of a GPU: waits
+Status reset_statistics(Context &context, lpt_statistics &statistics);
+
+// Where casts of the context add to them; on a GPU in its memory.
+Status sums_of(const Context &context, lpt_statistics &statistics, CastSums **out_sums);
 
 lpt_statistics_values statistics_values(const CastSums &sums);
 

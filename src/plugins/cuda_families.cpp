@@ -11,6 +11,7 @@
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
+#include "kernels/quantize/cuda_sums.hpp"
 #include "kernels/reduce/cuda_columns.hpp"
 #include "kernels/sparse_mask/cuda_rows.hpp"
 #include "kernels/sparse_pack/cuda_rows.hpp"
@@ -45,6 +46,9 @@ std::span<const DeviceFamily> cuda_families() {
       family("look", look_device_kernels()),
       family("scaler_amax", scaler_amax_device_kernels()),
       family("scaler_update", scaler_update_device_kernels()),
+      family("tile_sums", tile_sums_device_kernels()),
+      family("quantize", quantize_device_kernels()),
+      family("dequantize", dequantize_device_kernels()),
       family("step", step_device_kernels()),
       family("step_scales", step_scales_device_kernels()),
       family("gradient_norm", norm_device_kernels()),

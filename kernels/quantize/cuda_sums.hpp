@@ -1,0 +1,32 @@
+// What became of numbers that were cast on a device, counted there.
+#pragma once
+
+#include <span>
+
+#include "kernels/common/device_row.hpp"
+#include "kernels/quantize/quantize.hpp"
+
+namespace lpt {
+
+// The CastSums of a matrix that is cut in tiles, as CastSumsRequest gives them one by one, added to `sums` in the order of tiles,
+// row by row.
+struct TileSumsRequest {
+  MatrixView source;     // f32, bf16, f16; column_stride 1
+  MatrixView quantized;  // in codes of 4, 6 or 8 bits
+  int64_t tile_rows, tile_columns;
+  double *scratch;  // sums_scratch() of them
+  CastSums *sums;
+};
+
+// Two for each row of each tile, then two for each tile.
+inline int64_t sums_scratch(const TileSumsRequest &request) {
+  const int64_t across = (request.source.columns + request.tile_columns - 1) / request.tile_columns;
+  const int64_t down = (request.source.rows + request.tile_rows - 1) / request.tile_rows;
+  return 2 * across * (request.source.rows + down);
+}
+
+void tile_sums_cuda(const TileSumsRequest &request, void *stream);
+
+std::span<const DeviceRow<TileSumsRequest>> tile_sums_device_kernels();
+
+}  // namespace lpt
