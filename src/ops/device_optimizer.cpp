@@ -104,7 +104,7 @@ Status queue_scaled(Context &context, ScalesRow row, StepWork &work) {
   return {};
 }
 
-bool has_scales(const StepWork &work) { return work.parameter->first.has_scale || work.parameter->second.has_scale; }
+bool has_scales(const StepWork &work) { return work.parameter->has_whole_scales(); }
 
 }  // namespace
 

@@ -6,15 +6,11 @@
 namespace lpt {
 namespace {
 
-// Copied before the call returns: what is read may end with it.
-Status send(const Queue &queue, void *target, const void *source, size_t bytes) {
+// Has been copied when the call returns: either may end with it.
+Status copy_now(const Queue &queue, void *target, const void *source, size_t bytes) {
   const auto count = static_cast<int64_t>(bytes);
   LPT_TRY(queue.copy({target, count, source, count, count, 1}));
   return queue.synchronize();
-}
-
-Status fetch(const Queue &queue, void *target, const void *source, size_t bytes) {
-  return send(queue, target, source, bytes);
 }
 
 Status allocate_moment_there(const Context &context, int64_t elements, Moment &moment) {
@@ -25,14 +21,12 @@ Status allocate_moment_there(const Context &context, int64_t elements, Moment &m
   if (moment.block == 0) return {};
   const std::vector<float> ones(static_cast<size_t>((elements + moment.block - 1) / moment.block), 1.0f);
   LPT_TRY(moment.scales.allocate_on(context, static_cast<int64_t>(ones.size() * sizeof(float))));
-  return send(context.queue, moment.scales.data(), ones.data(), moment.scales.bytes());
+  return copy_now(context.queue, moment.scales.data(), ones.data(), moment.scales.bytes());
 }
-
-bool has_scales(const OptimizerParameter &parameter) { return parameter.first.has_scale || parameter.second.has_scale; }
 
 // What stands in the moments of `parameter`.
 Status send_scales(const Context &context, OptimizerParameter &parameter) {
-  if (!has_scales(parameter)) return {};
+  if (!parameter.has_whole_scales()) return {};
   StepScales scales[2] = {};
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
@@ -41,13 +35,13 @@ Status send_scales(const Context &context, OptimizerParameter &parameter) {
   }
   parameter.turn = 0;
   LPT_TRY(parameter.whole_scales.allocate_on(context, sizeof scales));
-  return send(context.queue, parameter.whole_scales.data(), scales, sizeof scales);
+  return copy_now(context.queue, parameter.whole_scales.data(), scales, sizeof scales);
 }
 
 Status fetch_scales(const Context &context, OptimizerParameter &parameter) {
-  if (!has_scales(parameter)) return {};
+  if (!parameter.has_whole_scales()) return {};
   StepScales scales[2];
-  LPT_TRY(fetch(context.queue, scales, parameter.whole_scales.data(), sizeof scales));
+  LPT_TRY(copy_now(context.queue, scales, parameter.whole_scales.data(), sizeof scales));
   Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
     const bool is_delayed = moments[k]->scaling == LPT_SCALER_DELAYED;
@@ -83,7 +77,7 @@ Status fetch_state(const Context &context, const Optimizer &optimizer, const Opt
     if (!status.is_ok() || array.data() == nullptr) return;
     StateMemory here;
     status = here.allocate(optimizer, static_cast<int64_t>(array.bytes()));
-    if (status.is_ok()) status = fetch(context.queue, here.data(), array.data(), array.bytes());
+    if (status.is_ok()) status = copy_now(context.queue, here.data(), array.data(), array.bytes());
     array = here;
   });
   LPT_TRY(std::move(status));
@@ -97,7 +91,7 @@ Status send_state(const Context &context, const OptimizerParameter &here, Optimi
     if (!status.is_ok() || array.data() == nullptr) return;
     StateMemory there;
     status = there.allocate_on(context, static_cast<int64_t>(array.bytes()));
-    if (status.is_ok()) status = send(context.queue, there.data(), array.data(), array.bytes());
+    if (status.is_ok()) status = copy_now(context.queue, there.data(), array.data(), array.bytes());
     array = there;
   });
   LPT_TRY(std::move(status));

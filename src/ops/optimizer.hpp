@@ -53,6 +53,8 @@ struct OptimizerParameter {
   StateMemory compensation;
   StateMemory whole_scales;  // on a GPU: two of StepScales, number `turn` of them is what is stored
   int32_t turn = 0;
+
+  bool has_whole_scales() const { return first.has_scale || second.has_scale; }
 };
 
 }  // namespace lpt

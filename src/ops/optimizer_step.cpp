@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "kernels/optimizer/clip.hpp"
