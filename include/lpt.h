@@ -3162,10 +3162,16 @@ typedef struct lpt_future lpt_future;
 /** @brief Flag of lpt_comm_options: local ranks send messages as processes do, in place of reading each other's memory. */
 #define LPT_COMM_MESSAGES UINT64_C(8)
 
+/**
+ * @brief Flag of lpt_comm_options, for ranks on GPUs: they do not compare their calls before they queue them. No host waits for
+ *        another one then, and calls that differ end by the time limit.
+ */
+#define LPT_COMM_UNCOMPARED UINT64_C(16)
+
 /** @brief How ranks meet. */
 typedef struct lpt_comm_options {
   size_t struct_size;           /**< sizeof(lpt_comm_options) of the caller. */
-  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES. */
+  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; of ranks on GPUs LPT_COMM_UNCOMPARED. */
   double timeout_seconds;       /**< How long a rank waits for the others before it gives up; 0: for ever. */
   double link_latency_seconds;  /**< Local ranks, emulation of a link: how long each message is on its way. */
   double link_bytes_per_second; /**< Local ranks, emulation: what a rank's link takes; 0: as fast as memory. */
@@ -3188,7 +3194,7 @@ typedef struct lpt_comm_values {
   size_t struct_size;     /**< sizeof(lpt_comm_values) of the caller. */
   int32_t rank;           /**< From 0. */
   int32_t rank_count;     /**< Ranks that share it. */
-  char engine[32];        /**< "local", "local messages", "openmpi", "mpich". */
+  char engine[32];        /**< "local", "local messages", "openmpi", "mpich", "nccl". */
   int64_t collectives;    /**< Finished by this rank. */
   int64_t bytes_sent;     /**< Payload that left this rank for others, scales included; headers are not. */
   int64_t bytes_received; /**< Payload that came from others. */
@@ -3264,6 +3270,35 @@ LPT_API lpt_status lpt_comm_create_local(lpt_context *context, lpt_comm_group *g
  */
 LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_handle,
                                        const lpt_comm_options *options, lpt_comm **out_comm);
+
+/**
+ * @brief Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
+ *
+ * NCCL is opened when it is asked for: the file that LPT_NCCL names, else libnccl.so.2 where the system finds it, of release
+ * 2.18 or later. Two ranks on one GPU are refused by NCCL, in its words.
+ *
+ * Tensors lie on the GPU of `context`. Collectives are queued: without a future on the context's stream, with one on a stream of
+ * the comm, behind what the context has queued. lpt_context_synchronize() waits for them as long as the time limit says, and
+ * tells what became of them; lpt_future_wait() by a context of that GPU makes its stream wait, and returns. What has not ended in
+ * time is given up (LPT_TIMEOUT), and the comm with it. Ranks that have a meeting compare each call there before they queue it:
+ * then LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT tell of other ranks as for lpt_comm_create_local(), by the time limit of the
+ * meeting. Taken, with the bits of ranks on processors: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
+ * lpt_all_gather(), lpt_broadcast(), lpt_all_to_all(), lpt_send(), lpt_receive(), lpt_barrier(), lpt_comm_split(),
+ * lpt_partial_allreduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
+ * two ranks that send to each other before they receive wait for the whole time limit.
+ *
+ * @param context of this rank, on its GPU.
+ * @param meeting a comm of processors, local or MPI, of the same ranks in the same order; all of them make this call. A part of
+ *        it is kept, and `meeting` may go. NULL: only with nccl_comm.
+ * @param nccl_comm an ncclComm_t, which the caller keeps until the comm is destroyed, and aborts where a status says so; NULL:
+ *        one is made by way of the meeting.
+ * @param options NULL for the defaults; the same on all ranks.
+ * @param out_comm returned; destroy with lpt_comm_destroy(), which waits for what is queued.
+ * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED, its text says what NCCL lacks; LPT_WORK_FAILED, in NCCL's words;
+ *         LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
+ */
+LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *meeting, void *nccl_comm,
+                                        const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
  * @brief Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of
@@ -3343,7 +3378,9 @@ enum lpt_reduce_algorithm_values {
   /** Every rank gets all inputs, cast once, and adds them itself: R - 1 times the bytes, one error of a cast. */
   LPT_REDUCE_ALGORITHM_ONE_SHOT = 1,
   /** Every rank adds its share of all inputs and casts the result once more: 2 · (R - 1) / R times the bytes, two errors. */
-  LPT_REDUCE_ALGORITHM_TWO_SHOT = 2
+  LPT_REDUCE_ALGORITHM_TWO_SHOT = 2,
+  /** Of ranks on GPUs, without a wire: NCCL's own sum. All ranks get the same bits, which are not those of other engines. */
+  LPT_REDUCE_ALGORITHM_NATIVE = 3
 };
 
 /**

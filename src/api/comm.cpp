@@ -51,6 +51,17 @@ lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_hand
   });
 }
 
+lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *meeting, void *nccl_comm,
+                                const lpt_comm_options *options, lpt_comm **out_comm) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    if (meeting != nullptr) LPT_TRY(check_handle(meeting, HandleKind::kComm, "meeting"));
+    LPT_TRY(check_out(out_comm, "out_comm"));
+    return create_nccl_comm(self, meeting, nccl_comm, known, out_comm);
+  });
+}
+
 lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, int32_t key, lpt_comm **out_comm) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
@@ -69,9 +80,9 @@ lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_va
 }
 
 lpt_status lpt_future_wait(lpt_context *context, lpt_future *future) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(future, HandleKind::kFuture, "future"));
-    return future->outcome->wait();
+    return wait_for(self, *future);
   });
 }
 
@@ -79,7 +90,9 @@ lpt_status lpt_future_is_done(lpt_context *context, const lpt_future *future, in
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(future, HandleKind::kFuture, "future"));
     LPT_TRY(check_out(out_is_done, "out_is_done"));
-    *out_is_done = future->outcome->is_settled() ? 1 : 0;
+    bool has_ended = false;
+    LPT_TRY(is_done(*future, has_ended));
+    *out_is_done = has_ended ? 1 : 0;
     return {};
   });
 }

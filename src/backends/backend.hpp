@@ -43,10 +43,23 @@ struct Backend {
   // Waits for what is queued, and tells whether it failed.
   int32_t (*synchronize)(int32_t index, void *stream, char *error, size_t error_bytes) = nullptr;
 
-  // Makes the device the calling thread's own while kernels are queued; `leave` gives back what was before, and tells whether
-  // a kernel could not be queued, or one queued before has failed.
-  int32_t (*enter)(int32_t index, int32_t *out_previous, char *error, size_t error_bytes) = nullptr;
+  // Makes the device the calling thread's own while kernels are queued on `stream`; `leave` gives back what was before, and
+  // tells whether a kernel could not be queued, or one queued before has failed.
+  int32_t (*enter)(int32_t index, void *stream, int32_t *out_previous, char *error, size_t error_bytes) = nullptr;
   int32_t (*leave)(int32_t index, int32_t previous, char *error, size_t error_bytes) = nullptr;
+
+  // A stream that waits for no other one.
+  int32_t (*make_stream)(int32_t index, void **out_stream, char *error, size_t error_bytes) = nullptr;
+  void (*drop_stream)(int32_t index, void *stream) = nullptr;
+
+  // A mark in a stream, again and again: `record` sets it behind what is queued there, `follow` makes a stream wait for it.
+  int32_t (*make_event)(int32_t index, void **out_event, char *error, size_t error_bytes) = nullptr;
+  void (*drop_event)(int32_t index, void *event) = nullptr;
+  int32_t (*record)(int32_t index, void *event, void *stream, char *error, size_t error_bytes) = nullptr;
+  int32_t (*follow)(int32_t index, void *stream, void *event, char *error, size_t error_bytes) = nullptr;
+
+  // Whether a stream has come to where the event was recorded last; waits for nothing.
+  int32_t (*is_past)(int32_t index, void *event, int32_t *out_is_past, char *error, size_t error_bytes) = nullptr;
 };
 
 }  // namespace lpt

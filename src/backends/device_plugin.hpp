@@ -1,8 +1,9 @@
-// What a device plugin hands over: its backend, and rows for the families of kernels. It shares structs of C++ with the
-// library, so it must be built of the same sources: both carry one build id.
+// What a device plugin hands over: its backend, rows for the families of kernels, and messages between ranks. It shares structs
+// of C++ with the library, so it must be built of the same sources: both carry one build id.
 #pragma once
 
 #include "src/backends/backend.hpp"
+#include "src/backends/device_wire.hpp"
 #include "src/base/status.hpp"
 
 namespace lpt {
@@ -26,6 +27,7 @@ struct DevicePlugin {
   const DeviceFamily *families;
   int32_t family_count;
   int32_t reserved;
+  const DeviceWire *wire;
 };
 
 // The one symbol of a plugin, lpt_plugin_entry; NULL where it does not know this abi.

@@ -55,13 +55,14 @@ Status find_kind(lpt_device kind, const Kind **out_kind) {
 struct Found {
   const Backend *backend = &cpu_backend();
   std::span<const DeviceFamily> families;
+  const DeviceWire *wire = nullptr;
 };
 
 Status find_backend(const Kind &kind, Found &out_found) {
   if (kind.plugin == nullptr) return {};
   const DevicePlugin *plugin = nullptr;
   LPT_TRY(find_device_plugin(kind.plugin, &plugin));
-  out_found = {plugin->backend, {plugin->families, static_cast<size_t>(plugin->family_count)}};
+  out_found = {plugin->backend, {plugin->families, static_cast<size_t>(plugin->family_count)}, plugin->wire};
   return {};
 }
 
@@ -115,6 +116,7 @@ Status Queue::open(const Device &device, Queue &out_queue) {
   out_queue.device_ = device;
   out_queue.capability_ = 10 * facts.capability_major + facts.capability_minor;
   out_queue.families_ = found.families;
+  out_queue.wire_ = found.wire;
   return {};
 }
 
@@ -148,12 +150,58 @@ Status Queue::copy_between(const CopyRequest &request, const Device &target, con
   });
 }
 
-Status Queue::synchronize() const {
+Status Queue::synchronize() {
+  const std::vector<std::weak_ptr<Watch>> watched = std::move(watched_);
+  watched_.clear();
+  for (const std::weak_ptr<Watch> &work : watched) {
+    if (const std::shared_ptr<Watch> live = work.lock()) LPT_TRY(live->wait());
+  }
   return call([&](char *error, size_t bytes) { return backend_->synchronize(device_.index, stream_, error, bytes); });
 }
 
+void Queue::watch(std::shared_ptr<Watch> work) {
+  std::erase_if(watched_, [&](const std::weak_ptr<Watch> &known) { return known.expired() || known.lock() == work; });
+  watched_.push_back(std::move(work));
+}
+
+Status Queue::make_stream(Stream &out_stream) const {
+  void *stream = nullptr;
+  LPT_TRY(call([&](char *error, size_t bytes) { return backend_->make_stream(device_.index, &stream, error, bytes); }));
+  const auto drop = [backend = backend_, index = device_.index](void *made) { backend->drop_stream(index, made); };
+  out_stream = Stream(stream, drop);
+  return {};
+}
+
+Status Queue::make_event(Event &out_event) const {
+  void *event = nullptr;
+  LPT_TRY(call([&](char *error, size_t bytes) { return backend_->make_event(device_.index, &event, error, bytes); }));
+  const auto drop = [backend = backend_, index = device_.index](void *made) { backend->drop_event(index, made); };
+  out_event = Event(event, drop);
+  return {};
+}
+
+Status Queue::record(const Event &event) const {
+  return call(
+      [&](char *error, size_t bytes) { return backend_->record(device_.index, event.get(), stream_, error, bytes); });
+}
+
+Status Queue::follow(const Event &event) const {
+  return call(
+      [&](char *error, size_t bytes) { return backend_->follow(device_.index, stream_, event.get(), error, bytes); });
+}
+
+Status Queue::is_past(const Event &event, bool &out_is_past) const {
+  int32_t is_past = 0;
+  LPT_TRY(call([&](char *error, size_t bytes) {
+    return backend_->is_past(device_.index, event.get(), &is_past, error, bytes);
+  }));
+  out_is_past = is_past != 0;
+  return {};
+}
+
 Status Queue::enter(int32_t &out_previous) const {
-  return call([&](char *error, size_t bytes) { return backend_->enter(device_.index, &out_previous, error, bytes); });
+  return call(
+      [&](char *error, size_t bytes) { return backend_->enter(device_.index, stream_, &out_previous, error, bytes); });
 }
 
 Status Queue::leave(int32_t previous, const char *row) const {

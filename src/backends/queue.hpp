@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "src/backends/device.hpp"
 #include "src/backends/device_plugin.hpp"
@@ -11,6 +12,19 @@
 namespace lpt {
 
 const Backend &cpu_backend();
+
+// Queued work that other ranks may keep from ending: who waits for a stream it is on looks after it.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+
+  // Returns when it has ended, or with why it will not.
+  virtual Status wait() = 0;
+};
+
+// A mark in streams of a device, and a stream of one's own: opaque, gone with the last owner.
+using Event = std::shared_ptr<void>;
+using Stream = std::shared_ptr<void>;
 
 // A device that can be worked on: its backend, and the rows that its plugin brought.
 class Queue {
@@ -34,7 +48,19 @@ class Queue {
   Status fill(void *memory, uint8_t value, size_t bytes) const;
   Status copy(const CopyRequest &request) const;
   Status copy_between(const CopyRequest &request, const Device &target, const Device &source) const;
-  Status synchronize() const;
+
+  // Waits for what is queued, for what is watched first.
+  Status synchronize();
+  void watch(std::shared_ptr<Watch> work);
+
+  Status make_stream(Stream &out_stream) const;
+  Status make_event(Event &out_event) const;
+  Status record(const Event &event) const;  // behind what is queued
+  Status follow(const Event &event) const;  // what is queued from now on waits for it
+  Status is_past(const Event &event, bool &out_is_past) const;
+
+  // How its ranks exchange bytes with others; NULL: the device has none.
+  const DeviceWire *wire() const { return wire_; }
 
   // Runs `body`, which queues kernels, with the device as the thread's own.
   template <typename Body>
@@ -54,6 +80,8 @@ class Queue {
   void *stream_ = nullptr;
   int32_t capability_ = 0;
   std::span<const DeviceFamily> families_;
+  const DeviceWire *wire_ = nullptr;
+  std::vector<std::weak_ptr<Watch>> watched_;
 };
 
 // What lpt_device_describe() tells; the reason of one that is not there is in it.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/backends/device.hpp"
 #include "src/base/status.hpp"
 
 namespace lpt {
@@ -46,6 +47,10 @@ class Engine {
   int32_t ranks() const { return ranks_; }
   const Traffic &traffic() const { return traffic_; }
   virtual const char *name() const = 0;
+
+  // Where the bytes lie that it moves. On another device than the processor it queues, and returns before they have moved:
+  // DeviceEngine.
+  virtual Device device() const { return {}; }
 
   // True: ranks may read and write each other's memory, and show() works.
   virtual bool shares_memory() const = 0;

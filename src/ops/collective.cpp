@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "src/ops/collective_wire.hpp"
+#include "src/ops/device_reducing.hpp"
 #include "src/ops/pieces.hpp"
 #include "src/ops/reducing.hpp"
 
@@ -15,11 +16,13 @@ struct Operands {
 };
 
 // What both reductions check of input and options.
-Status prepare(const Tensor *input, const lpt_reduce_options &options, Tensor *output, Reducing &reducing) {
+Status prepare(const Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
+               Reducing &reducing) {
   LPT_TRY(check_reduce_options(options));
   const bool needs_data = !is_check_only(options.flags);
-  LPT_TRY(check_wide_matrix(input, "input", needs_data, reducing.input));
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, reducing.output));
+  reducing.device = device_of(comm);
+  LPT_TRY(check_wide_matrix(input, "input", needs_data, reducing.input, reducing.device));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, reducing.output, reducing.device));
   if (reducing.output.format.id != reducing.input.format.id) {
     return invalid("output is %s: expected %s, as input", format_name(reducing.output.format.id).c_str(),
                    format_name(reducing.input.format.id).c_str());
@@ -39,30 +42,54 @@ Status check_reduce_options(const lpt_reduce_options &options) {
   return {};
 }
 
-Status choose_reduction(Context &context, Reducing &reducing) {
+Status choose_reduction(Context &context, int32_t ranks, Reducing &reducing) {
   ReduceRequest request{};
   request.format = reducing.input.format.id;
   request.target_format = reducing.output.format.id;
   request.reduction = reducing.reduction;
   request.source_count = request.target_count = 1;
   request.factor = reducing.factor;
+  if (!reducing.device.is_cpu()) {
+    request.source_count = ranks;
+    return choose_sum_on_device(context, reducing.device, request, &reducing.device_row);
+  }
   return choose(context, "reduce", reduce_kernels(), request, {request.format}, &reducing.row);
 }
 
+namespace {
+
+// Of ranks that do not compare calls: a byte of each to all others.
+Status meet_by_bytes(Context &worker, Engine &engine, const Signature &signature) {
+  const auto ranks = static_cast<size_t>(engine.ranks());
+  std::byte *bytes = nullptr;
+  LPT_TRY(take_bytes(worker, engine, 2 * engine.ranks(), &bytes));
+  std::vector<Bytes> outgoing, incoming;
+  for (size_t q = 0; q < ranks; ++q) {
+    outgoing.push_back({bytes + q, 1});
+    incoming.push_back({bytes + ranks + q, 1});
+  }
+  return engine.swap(signature, outgoing.data(), incoming.data());
+}
+
+}  // namespace
+
 Status barrier(Context &context, Comm &comm) {
-  return run_collective(
+  const Signature signature{"barrier", 0, 0, 0, 0};
+  const bool is_by_bytes = comm.device_engine != nullptr && !comm.device_engine->compares();
+  LPT_TRY(run_collective(
       context, comm,
-      [](Context &, Engine &engine) {
-        return engine.meet({"barrier", 0, 0, 0, 0});
+      [&](Context &worker, Engine &engine) {
+        return is_by_bytes ? meet_by_bytes(worker, engine, signature) : engine.meet(signature);
       },
-      nullptr);
+      nullptr, Reach::kDevices));
+  return is_by_bytes ? context.queue.synchronize() : Status();
 }
 
 Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_reduce_options &options, Tensor *output,
                   Future **out_future) {
   Reducing reducing{};
   reducing.operation = "all_reduce";
-  LPT_TRY(prepare(input, options, output, reducing));
+  LPT_TRY(prepare(comm, input, options, output, reducing));
   LPT_TRY(check_shape(reducing.output, "output", reducing.input.rows, reducing.input.columns, "input"));
   LPT_TRY(check_in_place(reducing.input, "input", reducing.output, "output"));
   const int32_t ranks = comm.engine->ranks();
@@ -75,14 +102,14 @@ Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_r
       [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_all(worker, engine, chosen);
       },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
 Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const int64_t *counts,
                       const lpt_reduce_options &options, Tensor *output, Future **out_future) {
   Reducing reducing{};
   reducing.operation = "reduce_scatter";
-  LPT_TRY(prepare(input, options, output, reducing));
+  LPT_TRY(prepare(comm, input, options, output, reducing));
   const FirstAxis axis = first_axis_of(*input);
   std::vector<int64_t> extents;
   LPT_TRY(find_counts("counts", counts, comm.engine->ranks(), axis, reducing.input, "input", extents));
@@ -103,7 +130,7 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
       [chosen, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_parts(worker, engine, chosen);
       },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
 }  // namespace lpt

@@ -15,9 +15,9 @@ struct Many {
   int64_t elements = 0;
 };
 
-Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, Many &many) {
+Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, const Device &device, Many &many) {
   MatrixView view;
-  LPT_TRY(check_wide_matrix(tensor, name.c_str(), needs_data, view));
+  LPT_TRY(check_wide_matrix(tensor, name.c_str(), needs_data, view, device));
   if (many.tensors.empty()) many.format = view.format.id;
   if (view.format.id != many.format) {
     return invalid("%s is %s: expected %s, as tensors[0]", name.c_str(), format_name(view.format.id).c_str(),
@@ -31,10 +31,11 @@ Status add_tensor(Tensor *tensor, const std::string &name, bool needs_data, Many
 
 Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, ChosenReducing reducing) {
   std::byte *run = nullptr;
-  LPT_TRY(worker.arena->take(static_cast<size_t>(many.elements * (element_bits(many.format) / 8)), &run));
+  LPT_TRY(take_bytes(worker, engine, many.elements * (element_bits(many.format) / 8), &run));
+  const Queue &queue = queue_of(worker, engine);
   std::byte *place = run;
   for (const Pieces &pieces : many.pieces) {
-    pieces.copy_to(place);
+    LPT_TRY(pieces.copy_to(queue, place));
     place += pieces.bytes();
   }
   reducing.plain.input.data = reducing.plain.output.data = run;
@@ -43,7 +44,7 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Ch
   LPT_TRY(run_to_all(worker, engine, reducing));
   place = run;
   for (const Pieces &pieces : many.pieces) {
-    pieces.copy_from(place);
+    LPT_TRY(pieces.copy_from(queue, place));
     place += pieces.bytes();
   }
   return {};
@@ -71,12 +72,13 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   if (tensors == nullptr && count > 0) return invalid("tensors is NULL: expected an array of tensors");
   Many many;
   for (int64_t i = 0; i < count; ++i) {
-    LPT_TRY(add_tensor(tensors[i], item("tensors", i), !is_check_only(options.flags), many));
+    LPT_TRY(add_tensor(tensors[i], item("tensors", i), !is_check_only(options.flags), device_of(comm), many));
   }
   LPT_TRY(check_each_once("tensors", {tensors, tensors + count}));
   LPT_TRY(check_reduce_options(options));
   Reducing reducing{};
   reducing.operation = "all_reduce_many";
+  reducing.device = device_of(comm);
   reducing.input = reducing.output = vector_view(many.format, nullptr, many.elements);
   reducing.reduction = static_cast<Reduction>(options.reduction);
   reducing.factor = options.factor;
@@ -89,7 +91,7 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
       [chosen, many = std::move(many)](Context &worker, Engine &engine) {
         return reduce_side_by_side(worker, engine, many, chosen);
       },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
 }  // namespace lpt

@@ -18,19 +18,18 @@ struct Moving {
 };
 
 // The bytes of pieces in one run: where they lie, or a copy.
-Status run_of(Context &worker, const Pieces &pieces, Bytes &out_bytes) {
+Status run_of(Context &worker, const Engine &engine, const Pieces &pieces, Bytes &out_bytes) {
   out_bytes = {pieces.run(), pieces.bytes()};
   if (out_bytes.data != nullptr || out_bytes.count == 0) return {};
-  LPT_TRY(worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data));
-  pieces.copy_to(out_bytes.data);
-  return {};
+  LPT_TRY(take_bytes(worker, engine, out_bytes.count, &out_bytes.data));
+  return pieces.copy_to(queue_of(worker, engine), out_bytes.data);
 }
 
 // Where pieces may be received: in their place, if that is one run and nobody reads it until the release.
 Status place_of(Context &worker, Engine &engine, const Pieces &pieces, Bytes &out_bytes) {
   out_bytes = {pieces.run(), pieces.bytes()};
   if (engine.shares_memory() || out_bytes.data != nullptr || out_bytes.count == 0) return {};
-  return worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+  return take_bytes(worker, engine, out_bytes.count, &out_bytes.data);
 }
 
 // Parts of one tensor: the last bytes of each are its scale. Before anything is written, and by all ranks alike.
@@ -64,7 +63,7 @@ Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
     if (is_same) {
       outgoing[q] = outgoing[q - 1];
     } else {
-      LPT_TRY(run_of(worker, moving.outgoing[q], outgoing[q]));
+      LPT_TRY(run_of(worker, engine, moving.outgoing[q], outgoing[q]));
     }
     LPT_TRY(place_of(worker, engine, moving.incoming[q], incoming[q]));
   }
@@ -73,7 +72,8 @@ Status swap_pieces(Context &worker, Engine &engine, const Moving &moving) {
   const Settled settled(engine);
   LPT_TRY(engine.swap(moving.signature, outgoing.data(), incoming.data()));
   if (moving.has_one_scale) LPT_TRY(check_one_scale(incoming));
-  for (size_t q = 0; q < ranks; ++q) moving.incoming[q].copy_from(incoming[q].data);
+  const Queue &queue = queue_of(worker, engine);
+  for (size_t q = 0; q < ranks; ++q) LPT_TRY(moving.incoming[q].copy_from(queue, incoming[q].data));
   return engine.release();
 }
 
@@ -81,17 +81,17 @@ Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_futu
   return run_collective(
       context, comm,
       [moving = std::move(moving)](Context &worker, Engine &engine) { return swap_pieces(worker, engine, moving); },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
-// A tensor that travels: dense, its columns adjacent.
-Status check_moved(const Tensor *tensor, const char *name, MatrixView &out_view) {
-  return check_matrix(tensor, name, true, out_view);
+// A tensor that travels: dense, its columns adjacent, and where the comm works.
+Status check_moved(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
+  return check_matrix(tensor, name, true, out_view, device_of(comm));
 }
 
 // Parts of one tensor go to or come from many: each has scales of its own.
-Status check_parted(const Tensor *tensor, const char *name, MatrixView &out_view) {
-  LPT_TRY(check_moved(tensor, name, out_view));
+Status check_parted(const Comm &comm, const Tensor *tensor, const char *name, MatrixView &out_view) {
+  LPT_TRY(check_moved(comm, tensor, name, out_view));
   if (!out_view.format.has_tensor_scale()) return {};
   return unsupported("%s is %s, whose parts share one scale: expected a format without one", name,
                      format_name(out_view.format.id).c_str());
@@ -134,7 +134,7 @@ Status check_peer(const Comm &comm, int32_t peer) {
 }
 
 Status check_mail(const Comm &comm, const Tensor *tensor, int32_t peer, int32_t tag, MatrixView &out_view) {
-  LPT_TRY(check_moved(tensor, "tensor", out_view));
+  LPT_TRY(check_moved(comm, tensor, "tensor", out_view));
   LPT_TRY(check_peer(comm, peer));
   return tag >= 0 && tag <= 32767 ? Status() : invalid("tag is %d: expected 0 to 32767", tag);
 }
@@ -158,8 +158,8 @@ struct Gathering {
 Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts, const Tensor *output,
                     Gathering &out_parts) {
   auto &[from, to, axis, extents] = out_parts;
-  LPT_TRY(check_moved(input, "input", from));
-  LPT_TRY(check_moved(output, "output", to));
+  LPT_TRY(check_moved(comm, input, "input", from));
+  LPT_TRY(check_moved(comm, output, "output", to));
   axis = first_axis_of(*output);
   const FirstAxis part = first_axis_of(*input);
   LPT_TRY(check_like(to, from, axis.is_columns));
@@ -186,6 +186,11 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
                   Future **out_future) {
   Gathering parts;
   LPT_TRY(check_gather(comm, input, counts, output, parts));
+  if (parts.to.format.has_tensor_scale() && !device_of(comm).is_cpu()) {
+    return unsupported(
+        "output is %s on %s: there nobody compares tensor scales of parts, expected a format without one",
+        format_name(parts.to.format.id).c_str(), device_text(device_of(comm)).c_str());
+  }
   const Pieces mine(parts.from);
   Moving moving{signature_of("all_gather", parts.to, 0),
                 std::vector<Pieces>(parts.extents.size(), mine),
@@ -225,7 +230,7 @@ Status all_gather_by_codec(Context &context, Comm &comm, const lpt_codec &codec,
 
 Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future) {
   MatrixView view;
-  LPT_TRY(check_moved(tensor, "tensor", view));
+  LPT_TRY(check_moved(comm, tensor, "tensor", view));
   const int32_t ranks = comm.engine->ranks();
   if (root < 0 || root >= ranks) return invalid("root is %d: expected 0 to %d", root, ranks - 1);
   const std::vector<Pieces> nothing(static_cast<size_t>(ranks));
@@ -242,8 +247,8 @@ Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Fut
 Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64_t *send_counts,
                   const int64_t *receive_counts, Tensor *output, Future **out_future) {
   MatrixView from, to;
-  LPT_TRY(check_parted(input, "input", from));
-  LPT_TRY(check_parted(output, "output", to));
+  LPT_TRY(check_parted(comm, input, "input", from));
+  LPT_TRY(check_parted(comm, output, "output", to));
   const FirstAxis send_axis = first_axis_of(*input), receive_axis = first_axis_of(*output);
   LPT_TRY(check_like(to, from, send_axis.is_columns));
   LPT_TRY(check_axes(send_axis, receive_axis));
@@ -269,10 +274,10 @@ Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, in
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
         Bytes bytes;
-        LPT_TRY(run_of(worker, Pieces(view), bytes));
+        LPT_TRY(run_of(worker, engine, Pieces(view), bytes));
         return engine.send(signature_of("send", view, 0), peer, tag, bytes);
       },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
 Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32_t tag, Future **out_future) {
@@ -284,12 +289,11 @@ Status receive(Context &context, Comm &comm, Tensor *tensor, int32_t peer, int32
         const Pieces pieces(view);
         Bytes bytes{pieces.run(), pieces.bytes()};
         const bool is_copied = bytes.data == nullptr && bytes.count > 0;
-        if (is_copied) LPT_TRY(worker.arena->take(static_cast<size_t>(bytes.count), &bytes.data));
+        if (is_copied) LPT_TRY(take_bytes(worker, engine, bytes.count, &bytes.data));
         LPT_TRY(engine.receive(signature_of("send", view, 0), peer, tag, bytes));
-        if (is_copied) pieces.copy_from(bytes.data);
-        return {};
+        return is_copied ? pieces.copy_from(queue_of(worker, engine), bytes.data) : Status();
       },
-      out_future);
+      out_future, Reach::kDevices);
 }
 
 }  // namespace lpt

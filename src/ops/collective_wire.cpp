@@ -1,6 +1,7 @@
 #include "src/ops/collective_wire.hpp"
 
 #include "src/ops/collective.hpp"
+#include "src/ops/device_reducing.hpp"
 
 namespace lpt {
 namespace {
@@ -14,12 +15,24 @@ constexpr int64_t kSmallBytes = 16 << 10;
 constexpr int64_t kShareUnit = 512;  // elements: blocks that are longer begin anew with each share
 
 Status check_no_wire(const lpt_reduce_options &options) {
-  if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO) {
+  if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO && options.algorithm != LPT_REDUCE_ALGORITHM_NATIVE) {
     return invalid("options->algorithm is %d without a wire: expected LPT_REDUCE_ALGORITHM_AUTO, both give the same",
                    options.algorithm);
   }
   if (options.rounding == LPT_ROUNDING_NEAREST_EVEN) return {};
   return invalid("options->rounding is %d without a wire: expected LPT_ROUNDING_NEAREST_EVEN", options.rounding);
+}
+
+// What the engine adds up by itself.
+Status check_native(const Reducing &reducing, int32_t ranks, bool is_to_all) {
+  const char *const name = "options->algorithm is LPT_REDUCE_ALGORITHM_NATIVE";
+  if (reducing.device.is_cpu())
+    return unsupported("%s: expected ranks on GPUs, others have no sums of their own", name);
+  if (reducing.factor != 1.0) return unsupported("%s and options->factor is %g: expected 1", name, reducing.factor);
+  const int64_t length = reducing.shares.front().count();
+  const auto is_equal = [&](const Range &share) { return share.count() == length; };
+  if (is_to_all || std::all_of(reducing.shares.begin(), reducing.shares.end(), is_equal)) return {};
+  return unsupported("%s: expected equal parts for all of %d ranks", name, ranks);
 }
 
 // Why numbers are better not cast for this way; NULL: they are.
@@ -39,6 +52,22 @@ Status choose_sum(Context &context, const WireReducing &wired, lpt_format target
   return choose(context, "reduce", reduce_kernels(), request, {LPT_FORMAT_F32, target}, out_row);
 }
 
+Status choose_sums(Context &context, int32_t ranks, WireReducing &wired) {
+  const lpt_format own = wired.input.format.id;
+  if (wired.device.is_cpu()) {
+    LPT_TRY(choose_sum(context, wired, own, &wired.row));
+    return choose_sum(context, wired, LPT_FORMAT_F32, &wired.row_to_f32);
+  }
+  ReduceRequest request{};
+  request.format = LPT_FORMAT_F32;
+  request.target_format = own;
+  request.reduction = wired.reduction;
+  request.source_count = ranks;
+  request.target_count = 1;
+  request.factor = wired.factor;
+  return choose_sum_on_device(context, wired.device, request, &wired.device_row);
+}
+
 Way way_of(const lpt_reduce_options &options, const WireReducing &wired, int32_t ranks, bool is_to_all) {
   if (!is_to_all) return Way::kTwoShots;
   if (options.algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT) return Way::kOneShot;
@@ -50,9 +79,18 @@ Way way_of(const lpt_reduce_options &options, const WireReducing &wired, int32_t
 
 Status choose_way(Context &context, const lpt_reduce_options &options, const Reducing &reducing, int32_t ranks,
                   bool is_to_all, Way &out_way, WireReducing &out_wired) {
-  LPT_TRY(check_choice("options->algorithm", options.algorithm, LPT_REDUCE_ALGORITHM_TWO_SHOT));
+  LPT_TRY(check_choice("options->algorithm", options.algorithm, LPT_REDUCE_ALGORITHM_NATIVE));
   out_way = Way::kPlain;
   const Format &own = reducing.input.format;
+  if (options.algorithm == LPT_REDUCE_ALGORITHM_NATIVE) {
+    if (options.wire != LPT_FORMAT_NONE) {
+      return unsupported("options->wire is %s and options->algorithm LPT_REDUCE_ALGORITHM_NATIVE: expected one of them",
+                         format_name(options.wire).c_str());
+    }
+    LPT_TRY(check_no_wire(options));
+    out_way = Way::kNative;
+    return check_native(reducing, ranks, is_to_all);
+  }
   if (options.wire == LPT_FORMAT_NONE) return check_no_wire(options);
   if (!is_to_all && options.algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT) {
     return unsupported("options->algorithm is LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_scatter() has one way");
@@ -63,17 +101,17 @@ Status choose_way(Context &context, const lpt_reduce_options &options, const Red
   out_wired.reduction = reducing.reduction;
   out_wired.factor = reducing.factor;
   out_wired.site = reducing.site;
+  out_wired.device = reducing.device;
   out_wired.shares =
       is_to_all ? equal_shares(reducing.input.rows * reducing.input.columns, ranks, kShareUnit) : reducing.shares;
-  LPT_TRY(choose_wire(context, options, own, out_wired.wire));
+  LPT_TRY(choose_wire(context, options, own, reducing.device, out_wired.wire));
   const char *const reason = reason_for_plain(out_wired, ranks);
   if (reason != nullptr && options.algorithm == LPT_REDUCE_ALGORITHM_AUTO) {
     explain_passed(context, "cast for the wire", 0, reason);
     explain_taken(context, reducing.operation, "as it is");
     return {};
   }
-  LPT_TRY(choose_sum(context, out_wired, own.id, &out_wired.row));
-  LPT_TRY(choose_sum(context, out_wired, LPT_FORMAT_F32, &out_wired.row_to_f32));
+  LPT_TRY(choose_sums(context, ranks, out_wired));
   out_way = way_of(options, out_wired, ranks, is_to_all);
   const char *const name = !is_to_all ? "cast once" : out_way == Way::kOneShot ? "one-shot" : "two-shot";
   explain_taken(context, reducing.operation, name);
@@ -87,14 +125,42 @@ Status choose_reducing(Context &context, const lpt_reduce_options &options, cons
                        bool is_to_all, ChosenReducing &out_chosen) {
   out_chosen.plain = reducing;
   if (options.codec != nullptr) {
+    if (!reducing.device.is_cpu()) {
+      return unsupported("options->codec is given: ranks on %s take none", device_text(reducing.device).c_str());
+    }
     out_chosen.way = Way::kCodec;
     return prepare_codec_reducing(context, options, reducing, ranks, is_to_all, out_chosen.coded);
   }
   LPT_TRY(choose_way(context, options, reducing, ranks, is_to_all, out_chosen.way, out_chosen.wired));
-  return out_chosen.way == Way::kPlain ? choose_reduction(context, out_chosen.plain) : Status();
+  const bool has_own_sum = out_chosen.way == Way::kPlain;
+  return has_own_sum ? choose_reduction(context, ranks, out_chosen.plain) : Status();
 }
 
+namespace {
+
+Status run_to_all_on_device(Context &worker, DeviceEngine &engine, const ChosenReducing &chosen) {
+  switch (chosen.way) {
+    case Way::kOneShot:
+      return reduce_in_one_shot_on_device(worker, engine, chosen.wired);
+    case Way::kTwoShots:
+      return reduce_in_two_shots_on_device(worker, engine, chosen.wired);
+    case Way::kNative:
+      return reduce_natively(worker, engine, chosen.plain, true);
+    default:
+      return reduce_to_all_on_device(worker, engine, chosen.plain);
+  }
+}
+
+Status run_to_parts_on_device(Context &worker, DeviceEngine &engine, const ChosenReducing &chosen) {
+  if (chosen.way == Way::kNative) return reduce_natively(worker, engine, chosen.plain, false);
+  return chosen.way == Way::kPlain ? reduce_to_parts_on_device(worker, engine, chosen.plain)
+                                   : reduce_wire_to_parts_on_device(worker, engine, chosen.wired);
+}
+
+}  // namespace
+
 Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen) {
+  if (!engine.device().is_cpu()) return run_to_all_on_device(worker, static_cast<DeviceEngine &>(engine), chosen);
   switch (chosen.way) {
     case Way::kOneShot:
       return reduce_in_one_shot(worker, engine, chosen.wired);
@@ -108,6 +174,7 @@ Status run_to_all(Context &worker, Engine &engine, const ChosenReducing &chosen)
 }
 
 Status run_to_parts(Context &worker, Engine &engine, const ChosenReducing &chosen) {
+  if (!engine.device().is_cpu()) return run_to_parts_on_device(worker, static_cast<DeviceEngine &>(engine), chosen);
   if (chosen.way == Way::kCodec) return reduce_to_parts_by_codec(worker, engine, chosen.coded);
   return chosen.way == Way::kPlain ? reduce_to_parts(worker, engine, chosen.plain)
                                    : reduce_wire_to_parts(worker, engine, chosen.wired);

@@ -6,7 +6,7 @@
 
 namespace lpt {
 
-enum class Way : uint8_t { kPlain, kOneShot, kTwoShots, kCodec };
+enum class Way : uint8_t { kPlain, kOneShot, kTwoShots, kCodec, kNative };
 
 // Checks what options say of a wire, and chooses the way, told in the context's explanation. `reducing` has been checked; the
 // shares of one that is not plain are those of `out_wired`.

@@ -8,11 +8,12 @@
 #include "src/comm/local_wire.hpp"
 #include "src/comm/message_engine.hpp"
 #include "src/comm/plugin.hpp"
-#include "src/ops/operation.hpp"
+#include "src/ops/device.hpp"
 
 lpt_comm::~lpt_comm() {
   if (!lane.is_idle()) engine->interrupt("its comm was destroyed while collectives were under way");
   lane.close();
+  engine.reset();  // it gives up what would hold up the release of a device's scratch
 }
 
 namespace lpt {
@@ -60,12 +61,12 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
   return {};
 }
 
-Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm) {
-  auto comm = std::make_unique<Comm>();
-  LPT_TRY(make_worker(context, comm->worker));
-  comm->engine = std::move(engine);
-  *out_comm = comm.release();
-  return {};
+// Where the engine works on a device the worker does, on a stream of its own.
+Status send_to_device(const Device &device, Comm &comm) {
+  Context &worker = *comm.worker;
+  LPT_TRY(open_device(worker, device));
+  LPT_TRY(worker.queue.make_stream(comm.stream));
+  return set_stream(worker, comm.stream.get());
 }
 
 // Whatever goes wrong in it, the other ranks are told: they wait for this one.
@@ -94,7 +95,59 @@ std::shared_ptr<Outcome> run_in_lane(Comm &comm, Collective collective) {
   });
 }
 
+// ---- collectives that are queued on a device
+
+Status check_place(const Context &context, const Comm &comm) {
+  if (context.queue.device() == device_of(comm)) return {};
+  return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
+                 device_text(device_of(comm)).c_str());
+}
+
+Status queue_here(Context &context, Comm &comm, const Collective &collective) {
+  LPT_TRY(comm.device_engine->begin(context.queue));
+  LPT_TRY(run_here(comm, context, collective));
+  return comm.device_engine->end();
+}
+
+// On the comm's stream, behind what the context has queued.
+Status queue_aside(Context &context, Comm &comm, Collective collective, Future **out_future) {
+  auto future = std::make_unique<Future>();
+  Context &worker = *comm.worker;
+  worker.choices.clear();
+  worker.arena->reset();
+  worker.device_arena->reset();
+  Event ready;
+  LPT_TRY(context.queue.make_event(ready));
+  LPT_TRY(context.queue.record(ready));
+  LPT_TRY(worker.queue.follow(ready));
+  LPT_TRY(comm.device_engine->begin(worker.queue));
+  LPT_TRY(run_here(comm, worker, collective));
+  LPT_TRY(comm.device_engine->end(future->queued));
+  future->keeps = [collective = std::move(collective)] {};
+  *out_future = future.release();
+  return {};
+}
+
+Status queue_collective(Context &context, Comm &comm, Collective collective, Future **out_future, Reach reach) {
+  if (reach == Reach::kProcessor) return check_on_processors(comm);
+  LPT_TRY(check_place(context, comm));
+  if (out_future == nullptr) return queue_here(context, comm, collective);
+  return queue_aside(context, comm, std::move(collective), out_future);
+}
+
 }  // namespace
+
+Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm) {
+  auto comm = std::make_unique<Comm>();
+  LPT_TRY(make_worker(context, comm->worker));
+  if (!engine->device().is_cpu()) {
+    LPT_TRY(send_to_device(engine->device(), *comm));
+    comm->device_engine = static_cast<DeviceEngine *>(engine.get());
+  }
+  comm->engine = std::move(engine);
+  *out_comm = comm.release();
+  return {};
+}
 
 Status create_group(int32_t rank_count, CommGroup **out_group) {
   if (rank_count < 1 || rank_count > kMostRanks) {
@@ -145,7 +198,8 @@ Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm
   if (color < -1) return invalid("color is %d: expected at least 0, or -1 for no part", color);
   std::unique_ptr<Engine> part;
   LPT_TRY(run_collective(
-      context, comm, [&](Context &, Engine &engine) { return engine.split(color, key, part); }, nullptr));
+      context, comm, [&](Context &, Engine &engine) { return engine.split(color, key, part); }, nullptr,
+      Reach::kDevices));
   if (part == nullptr) {
     *out_comm = nullptr;
     return {};
@@ -166,13 +220,32 @@ lpt_comm_values comm_values(const Comm &comm) {
   return values;
 }
 
+Status check_on_processors(const Comm &comm) {
+  if (device_of(comm).is_cpu()) return {};
+  return unsupported("the comm works on %s: this call takes ranks on processors alone",
+                     device_text(device_of(comm)).c_str());
+}
+
+const Queue &queue_of(const Context &worker, const Engine &engine) {
+  static const Queue processor;
+  return engine.device().is_cpu() ? processor : worker.queue;
+}
+
+Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byte **out) {
+  Arena &arena = engine.device().is_cpu() ? *worker.arena : *worker.device_arena;
+  return arena.take(static_cast<size_t>(count), out);
+}
+
 Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes) {
   out_bytes = {nullptr, count};
   if (engine.shares_memory() || count == 0) return {};
-  return worker.arena->take(static_cast<size_t>(count), &out_bytes.data);
+  return take_bytes(worker, engine, count, &out_bytes.data);
 }
 
-Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future) {
+Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future, Reach reach) {
+  if (comm.device_engine != nullptr) {
+    return queue_collective(context, comm, std::move(collective), out_future, reach);
+  }
   if (out_future != nullptr) {
     auto future = std::make_unique<Future>();
     future->outcome = run_in_lane(comm, std::move(collective));
@@ -181,6 +254,20 @@ Status run_collective(Context &context, Comm &comm, Collective collective, Futur
   }
   if (comm.lane.is_idle()) return run_here(comm, context, collective);
   return run_in_lane(comm, std::move(collective))->wait();
+}
+
+Status wait_for(Context &context, Future &future) {
+  if (future.queued == nullptr) return future.outcome->wait();
+  if (!(context.queue.device() == future.queued->device())) return future.queued->wait();
+  LPT_TRY(context.queue.follow(future.queued->event()));
+  context.queue.watch(future.queued);
+  return {};
+}
+
+Status is_done(const Future &future, bool &out_is_done) {
+  if (future.queued != nullptr) return future.queued->is_past(out_is_done);
+  out_is_done = future.outcome->is_settled();
+  return {};
 }
 
 }  // namespace lpt

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "src/comm/device_engine.hpp"
 #include "src/comm/lane.hpp"
 #include "src/comm/team.hpp"
 #include "src/ops/context.hpp"
@@ -20,7 +21,9 @@ struct lpt_comm {
 
   lpt::HandleKind kind = lpt::HandleKind::kComm;
   std::unique_ptr<lpt::Engine> engine;
-  std::unique_ptr<lpt_context> worker;  // of the lane: one thread, and scratch of its own
+  lpt::DeviceEngine *device_engine = nullptr;  // the same, if it works on another device than the processor
+  lpt::Stream stream;                          // there, of the worker
+  std::unique_ptr<lpt_context> worker;  // of what runs behind the caller's back: one thread, and scratch of its own
   mutable std::mutex mutex;             // of what follows
   lpt::Traffic traffic;                 // of collectives that have ended
   int64_t collectives = 0;
@@ -30,7 +33,9 @@ struct lpt_comm {
 
 struct lpt_future {
   lpt::HandleKind kind = lpt::HandleKind::kFuture;
-  std::shared_ptr<lpt::Outcome> outcome;
+  std::shared_ptr<lpt::Outcome> outcome;    // of a lane's work
+  std::shared_ptr<lpt::QueuedWork> queued;  // or of a device's
+  std::function<void()> keeps;              // what that works on
 };
 
 namespace lpt {
@@ -47,13 +52,38 @@ Status create_local_comm(Context &context, CommGroup &group, int32_t rank, const
                          Comm **out_comm);
 Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lpt_comm_options &options,
                        Comm **out_comm);
+// comm_nccl.cpp. `meeting` and `communicator` may be NULL, not both.
+Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, const lpt_comm_options &options,
+                        Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
 lpt_comm_values comm_values(const Comm &comm);
+
+// A comm of an engine that has met the others.
+Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm);
+
+// Where its collectives' tensors lie.
+inline Device device_of(const Comm &comm) { return comm.engine->device(); }
+
+// The queue of where a collective's tensors lie, and scratch there.
+const Queue &queue_of(const Context &worker, const Engine &engine);
+Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byte **out);
 
 // Room for what comes from another rank; none where it is read in its memory.
 Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &out_bytes);
 
-// Runs it, after those that are under way; with out_future, in the lane.
-Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future);
+// What a collective can do: all work where their tensors are memory of the processor.
+enum class Reach : uint8_t { kProcessor, kDevices };
+
+// Refuses ranks on devices.
+Status check_on_processors(const Comm &comm);
+
+// Runs it, after those that are under way; with out_future, in the lane. On a device it is queued, on the context's stream or
+// the comm's own.
+Status run_collective(Context &context, Comm &comm, Collective collective, Future **out_future,
+                      Reach reach = Reach::kProcessor);
+
+// Waits for its end; what the context queues on the future's device from then on waits in its place.
+Status wait_for(Context &context, Future &future);
+Status is_done(const Future &future, bool &out_is_done);
 
 }  // namespace lpt

@@ -14,7 +14,7 @@ class Flight {
   Flight(Context &context, Comm &comm) : context_(context), comm_(comm) {}
   ~Flight() {
     if (!is_complete_) comm_.engine->interrupt("its product failed before it was reduced");
-    for (const auto &future : futures_) static_cast<void>(future->outcome->wait());
+    for (const auto &future : futures_) static_cast<void>(wait_for(context_, *future));
   }
   Flight(const Flight &) = delete;
   Flight &operator=(const Flight &) = delete;
@@ -23,13 +23,13 @@ class Flight {
     Future *future = nullptr;
     futures_.reserve(futures_.size() + 1);
     const auto reduce = [reducing](Context &worker, Engine &engine) { return run_to_all(worker, engine, reducing); };
-    LPT_TRY(run_collective(context_, comm_, reduce, &future));
+    LPT_TRY(run_collective(context_, comm_, reduce, &future, Reach::kDevices));
     futures_.emplace_back(future);
     is_complete_ = is_last;
     return {};
   }
   Status end() {
-    for (const auto &future : futures_) LPT_TRY(future->outcome->wait());
+    for (const auto &future : futures_) LPT_TRY(wait_for(context_, *future));
     return {};
   }
 

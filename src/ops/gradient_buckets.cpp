@@ -20,7 +20,7 @@ Status check_options(const lpt_bucket_options &options) {
 Status add_gradient(const Tensor *tensor, int64_t index, const char *const *names, GradientBuckets &buckets) {
   const std::string name = item("gradients", index);
   MatrixView view;
-  LPT_TRY(check_wide_matrix(tensor, name.c_str(), true, view));
+  LPT_TRY(check_wide_matrix(tensor, name.c_str(), true, view, device_of(*buckets.comm)));
   if (names != nullptr && names[index] == nullptr) {
     return invalid("options->names[%lld] is NULL: expected the name of a gradient", number(index));
   }
@@ -103,18 +103,20 @@ Status told_with_names(const GradientBuckets &buckets, size_t bucket, const Stat
 }
 
 // The first error counts: those behind it only follow from it.
-Status wait_for_all(GradientBuckets &buckets) {
+Status wait_for_all(Context &context, GradientBuckets &buckets) {
   Status first;
   for (size_t i = 0; i < buckets.buckets.size(); ++i) {
-    const Status status = buckets.buckets[i].future->outcome->wait();
+    const Status status = wait_for(context, *buckets.buckets[i].future);
     buckets.buckets[i].future.reset();
     if (!status.is_ok() && first.is_ok()) first = told_with_names(buckets, i, status);
   }
   return first;
 }
 
+// Ranks on GPUs have nothing to tell each other their order by.
 bool is_to_be_recorded(const GradientBuckets &buckets) {
-  return buckets.order == LPT_BUCKET_ORDER_RECORDED && !buckets.is_recorded && !buckets.gradients.empty();
+  return device_of(*buckets.comm).is_cpu() && buckets.order == LPT_BUCKET_ORDER_RECORDED && !buckets.is_recorded &&
+         !buckets.gradients.empty();
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ Status wait_for_buckets(Context &context, GradientBuckets &buckets) {
   buckets.pass = BucketPass::kNone;
   if (is_silent) return {};
   const auto begin = std::chrono::steady_clock::now();
-  const Status status = wait_for_all(buckets);
+  const Status status = wait_for_all(context, buckets);
   buckets.wait_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   LPT_TRY(status);
   return is_to_be_recorded(buckets) ? agree_on_order(context, buckets) : Status();

@@ -47,6 +47,7 @@ Status check_ranks(const Linear &linear, const lpt_linear_options &options) {
   LPT_TRY(check_choice("parallel", options.parallel, LPT_PARALLEL_ROWS));
   if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
   const bool is_parallel = options.parallel != LPT_PARALLEL_NONE;
+  if (options.comm != nullptr) LPT_TRY(check_on_processors(*options.comm));
   if (options.comm != nullptr && !is_parallel) {
     return invalid("parallel is 0 and comm is given: expected LPT_PARALLEL_COLUMNS or LPT_PARALLEL_ROWS");
   }
@@ -98,13 +99,10 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   LPT_TRY(take_matrix(call.context, gradient.format, gradient.rows, gradient.columns, out_view));
   LPT_TRY(prepare_partial(call.context, plan, LPT_PASS_BACKWARD, gradient, out_view, partial));
   if (call.is_check_only) return {};
-  if (plan.shared == 0) {
-    scale_private(call.context, plan, partial);
-    return {};
-  }
+  if (plan.shared == 0) return scale_private(call.context, plan, partial);
   Flight flight(call.context, *call.options.comm);
   LPT_TRY(flight.begin(partial.reducing));
-  scale_private(call.context, plan, partial);
+  LPT_TRY(scale_private(call.context, plan, partial));
   return flight.end();
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/reduce/cuda_columns.hpp"
 #include "src/ops/device.hpp"
+#include "src/ops/device_reducing.hpp"
 
 namespace lpt {
 namespace {
@@ -23,12 +24,16 @@ Status check_columns(const PartialPlan &plan, const char *name, int64_t columns)
   return invalid("%s has %lld columns: expected %lld, as the plan", name, number(columns), number(plan.hidden));
 }
 
-Status choose_scale(Context &context, lpt_format format, double factor, const Row<ReduceRequest> **out_row) {
+ReduceRequest scale_request(lpt_format format, double factor) {
   ReduceRequest request{};
   request.format = request.target_format = format;
   request.source_count = request.target_count = 1;
   request.factor = factor;
-  return choose(context, "scale", reduce_kernels(), request, {format}, out_row);
+  return request;
+}
+
+Status choose_scale(Context &context, lpt_format format, double factor, const Row<ReduceRequest> **out_row) {
+  return choose(context, "scale", reduce_kernels(), scale_request(format, factor), {format}, out_row);
 }
 
 // target = factor · source, elements of one format, by the kernels that also add.
@@ -39,10 +44,7 @@ void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor
   parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
     const void *read = nullptr;
     void *written = nullptr;
-    ReduceRequest request{};
-    request.format = request.target_format = source.format.id;
-    request.source_count = request.target_count = 1;
-    request.factor = factor;
+    ReduceRequest request = scale_request(source.format.id, factor);
     request.elements = source.columns;
     request.sources = &read;
     request.targets = &written;
@@ -69,6 +71,18 @@ void copy_rows(Context &context, const MatrixView &source, const MatrixView &tar
   });
 }
 
+// The same on a device, queued.
+Status scale_private_there(Context &context, const PartialPlan &plan, const Partial &partial, const MatrixView &source,
+                           const MatrixView &target) {
+  if (partial.device_scale_row != nullptr) {
+    return scale_on_device(context, *partial.device_scale_row, plan.scale, source, target);
+  }
+  if (source.data == target.data) return {};
+  const lpt_format element = source.format.element;
+  return context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
+                             row_bytes(element, source.row_stride), row_bytes(element, source.columns), source.rows});
+}
+
 Status done_already(Future **out_future) {
   if (out_future == nullptr) return {};
   auto future = std::make_unique<Future>();
@@ -91,12 +105,14 @@ Status check_partial_comm(const PartialPlan &plan, const Comm &comm) {
 }
 
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
-                       const MatrixView &output, Partial &out_partial) {
+                       const MatrixView &output, Partial &out_partial, const Device &device) {
+  out_partial.device = device;
   out_partial.input = input;
   out_partial.output = output;
   Reducing reducing{};
   reducing.operation = kOperations[pass];
   reducing.site = pass;
+  reducing.device = device;
   reducing.input = cut_columns(input, 0, plan.shared);
   reducing.output = cut_columns(output, 0, plan.shared);
   reducing.reduction = Reduction::kSum;
@@ -109,16 +125,25 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass,
       return Status(status.code(), text("the plan's %s: %s", kWires[pass], status.message().c_str()));
   }
   if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
+  if (!device.is_cpu()) {
+    return choose_sum_on_device(context, device, scale_request(input.format.id, plan.scale),
+                                &out_partial.device_scale_row);
+  }
   return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_row);
 }
 
-void scale_private(Context &context, const PartialPlan &plan, const Partial &partial) {
+Status scale_private(Context &context, const PartialPlan &plan, const Partial &partial) {
   const int64_t count = plan.hidden - plan.shared;
-  if (count == 0 || partial.input.rows == 0) return;
+  if (count == 0 || partial.input.rows == 0) return {};
   const MatrixView source = cut_columns(partial.input, plan.shared, count);
   const MatrixView target = cut_columns(partial.output, plan.shared, count);
-  if (partial.scale_row == nullptr) return copy_rows(context, source, target);
-  scale_matrix(context, *partial.scale_row, plan.scale, source, target);
+  if (!partial.device.is_cpu()) return scale_private_there(context, plan, partial, source, target);
+  if (partial.scale_row == nullptr) {
+    copy_rows(context, source, target);
+  } else {
+    scale_matrix(context, *partial.scale_row, plan.scale, source, target);
+  }
+  return {};
 }
 
 Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass, const Tensor *input,
@@ -126,8 +151,9 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
   MatrixView from, to;
   LPT_TRY(check_choice("pass", pass, LPT_PASS_BACKWARD));
   LPT_TRY(check_partial_comm(plan, comm));
-  LPT_TRY(check_wide_matrix(input, "input", true, from));
-  LPT_TRY(check_wide_matrix(output, "output", true, to));
+  const Device device = device_of(comm);
+  LPT_TRY(check_wide_matrix(input, "input", true, from, device));
+  LPT_TRY(check_wide_matrix(output, "output", true, to, device));
   LPT_TRY(check_columns(plan, "input", from.columns));
   LPT_TRY(check_shape(to, "output", from.rows, from.columns, "input"));
   if (to.format.id != from.format.id) {
@@ -136,9 +162,9 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
   }
   LPT_TRY(check_in_place(from, "input", to, "output"));
   Partial partial{};
-  LPT_TRY(prepare_partial(context, plan, pass, from, to, partial));
+  LPT_TRY(prepare_partial(context, plan, pass, from, to, partial, device));
   if (plan.shared == 0) {
-    scale_private(context, plan, partial);
+    LPT_TRY(scale_private(context, plan, partial));
     return done_already(out_future);
   }
   // Started first: with a future it flies while the private columns are written.
@@ -147,9 +173,8 @@ Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, 
       [reducing = partial.reducing, operands = Operands{*input, *output}](Context &worker, Engine &engine) {
         return run_to_all(worker, engine, reducing);
       },
-      out_future));
-  scale_private(context, plan, partial);
-  return {};
+      out_future, Reach::kDevices));
+  return scale_private(context, plan, partial);
 }
 
 Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *weight) {

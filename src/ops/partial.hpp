@@ -35,15 +35,17 @@ struct Partial {
   MatrixView input, output;  // all columns
   ChosenReducing reducing;
   const Row<ReduceRequest> *scale_row;  // NULL: there is nothing to multiply by
+  Device device;                        // where they lie; on another one than the processor:
+  const DeviceRow<ReduceRequest> *device_scale_row;
 };
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
-                       const MatrixView &output, Partial &out_partial);
+                       const MatrixView &output, Partial &out_partial, const Device &device = {});
 
 // Rows of a product of so many that are reduced while the next ones are multiplied.
 Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows);
 
-// Writes the private columns. Neither fails nor throws: others may be at the shared ones.
-void scale_private(Context &context, const PartialPlan &plan, const Partial &partial);
+// Writes the private columns. On the processor it neither fails nor throws: others may be at the shared ones.
+Status scale_private(Context &context, const PartialPlan &plan, const Partial &partial);
 
 Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass, const Tensor *input,
                          Tensor *output, Future **out_future);

@@ -45,12 +45,12 @@ Status make_product(const Tensor *a, const Tensor *b, const lpt_gemm_options &op
 }
 
 // The reduction of some rows. Its shares are theirs.
-Status prepare_rows(Context &context, const PartialPlan &plan, const MatrixView &c, int64_t begin, int64_t count,
-                    ChosenReducing &out_reducing) {
+Status prepare_rows(Context &context, const PartialPlan &plan, const Device &device, const MatrixView &c, int64_t begin,
+                    int64_t count, ChosenReducing &out_reducing) {
   const MatrixView rows = cut_rows(c, begin, count);
   const size_t told = context.choices.size();
   Partial part{};
-  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, rows, rows, part));
+  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, rows, rows, part, device));
   context.choices.resize(told);
   out_reducing = part.reducing;
   return {};
@@ -66,28 +66,30 @@ Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan,
   Flight flight(context, comm);
   LPT_TRY(multiply_in_pieces(context, product, plan.shared, rows, [&](int64_t begin, int64_t count) -> Status {
     ChosenReducing reducing = partial.reducing;
-    if (count < product.c.rows) LPT_TRY(prepare_rows(context, plan, product.c, begin, count, reducing));
+    if (count < product.c.rows) {
+      LPT_TRY(prepare_rows(context, plan, partial.device, product.c, begin, count, reducing));
+    }
     return flight.begin(reducing, begin + count >= product.c.rows);
   }));
-  scale_private(context, plan, partial);
+  LPT_TRY(scale_private(context, plan, partial));
   return flight.end();
 }
 
 }  // namespace
 
 Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan, const Product &product) {
+  LPT_TRY(check_on_processors(comm));
   LPT_TRY(check_partial_comm(plan, comm));
   if (product.c.columns != plan.hidden) {
     return invalid("c has %lld columns: expected %lld, as the plan", number(product.c.columns), number(plan.hidden));
   }
   Partial partial{};
-  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, product.c, product.c, partial));
+  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, product.c, product.c, partial, device_of(comm)));
   LPT_TRY(check_product(context, product));
   const Silence silence(context);
   if (plan.shared == 0) {
     LPT_TRY(multiply_matrices(context, product, false));
-    scale_private(context, plan, partial);
-    return {};
+    return scale_private(context, plan, partial);
   }
   return multiply_in_flight(context, comm, plan, product, partial);
 }

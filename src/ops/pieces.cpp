@@ -1,7 +1,5 @@
 #include "src/ops/pieces.hpp"
 
-#include <cstring>
-
 namespace lpt {
 
 void Pieces::add(void *data, int64_t rows, int64_t bytes, int64_t stride) {
@@ -32,21 +30,22 @@ std::byte *Pieces::run() const {
   return pieces_.size() == 1 && pieces_.front().rows == 1 ? pieces_.front().data : nullptr;
 }
 
-void Pieces::copy_to(std::byte *run) const {
+Status Pieces::copy_to(const Queue &queue, std::byte *run) const {
   for (const Piece &piece : pieces_) {
-    for (int64_t r = 0; r < piece.rows; ++r, run += piece.bytes) {
-      std::memcpy(run, piece.data + r * piece.stride, static_cast<size_t>(piece.bytes));
-    }
+    LPT_TRY(queue.copy({run, piece.bytes, piece.data, piece.stride, piece.bytes, piece.rows}));
+    run += piece.rows * piece.bytes;
   }
+  return {};
 }
 
-void Pieces::copy_from(const std::byte *run) const {
+Status Pieces::copy_from(const Queue &queue, const std::byte *run) const {
   for (const Piece &piece : pieces_) {
-    for (int64_t r = 0; r < piece.rows; ++r, run += piece.bytes) {
-      std::byte *const place = piece.data + r * piece.stride;
-      if (place != run) std::memcpy(place, run, static_cast<size_t>(piece.bytes));
+    if (piece.data != run) {
+      LPT_TRY(queue.copy({piece.data, piece.stride, run, piece.bytes, piece.bytes, piece.rows}));
     }
+    run += piece.rows * piece.bytes;
   }
+  return {};
 }
 
 FirstAxis first_axis_of(const Tensor &tensor) {

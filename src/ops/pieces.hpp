@@ -29,8 +29,9 @@ class Pieces {
   // Where they lie, if they lie in one run; else NULL.
   std::byte *run() const;
 
-  void copy_to(std::byte *run) const;
-  void copy_from(const std::byte *run) const;
+  // By the queue of where they lie.
+  Status copy_to(const Queue &queue, std::byte *run) const;
+  Status copy_from(const Queue &queue, const std::byte *run) const;
 
  private:
   void add(void *data, int64_t rows, int64_t bytes, int64_t stride);

@@ -84,12 +84,6 @@ void reduce_range(Context &worker, const Reducing &reducing, const std::vector<L
                  });
 }
 
-Signature signature_of(const Reducing &reducing) {
-  const int64_t choice =
-      (static_cast<int64_t>(reducing.reduction) | reducing.site << 4) ^ agreed_factor(reducing.factor);
-  return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns, choice};
-}
-
 int64_t bytes_of(const Reducing &reducing, const Range &range) {
   return range.count() * (element_bits(reducing.input.format.element) / 8);
 }
@@ -222,6 +216,12 @@ class Messages {
 };
 
 }  // namespace
+
+Signature signature_of(const Reducing &reducing) {
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | reducing.site << 4) ^ agreed_factor(reducing.factor);
+  return {reducing.operation, reducing.input.format.id, reducing.input.rows, reducing.input.columns, choice};
+}
 
 int64_t agreed_factor(double factor) { return std::bit_cast<int64_t>(factor) ^ std::bit_cast<int64_t>(1.0); }
 

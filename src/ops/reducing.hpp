@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/common/device_row.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "src/ops/comm.hpp"
 #include "src/ops/line.hpp"
@@ -17,7 +18,11 @@ struct Reducing {
   const Row<ReduceRequest> *row;
   std::vector<Range> shares;  // of each rank, in elements of the input
   int64_t site;               // what else must agree: ranks in different passes are told apart
+  Device device;              // where it lies; on another one than the processor:
+  const DeviceRow<ReduceRequest> *device_row;
 };
+
+Signature signature_of(const Reducing &reducing);
 
 // A number that ranks compare: 0 for a factor of 1.
 int64_t agreed_factor(double factor);

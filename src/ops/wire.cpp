@@ -4,6 +4,7 @@
 
 #include "src/formats/element.hpp"
 #include "src/ops/cast.hpp"
+#include "src/ops/device_cast.hpp"
 
 namespace lpt {
 namespace {
@@ -72,9 +73,25 @@ int64_t place_parts(MatrixView &view, int64_t width, std::byte *next) {
   return bytes;
 }
 
+// Whether a device casts there and back: from its own format and f32, to both.
+Status check_wire_there(Context &context, const Format &own, const Wire &wire) {
+  Cast cast;
+  cast.rounding = wire.cast.rounding;
+  cast.overflow = wire.cast.overflow;
+  cast.random = wire.cast.random;
+  for (const lpt_format wide : {own.id, lpt_format{LPT_FORMAT_F32}}) {
+    const MatrixView numbers = dense_view(wide, nullptr, 1, wire.piece);
+    LPT_TRY(cast_on_device(context, numbers, wire.cast.target, cast, true));
+    LPT_TRY(dequantize_on_device(context, wire.cast.target, numbers, true));
+    if (own.id == LPT_FORMAT_F32) break;
+  }
+  return {};
+}
+
 }  // namespace
 
-Status choose_wire(Context &context, const lpt_reduce_options &options, const Format &own, Wire &out_wire) {
+Status choose_wire(Context &context, const lpt_reduce_options &options, const Format &own, const Device &device,
+                   Wire &out_wire) {
   LPT_TRY(check_wire_format(options, own, out_wire.format));
   if (options.rounding != LPT_ROUNDING_NEAREST_EVEN && options.rounding != LPT_ROUNDING_STOCHASTIC) {
     return invalid("options->rounding is %d: expected LPT_ROUNDING_NEAREST_EVEN or LPT_ROUNDING_STOCHASTIC",
@@ -98,6 +115,7 @@ Status choose_wire(Context &context, const lpt_reduce_options &options, const Fo
   LPT_TRY(make_random(options.random, RandomRoom::kCollective, kFirstRole, 0, 16, 7, cast.random));
   cast.random_column_stride = 1;
   cast.tensor_inverse = 1.0f;
+  if (!device.is_cpu()) return check_wire_there(context, own, out_wire);
   const auto choose_cast = [&](lpt_format from, const Row<QuantizeRequest> **out_row) {
     QuantizeRequest request = cast;
     request.source = dense_view(from, nullptr, 1, out_wire.piece);

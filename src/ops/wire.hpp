@@ -14,12 +14,14 @@ struct Wire {
   bool is_whole;         // its scales need all numbers of a share: it is not cast piece by piece
   int64_t piece;         // elements of a piece are a multiple of this
   QuantizeRequest cast;  // what all casts have in common; random: of element 0
-  const Row<QuantizeRequest> *from_own, *from_f32;  // the tensor's own format
+  // The tensor's own format. On another device than the processor shares are cast whole, by rows that are chosen then.
+  const Row<QuantizeRequest> *from_own, *from_f32;
   const Row<DequantizeRequest> *to_own, *to_f32;
 };
 
-// Checks options->wire, rounding and random for tensors of format `own`, and chooses kernels.
-Status choose_wire(Context &context, const lpt_reduce_options &options, const Format &own, Wire &out_wire);
+// Checks options->wire, rounding and random for tensors of format `own` on a device, and chooses kernels.
+Status choose_wire(Context &context, const lpt_reduce_options &options, const Format &own, const Device &device,
+                   Wire &out_wire);
 
 // The draws of a first cast by one rank, and of the second one, whoever does it.
 RandomSource first_draws(const Wire &wire, int32_t rank);

@@ -10,14 +10,6 @@ int64_t piece_of(const Wire &wire, int64_t elements) {
   return std::max<int64_t>(elements / wire.piece, 1) * wire.piece;
 }
 
-Signature signature_of(const WireReducing &reducing) {
-  const int64_t choice =
-      (static_cast<int64_t>(reducing.reduction) | static_cast<int64_t>(reducing.wire.cast.rounding) << 4 |
-       reducing.input.format.id << 8 | reducing.site << 20) ^
-      agreed_factor(reducing.factor);
-  return {reducing.operation, reducing.wire.format.id, reducing.input.rows, reducing.input.columns, choice};
-}
-
 class WireRun {
  public:
   WireRun(Context &worker, Engine &engine, const WireReducing &reducing)
@@ -211,6 +203,14 @@ class WireRun {
 };
 
 }  // namespace
+
+Signature signature_of(const WireReducing &reducing) {
+  const int64_t choice =
+      (static_cast<int64_t>(reducing.reduction) | static_cast<int64_t>(reducing.wire.cast.rounding) << 4 |
+       reducing.input.format.id << 8 | reducing.site << 20) ^
+      agreed_factor(reducing.factor);
+  return {reducing.operation, reducing.wire.format.id, reducing.input.rows, reducing.input.columns, choice};
+}
 
 int64_t wire_bytes(const WireReducing &reducing) {
   return lay_out_parcel(reducing.wire, reducing.shares, nullptr).bytes;

@@ -14,7 +14,11 @@ struct WireReducing {
   const Row<ReduceRequest> *row, *row_to_f32;  // sums of f32 in the tensor's own format, and as they are
   std::vector<Range> shares;                   // of each rank, in elements of the input
   int64_t site;                                // as in Reducing
+  Device device;                               // as in Reducing
+  const DeviceRow<ReduceRequest> *device_row;  // in place of both rows
 };
+
+Signature signature_of(const WireReducing &reducing);
 
 // Bytes that a tensor takes on the wire.
 int64_t wire_bytes(const WireReducing &reducing);

@@ -1,5 +1,6 @@
 // What liblpt_cuda.so hands over.
 #include "src/backends/cuda/cuda_backend.hpp"
+#include "src/backends/cuda/nccl_wire.hpp"
 #include "src/plugins/cuda_families.hpp"
 
 using namespace lpt;
@@ -11,6 +12,7 @@ extern "C" __attribute__((visibility("default"))) const DevicePlugin *lpt_plugin
                                        &cuda_backend(),
                                        cuda_families().data(),
                                        static_cast<int32_t>(cuda_families().size()),
-                                       0};
+                                       0,
+                                       &nccl_wire()};
   return abi == kDevicePluginAbi ? &kPlugin : nullptr;
 }

@@ -13,6 +13,7 @@
 #include "kernels/quantize/cuda_scaler.hpp"
 #include "kernels/quantize/cuda_sums.hpp"
 #include "kernels/reduce/cuda_columns.hpp"
+#include "kernels/reduce/cuda_rows.hpp"
 #include "kernels/sparse_mask/cuda_rows.hpp"
 #include "kernels/sparse_pack/cuda_rows.hpp"
 #include "src/plugins/cublas_library.hpp"
@@ -78,6 +79,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("losses", losses_device_kernels()),
       family("loss_factors", loss_factors_device_kernels()),
       family("scale", columns_device_kernels()),
+      family("reduce", reduce_device_kernels()),
   };
   return kFamilies;
 }

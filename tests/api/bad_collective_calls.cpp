@@ -43,6 +43,34 @@ const std::vector<BadCall> kCollectiveCalls = {
        options.link_latency_seconds = 0.1;
        return lpt_comm_create_mpi(w.c, nullptr, &options, &w.out_comm);
      }},
+    {"comm_create_nccl: no GPU",
+     LPT_INVALID_ARGUMENT,
+     {"context works on cpu", "expected a GPU"},
+     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, &w.out_comm); }},
+    {"comm_create_nccl: a tensor for the meeting",
+     LPT_INVALID_ARGUMENT,
+     {"meeting is not a live handle"},
+     [](World &w) { return lpt_comm_create_nccl(w.c, cast<lpt_comm>(w.source.get()), nullptr, nullptr, &w.out_comm); }},
+    {"comm_create_nccl: no room for the answer",
+     LPT_INVALID_ARGUMENT,
+     {"out_comm"},
+     [](World &w) { return lpt_comm_create_nccl(w.c, nullptr, nullptr, nullptr, nullptr); }},
+    {"comm_create_nccl: an emulated link",
+     LPT_UNSUPPORTED,
+     {"link_latency_seconds"},
+     [](World &w) {
+       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+       options.link_latency_seconds = 0.1;
+       return lpt_comm_create_nccl(w.c, nullptr, nullptr, &options, &w.out_comm);
+     }},
+    {"all_reduce: sums of GPUs on the processor",
+     LPT_UNSUPPORTED,
+     {"LPT_REDUCE_ALGORITHM_NATIVE", "expected ranks on GPUs"},
+     [](World &w) {
+       lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+       options.algorithm = LPT_REDUCE_ALGORITHM_NATIVE;
+       return lpt_all_reduce(w.c, w.comm.get(), w.source.get(), &options, w.source.get(), nullptr);
+     }},
     {"comm_create_local: unknown flag",
      LPT_UNSUPPORTED,
      {"flags"},

@@ -363,8 +363,8 @@ void refuses_what_no_wire_can_do(const Rank &self) {
   plan.random.stream = 1 << 24;
   refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"stream"});
   plan = Plan();
-  plan.algorithm = 3;
-  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm is 3"});
+  plan.algorithm = 4;
+  refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm is 4"});
   plan.algorithm = LPT_REDUCE_ALGORITHM_ONE_SHOT;
   refused(LPT_INVALID_ARGUMENT, plan, both.get(), {"options->algorithm", "without a wire"});
   plan.algorithm = LPT_REDUCE_ALGORITHM_AUTO;

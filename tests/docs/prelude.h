@@ -2,10 +2,10 @@
 #include <lpt.h>
 #include <string.h>
 
-static lpt_context *context, *gpu;
+static lpt_context *context, *cpu, *gpu;
 static void *stream;
 static lpt_comm_group *group;
-static lpt_comm *comm;
+static lpt_comm *comm, *meeting;
 static lpt_partial_plan *plan;
 static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
 static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;

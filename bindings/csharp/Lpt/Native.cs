@@ -388,6 +388,7 @@ namespace Lpt
         Auto = 0,
         OneShot = 1,
         TwoShot = 2,
+        Native = 3,
     }
 
     /// <summary>In which order gradients fill buckets; one of lpt_bucket_order_values.</summary>
@@ -451,6 +452,7 @@ namespace Lpt
         public const ulong PortableOrder = 4;
         public const ulong CommChecksums = 4;
         public const ulong CommMessages = 8;
+        public const ulong CommUncompared = 16;
         public const ulong PartialSequenceParallel = 4;
     }
 
@@ -1774,6 +1776,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial void lpt_comm_destroy(IntPtr comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);
@@ -2004,6 +2007,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_destroy(IntPtr comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);

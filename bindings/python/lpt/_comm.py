@@ -110,6 +110,15 @@ class Comm:
         return cls(capi.lpt_comm_create_mpi(handle_of(context), fortran_handle,
                                             options(capi.lpt_comm_options, given, keep)))
 
+    @classmethod
+    def nccl(cls, meeting: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
+             context: Optional[Context] = None, **given: Any) -> "Comm":
+        """Ranks with a GPU each: they meet by a comm of processors, or have an ncclComm_t, given as its address. Options:
+        timeout_seconds, flags."""
+        keep: list = []
+        return cls(capi.lpt_comm_create_nccl(handle_of(context), None if meeting is None else meeting._handle, nccl_comm,
+                                             options(capi.lpt_comm_options, given, keep)))
+
     @property
     def values(self) -> dict:
         """rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""

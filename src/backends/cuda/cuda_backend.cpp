@@ -1,9 +1,9 @@
 #include "src/backends/cuda/cuda_backend.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdio>
 #include <cstdlib>
+
+#include "src/backends/cuda/on_device.hpp"
 
 namespace lpt {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 constexpr int32_t kLeastCapability = 80;
 
 cudaStream_t stream_of(void *stream) { return static_cast<cudaStream_t>(stream); }
+cudaEvent_t event_of(void *event) { return static_cast<cudaEvent_t>(event); }
 
 int32_t status_of(cudaError_t error) {
   if (error == cudaSuccess) return LPT_OK;
@@ -26,30 +27,6 @@ int32_t told(const char *doing, int32_t index, cudaError_t error, char *text, si
   std::snprintf(text, text_bytes, "%s on cuda:%d: %s", doing, index, cudaGetErrorString(error));
   return status_of(error);
 }
-
-// Makes a device the thread's own for the life of this object. A program beside us has its own idea of it.
-class OnDevice {
- public:
-  explicit OnDevice(int32_t index) {
-    error_ = cudaGetDevice(&previous_);
-    if (error_ == cudaSuccess && previous_ != index) error_ = cudaSetDevice(index);
-  }
-  ~OnDevice() {
-    if (error_ == cudaSuccess) cudaSetDevice(previous_);
-  }
-  OnDevice(const OnDevice &) = delete;
-  OnDevice &operator=(const OnDevice &) = delete;
-
-  // The entry's error, or what `call` gives.
-  template <typename Call>
-  cudaError_t run(const Call &call) const {
-    return error_ == cudaSuccess ? call() : error_;
-  }
-
- private:
-  int previous_ = 0;
-  cudaError_t error_ = cudaSuccess;
-};
 
 void tell_why_none(cudaError_t error, lpt_device_description &description) {
   cudaGetLastError();
@@ -182,7 +159,7 @@ int32_t synchronize(int32_t index, void *stream, char *text, size_t text_bytes) 
   return told("work queued before", index, error, text, text_bytes);
 }
 
-int32_t enter(int32_t index, int32_t *out_previous, char *text, size_t text_bytes) {
+int32_t enter(int32_t index, void *, int32_t *out_previous, char *text, size_t text_bytes) {
   int previous = 0;
   cudaError_t error = cudaGetDevice(&previous);
   if (error == cudaSuccess && previous != index) error = cudaSetDevice(index);
@@ -194,6 +171,54 @@ int32_t leave(int32_t index, int32_t previous, char *text, size_t text_bytes) {
   const cudaError_t error = cudaGetLastError();
   if (previous != index) cudaSetDevice(previous);
   return told("a launch", index, error, text, text_bytes);
+}
+
+// One that does not wait for CUDA's default stream, as most do.
+int32_t make_stream(int32_t index, void **out_stream, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  cudaStream_t stream = nullptr;
+  const cudaError_t error = here.run([&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
+  *out_stream = stream;
+  return told("making a stream", index, error, text, text_bytes);
+}
+
+void drop_stream(int32_t index, void *stream) {
+  const OnDevice here(index);
+  if (here.run([&] { return cudaStreamDestroy(stream_of(stream)); }) != cudaSuccess) cudaGetLastError();
+}
+
+int32_t make_event(int32_t index, void **out_event, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  cudaEvent_t event = nullptr;
+  const cudaError_t error = here.run([&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); });
+  *out_event = event;
+  return told("making an event", index, error, text, text_bytes);
+}
+
+void drop_event(int32_t index, void *event) {
+  const OnDevice here(index);
+  if (here.run([&] { return cudaEventDestroy(event_of(event)); }) != cudaSuccess) cudaGetLastError();
+}
+
+int32_t record(int32_t index, void *event, void *stream, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
+  return told("recording an event", index, error, text, text_bytes);
+}
+
+int32_t follow(int32_t index, void *stream, void *event, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0); });
+  return told("waiting for an event", index, error, text, text_bytes);
+}
+
+int32_t is_past(int32_t index, void *event, int32_t *out_is_past, char *text, size_t text_bytes) {
+  const OnDevice here(index);
+  const cudaError_t error = here.run([&] { return cudaEventQuery(event_of(event)); });
+  *out_is_past = error == cudaErrorNotReady ? 0 : 1;
+  if (error != cudaErrorNotReady) return told("work queued before", index, error, text, text_bytes);
+  cudaGetLastError();
+  return LPT_OK;
 }
 
 }  // namespace
@@ -208,7 +233,14 @@ const Backend &cuda_backend() {
                                     .copy_between = copy_between,
                                     .synchronize = synchronize,
                                     .enter = enter,
-                                    .leave = leave};
+                                    .leave = leave,
+                                    .make_stream = make_stream,
+                                    .drop_stream = drop_stream,
+                                    .make_event = make_event,
+                                    .drop_event = drop_event,
+                                    .record = record,
+                                    .follow = follow,
+                                    .is_past = is_past};
   return kCuda;
 }
 

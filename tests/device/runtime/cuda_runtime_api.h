@@ -1,11 +1,14 @@
 // The part of the CUDA runtime that LPT's backend calls, for a machine without a GPU: its memory is the host's, but locked
 // save while the runtime or a kernel is at work, so that whoever else touches it dies.
 //
-// Work is done when it is queued; with LPT_TEST_LATE, when its stream is waited for: then work that was queued on another
+// Work is done when it is queued, save messages of ranks (nccl_stub.cpp), which end when the other rank has come: what is queued
+// behind them waits for that. With LPT_TEST_LATE work is done when its stream is waited for: then work that was queued on another
 // stream than the caller's shows.
 //
 // What else tests change by the environment: CUDA_VISIBLE_DEVICES, as CUDA; LPT_TEST_DRIVER, a driver's version, 0: none;
-// LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work that fails after it was queued.
+// LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of queued work;
+// LPT_TEST_DEVICES, how many, 2 without it; LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work
+// that fails after it was queued.
 #pragma once
 
 #include <stddef.h>
@@ -19,6 +22,7 @@ enum cudaError_t {
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700
 };
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
@@ -50,6 +54,8 @@ struct cudaMemcpy3DPeerParms {
   int dstDevice;
   cudaExtent extent;
 };
+using cudaEvent_t = struct CUevent_st *;
+constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
 struct cudaDeviceProp {
   char name[256];
@@ -78,12 +84,39 @@ cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *sou
                                 cudaStream_t stream);
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
 
-// Lets the caller's kernels at the memory of all devices, and takes it away.
+// Lets the caller's kernels at the memory of all devices, and takes it away; one thread at a time.
 void unlock_devices();
 void lock_devices();
 
 // Takes a kernel's work as that of the runtime itself.
 void queue_kernel(void *stream, std::function<void()> work);
+// A line of LPT_TEST_STEPS: "context kernel", "comm message"; the default stream is the context's. A mark is an event that is
+// recorded.
+void tell_step(const char *work, cudaStream_t stream);
+
+// Waits until what is queued on a stream of the calling thread's device has ended.
+void wait_for_stream(cudaStream_t stream);
+
+// What the stub of NCCL needs of this runtime, handed to it by lpt_test_connect() of the stub.
+struct PendingWork {
+  void *self;
+  bool (*has_ended)(void *self);  // gets it on, too. Ended work, once told, is not asked again
+  void (*drop)(void *self);
+};
+struct TestRuntime {
+  void (*unlock)();
+  void (*lock)();
+  int (*current_device)();
+  void (*queue)(int device, cudaStream_t stream, PendingWork work);
+};
+const TestRuntime &test_runtime();

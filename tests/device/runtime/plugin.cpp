@@ -1,21 +1,38 @@
 // The CUDA plugin's host side and its kernels, on the runtime of tests.
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
 
 #include "kernels/common/simt.hpp"
 #include "src/backends/cuda/cuda_backend.hpp"
+#include "src/backends/cuda/nccl_wire.hpp"
 #include "src/plugins/cuda_families.hpp"
 
 namespace {
 
-int32_t enter_unlocked(int32_t index, int32_t *out_previous, char *error, size_t error_bytes) {
-  const int32_t code = lpt::cuda_backend().enter(index, out_previous, error, error_bytes);
-  if (code == LPT_OK) unlock_devices();
-  return code;
+int32_t enter_unlocked(int32_t index, void *stream, int32_t *out_previous, char *error, size_t error_bytes) {
+  const int32_t code = lpt::cuda_backend().enter(index, stream, out_previous, error, error_bytes);
+  if (code != LPT_OK) return code;
+  tell_step("kernel", static_cast<cudaStream_t>(stream));
+  wait_for_stream(static_cast<cudaStream_t>(stream));
+  unlock_devices();
+  return LPT_OK;
 }
 
 int32_t leave_locked(int32_t index, int32_t previous, char *error, size_t error_bytes) {
   lock_devices();
   return lpt::cuda_backend().leave(index, previous, error, error_bytes);
+}
+
+// The stub of NCCL, which LPT_NCCL names, gets at this runtime.
+int32_t check_and_connect(char *error, size_t error_bytes) {
+  const int32_t code = lpt::nccl_wire().check(error, error_bytes);
+  if (code != LPT_OK) return code;
+  void *const library = dlopen(std::getenv("LPT_NCCL"), RTLD_NOW | RTLD_NOLOAD);
+  void *const connect = library == nullptr ? nullptr : dlsym(library, "lpt_test_connect");
+  if (connect != nullptr) reinterpret_cast<void (*)(const TestRuntime *)>(connect)(&test_runtime());
+  return LPT_OK;
 }
 
 }  // namespace
@@ -25,12 +42,15 @@ extern "C" __attribute__((visibility("default"))) const lpt::DevicePlugin *lpt_p
   lpt::simt::set_queue(queue_kernel);
   backend.enter = enter_unlocked;
   backend.leave = leave_locked;
+  static lpt::DeviceWire wire = lpt::nccl_wire();
+  wire.check = check_and_connect;
   static const lpt::DevicePlugin kPlugin = {lpt::kDevicePluginAbi,
                                             sizeof(lpt::DevicePlugin),
                                             lpt::build_id(),
                                             &backend,
                                             lpt::cuda_families().data(),
                                             static_cast<int32_t>(lpt::cuda_families().size()),
-                                            0};
+                                            0,
+                                            &wire};
   return abi == lpt::kDevicePluginAbi ? &kPlugin : nullptr;
 }

@@ -1,18 +1,25 @@
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "cuda_runtime_api.h"
 
 namespace {
 
-constexpr int kDevices = 2;
 constexpr size_t kPage = 4096;
 constexpr int kPoison = 0xA5;
 constexpr size_t kMemory = size_t{1} << 30;  // of a device
@@ -22,10 +29,38 @@ struct Block {
   int device;
 };
 
+// Work that has not ended when it was queued; it begins when what was pending before it has.
+class Pending {
+ public:
+  using List = std::vector<std::shared_ptr<Pending>>;
+  Pending(const PendingWork &work, List before) : work_(work), before_(std::move(before)) {}
+  ~Pending() { work_.drop(work_.self); }
+  Pending(const Pending &) = delete;
+  Pending &operator=(const Pending &) = delete;
+
+  bool has_ended() {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    while (!before_.empty() && before_.back()->has_ended()) before_.pop_back();
+    has_ended_ = has_ended_ || (before_.empty() && work_.has_ended(work_.self));
+    return has_ended_;
+  }
+
+ private:
+  const PendingWork work_;
+  List before_;
+  std::mutex mutex_;
+  bool has_ended_ = false;
+};
+using PendingList = Pending::List;
+
 std::mutex mutex;
-std::map<uintptr_t, Block> blocks;                            // by their first byte
-int queued = 0;                                               // pieces of work
-std::map<void *, std::deque<std::function<void()>>> streams;  // what is not done yet
+std::mutex unlocked;                                    // held while device memory is open
+std::map<uintptr_t, Block> blocks;                      // by their first byte
+std::map<std::pair<int, void *>, PendingList> streams;  // by device and stream: what has not ended there
+std::map<void *, PendingList> events;                   // what had not when they were recorded
+std::vector<std::weak_ptr<Pending>> all_pending;
+std::map<void *, std::deque<std::function<void()>>> late;  // by stream: what LPT_TEST_LATE holds back
+std::atomic<int> queued{0};                                // pieces of work
 thread_local int current = 0;
 thread_local cudaError_t last = cudaSuccess;
 
@@ -50,20 +85,63 @@ cudaError_t broken() {
   return fails_at != 0 && queued >= fails_at ? told(cudaErrorIllegalAddress) : cudaSuccess;
 }
 
-void do_work_of(void *stream) {
-  std::deque<std::function<void()>> &works = streams[stream];
-  unlock_devices();
-  for (; !works.empty(); works.pop_front()) works.front()();
-  lock_devices();
+int device_count() { return number("LPT_TEST_DEVICES", 2); }
+
+bool have_ended(const PendingList &list) {
+  return std::all_of(list.begin(), list.end(), [](const auto &pending) { return pending->has_ended(); });
+}
+
+PendingList pending_on(int device, cudaStream_t stream) {
+  const std::lock_guard<std::mutex> hold(mutex);
+  return streams[{device, stream}];
+}
+
+// A device gets on whoever looks at it, or nobody.
+void get_all_on() {
+  PendingList live;
+  {
+    const std::lock_guard<std::mutex> hold(mutex);
+    std::erase_if(all_pending, [](const auto &known) { return known.expired(); });
+    for (const auto &known : all_pending) {
+      if (std::shared_ptr<Pending> pending = known.lock()) live.push_back(std::move(pending));
+    }
+  }
+  for (const auto &pending : live) pending->has_ended();
+}
+
+// A rank that never comes would hold a test for ever.
+void wait_for(const PendingList &list) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!have_ended(list)) {
+    get_all_on();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (std::chrono::steady_clock::now() - begin < std::chrono::seconds(60)) continue;
+    std::fprintf(stderr, "work queued on a device of tests has not ended within a minute\n");
+    std::abort();
+  }
 }
 
 bool is_late() { return number("LPT_TEST_LATE", 0) != 0; }
 
-cudaError_t queue(cudaStream_t stream, std::function<void()> work) {
+void do_late_work_of(void *stream) {
+  if (late[stream].empty()) return;
+  unlock_devices();
+  for (; !late[stream].empty(); late[stream].pop_front()) late[stream].front()();
+  lock_devices();
+}
+
+cudaError_t queue(cudaStream_t stream, const char *name, std::function<void()> work) {
+  tell_step(name, stream);
+  wait_for_stream(stream);
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   ++queued;
-  streams[stream].push_back(std::move(work));
-  if (!is_late()) do_work_of(stream);
+  if (is_late()) {
+    late[stream].push_back(std::move(work));
+    return cudaSuccess;
+  }
+  unlock_devices();
+  work();
+  lock_devices();
   return cudaSuccess;
 }
 
@@ -76,8 +154,8 @@ int device_of(const void *memory) {
 
 // As CUDA does it where memory of the processor takes part: the caller finds the copy done.
 cudaError_t queue_copy(const void *target, const void *source, cudaStream_t stream, std::function<void()> work) {
-  const cudaError_t error = queue(stream, std::move(work));
-  if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_work_of(stream);
+  const cudaError_t error = queue(stream, "copy", std::move(work));
+  if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_late_work_of(stream);
   return error;
 }
 
@@ -93,11 +171,33 @@ void copy_rows(void *target, size_t target_stride, const void *source, size_t so
 
 void queue_kernel(void *stream, std::function<void()> work) {
   if (!is_late()) return work();
-  streams[stream].push_back(std::move(work));
+  late[stream].push_back(std::move(work));
 }
 
-void unlock_devices() { protect(PROT_READ | PROT_WRITE); }
-void lock_devices() { protect(PROT_NONE); }
+void unlock_devices() {
+  unlocked.lock();
+  protect(PROT_READ | PROT_WRITE);
+}
+
+void lock_devices() {
+  protect(PROT_NONE);
+  unlocked.unlock();
+}
+
+void tell_step(const char *work, cudaStream_t stream) {
+  const char *const path = std::getenv("LPT_TEST_STEPS");
+  if (path == nullptr) return;
+  FILE *const file = std::fopen((path + std::to_string(current)).c_str(), "a");
+  if (file == nullptr) return;
+  std::fprintf(file, "%s %s\n", stream == nullptr ? "context" : "comm", work);
+  std::fclose(file);
+}
+
+void wait_for_stream(cudaStream_t stream) {
+  wait_for(pending_on(current, stream));
+  const std::lock_guard<std::mutex> hold(mutex);
+  streams[{current, stream}].clear();
+}
 
 cudaError_t cudaDriverGetVersion(int *version) {
   *version = number("LPT_TEST_DRIVER", 13000);
@@ -114,7 +214,7 @@ cudaError_t cudaGetDeviceCount(int *count) {
   *count = 0;
   if (number("LPT_TEST_DRIVER", 13000) < 13000) return told(cudaErrorInsufficientDriver);
   if (visible != nullptr && *visible == '\0') return told(cudaErrorNoDevice);
-  *count = kDevices;
+  *count = device_count();
   return cudaSuccess;
 }
 
@@ -130,7 +230,7 @@ cudaError_t cudaGetDevice(int *device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= kDevices) return told(cudaErrorInvalidDevice);
+  if (device < 0 || device >= device_count()) return told(cudaErrorInvalidDevice);
   current = device;
   return cudaSuccess;
 }
@@ -148,9 +248,17 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   return cudaSuccess;
 }
 
-// Waits for all that is queued, as CUDA does.
+// Waits for the device, as CUDA does.
 cudaError_t cudaFree(void *memory) {
-  for (const auto &[stream, works] : streams) do_work_of(stream);
+  PendingList all;
+  {
+    const std::lock_guard<std::mutex> hold(mutex);
+    for (const auto &[place, list] : streams) {
+      if (place.first == current) all.insert(all.end(), list.begin(), list.end());
+    }
+  }
+  wait_for(all);
+  for (const auto &[stream, works] : late) do_late_work_of(stream);
   const std::lock_guard<std::mutex> hold(mutex);
   const auto found = blocks.find(reinterpret_cast<uintptr_t>(memory));
   if (found == blocks.end()) return told(cudaErrorInvalidValue);
@@ -171,7 +279,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *facts, const void *m
 }
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
-  return queue(stream, [=] { std::memset(memory, value, bytes); });
+  return queue(stream, "fill", [=] { std::memset(memory, value, bytes); });
 }
 
 cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
@@ -189,7 +297,7 @@ cudaError_t cudaMemcpy2DAsync(void *target, size_t target_stride, const void *so
 cudaError_t cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device, size_t bytes,
                                 cudaStream_t stream) {
   if (device_of(target) != target_device || device_of(source) != source_device) return told(cudaErrorInvalidValue);
-  return queue(stream, [=] { std::memcpy(target, source, bytes); });
+  return queue(stream, "copy", [=] { std::memcpy(target, source, bytes); });
 }
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream) {
@@ -199,13 +307,79 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaS
   const bool is_right = device_of(target.ptr) == all.dstDevice && device_of(source.ptr) == all.srcDevice &&
                         target.pitch >= extent.width && source.pitch >= extent.width && extent.depth == 1;
   if (!is_right) return told(cudaErrorInvalidValue);
-  return queue(stream,
+  return queue(stream, "copy",
                [=] { copy_rows(target.ptr, target.pitch, source.ptr, source.pitch, extent.width, extent.height); });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  do_work_of(stream);
+  do_late_work_of(stream);
+  wait_for_stream(stream);
   return broken();
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+  *stream = reinterpret_cast<cudaStream_t>(new char);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  wait_for_stream(stream);
+  const std::lock_guard<std::mutex> hold(mutex);
+  streams.erase({current, stream});
+  delete reinterpret_cast<char *>(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const std::lock_guard<std::mutex> hold(mutex);
+  tell_step("wait", stream);
+  PendingList &list = streams[{current, stream}];
+  const PendingList &more = events[event];
+  list.insert(list.end(), more.begin(), more.end());
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(new char);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const std::lock_guard<std::mutex> hold(mutex);
+  events.erase(event);
+  delete reinterpret_cast<char *>(event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const std::lock_guard<std::mutex> hold(mutex);
+  tell_step("mark", stream);
+  events[event] = streams[{current, stream}];
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  PendingList list;
+  {
+    const std::lock_guard<std::mutex> hold(mutex);
+    list = events[event];
+  }
+  if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
+  get_all_on();
+  return have_ended(list) ? cudaSuccess : told(cudaErrorNotReady);
+}
+
+const TestRuntime &test_runtime() {
+  static constexpr TestRuntime kRuntime = {unlock_devices, lock_devices, [] { return current; },
+                                           [](int device, cudaStream_t stream, PendingWork work) {
+                                             tell_step("message", stream);
+                                             const std::lock_guard<std::mutex> hold(mutex);
+                                             PendingList &list = streams[{device, stream}];
+                                             auto pending = std::make_shared<Pending>(work, list);
+                                             all_pending.push_back(pending);
+                                             list.push_back(std::move(pending));
+                                           }};
+  return kRuntime;
 }
 
 cudaError_t cudaGetLastError() {
@@ -224,6 +398,8 @@ const char *cudaGetErrorString(cudaError_t error) {
       return "no CUDA-capable device is detected";
     case cudaErrorInvalidDevice:
       return "invalid device ordinal";
+    case cudaErrorNotReady:
+      return "device not ready";
     case cudaErrorIllegalAddress:
       return "an illegal memory access was encountered";
     default:

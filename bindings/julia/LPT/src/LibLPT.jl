@@ -279,6 +279,7 @@ const lpt_reduce_algorithm = Int32
 const LPT_REDUCE_ALGORITHM_AUTO = lpt_reduce_algorithm(0)
 const LPT_REDUCE_ALGORITHM_ONE_SHOT = lpt_reduce_algorithm(1)
 const LPT_REDUCE_ALGORITHM_TWO_SHOT = lpt_reduce_algorithm(2)
+const LPT_REDUCE_ALGORITHM_NATIVE = lpt_reduce_algorithm(3)
 
 const lpt_bucket_order = Int32
 const LPT_BUCKET_ORDER_RECORDED = lpt_bucket_order(0)
@@ -320,6 +321,7 @@ const LPT_DLPACK_COPIED = UInt64(2)
 const LPT_PORTABLE_ORDER = UInt64(4)
 const LPT_COMM_CHECKSUMS = UInt64(4)
 const LPT_COMM_MESSAGES = UInt64(8)
+const LPT_COMM_UNCOMPARED = UInt64(16)
 const LPT_PARTIAL_SEQUENCE_PARALLEL = UInt64(4)
 
 struct lpt_device_description
@@ -1039,6 +1041,7 @@ lpt_comm_group_abort(group) = ccall(_symbol(:lpt_comm_group_abort), Cvoid, (Ptr{
 lpt_comm_group_destroy(group) = ccall(_symbol(:lpt_comm_group_destroy), Cvoid, (Ptr{Cvoid},), group)
 lpt_comm_create_local(context, group, rank, options, out_comm) = ccall(_symbol(:lpt_comm_create_local), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, group, rank, options, out_comm)
 lpt_comm_create_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(:lpt_comm_create_mpi), lpt_status, (Ptr{Cvoid}, Ptr{Int32}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, fortran_handle, options, out_comm)
+lpt_comm_create_nccl(context, meeting, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, meeting, nccl_comm, options, out_comm)
 lpt_comm_split(context, comm, color, key, out_comm) = ccall(_symbol(:lpt_comm_split), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, color, key, out_comm)
 lpt_comm_destroy(comm) = ccall(_symbol(:lpt_comm_destroy), Cvoid, (Ptr{Cvoid},), comm)
 lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_values}), context, comm, out_values)

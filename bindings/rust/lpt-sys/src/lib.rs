@@ -317,6 +317,7 @@ pub type lpt_reduce_algorithm = i32;
 pub const LPT_REDUCE_ALGORITHM_AUTO: lpt_reduce_algorithm = 0;
 pub const LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_algorithm = 1;
 pub const LPT_REDUCE_ALGORITHM_TWO_SHOT: lpt_reduce_algorithm = 2;
+pub const LPT_REDUCE_ALGORITHM_NATIVE: lpt_reduce_algorithm = 3;
 
 /// In which order gradients fill buckets; one of lpt_bucket_order_values.
 pub type lpt_bucket_order = i32;
@@ -364,6 +365,7 @@ pub const LPT_DLPACK_COPIED: u64 = 2;
 pub const LPT_PORTABLE_ORDER: u64 = 4;
 pub const LPT_COMM_CHECKSUMS: u64 = 4;
 pub const LPT_COMM_MESSAGES: u64 = 8;
+pub const LPT_COMM_UNCOMPARED: u64 = 16;
 pub const LPT_PARTIAL_SEQUENCE_PARALLEL: u64 = 4;
 
 /// One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.
@@ -1956,6 +1958,8 @@ extern "C" {
     pub fn lpt_comm_create_local(context: *mut lpt_context, group: *mut lpt_comm_group, rank: i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Takes a process's place among the processes of an MPI job; returns when all of them have come.
     pub fn lpt_comm_create_mpi(context: *mut lpt_context, fortran_handle: *const i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    /// Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
+    pub fn lpt_comm_create_nccl(context: *mut lpt_context, meeting: *mut lpt_comm, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
     pub fn lpt_comm_split(context: *mut lpt_context, comm: *mut lpt_comm, color: i32, key: i32, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.

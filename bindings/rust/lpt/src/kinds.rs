@@ -526,6 +526,7 @@ impl ReduceAlgorithm {
     pub const AUTO: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_AUTO);
     pub const ONE_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_ONE_SHOT);
     pub const TWO_SHOT: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_TWO_SHOT);
+    pub const NATIVE: ReduceAlgorithm = ReduceAlgorithm(sys::LPT_REDUCE_ALGORITHM_NATIVE);
 }
 
 /// In which order gradients fill buckets.

@@ -1,0 +1,128 @@
+// Comms of ranks that have a GPU each: how they meet.
+#include <cstring>
+
+#include "src/comm/link.hpp"
+#include "src/ops/comm.hpp"
+#include "src/ops/operation.hpp"
+
+namespace lpt {
+namespace {
+
+Status check_options(const lpt_comm_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_UNCOMPARED));
+  LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
+  const char *const given = options.link_latency_seconds != 0.0    ? "link_latency_seconds"
+                            : options.link_bytes_per_second != 0.0 ? "link_bytes_per_second"
+                            : options.damaged_message != 0         ? "damaged_message"
+                                                                   : nullptr;
+  if (given == nullptr) return {};
+  return unsupported("options->%s is set: expected 0, it is for ranks on processors", given);
+}
+
+Status check_place(const Context &context, const Comm *meeting, const void *communicator) {
+  if (context.queue.wire() == nullptr) {
+    return invalid("context works on %s: expected a GPU of NVIDIA", device_text(context.queue.device()).c_str());
+  }
+  if (meeting == nullptr && communicator == nullptr) {
+    return invalid("meeting and nccl_comm are NULL: expected at least one of them");
+  }
+  if (meeting == nullptr || device_of(*meeting).is_cpu()) return {};
+  return invalid("meeting works on %s: expected ranks on processors", device_text(device_of(*meeting)).c_str());
+}
+
+// What ranks tell each other before they meet on their GPUs.
+struct Readiness {
+  int32_t code = LPT_OK;
+  char words[380] = "";
+  uint8_t id[DeviceWire::kIdBytes] = {};  // of rank 0
+};
+
+Readiness get_ready(const DeviceWire &wire, int32_t rank) {
+  Readiness mine;
+  Status status = Link::call(wire.check);
+  if (status.is_ok() && rank == 0) status = Link::call(wire.make_id, mine.id);
+  mine.code = status.code();
+  std::snprintf(mine.words, sizeof mine.words, "%s", status.message().c_str());
+  return mine;
+}
+
+// All ranks are ready, or all of them fail with the words of the first that is not.
+Status share_readiness(Engine &control, Readiness &mine) {
+  std::vector<Readiness> all(static_cast<size_t>(control.ranks()), mine);
+  const auto bytes_of = [](Readiness &one) { return Bytes{reinterpret_cast<std::byte *>(&one), sizeof one}; };
+  const std::vector<Bytes> outgoing(all.size(), bytes_of(mine));
+  std::vector<Bytes> incoming;
+  for (Readiness &theirs : all) incoming.push_back(bytes_of(theirs));
+  const Settled settled(control);
+  LPT_TRY(control.swap({"comm_create_nccl", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
+  for (size_t q = 0; q < all.size(); ++q) std::memcpy(&all[q], incoming[q].data, sizeof all[q]);
+  LPT_TRY(control.release());
+  for (size_t q = 0; q < all.size(); ++q) {
+    if (all[q].code != LPT_OK) return Status(all[q].code, text("rank %zu: %s", q, all[q].words));
+  }
+  std::memcpy(mine.id, all[0].id, sizeof mine.id);
+  return {};
+}
+
+struct Place {
+  void *end = nullptr;
+  int32_t rank = 0, ranks = 1;
+};
+
+Status open_own(const Queue &queue, Engine &control, double seconds, Place &out_place) {
+  const DeviceWire &wire = *queue.wire();
+  Readiness mine = get_ready(wire, control.rank());
+  LPT_TRY(share_readiness(control, mine));
+  out_place.rank = control.rank();
+  out_place.ranks = control.ranks();
+  const uint8_t *const id = mine.id;
+  return Link::call(wire.open, queue.device().index, id, out_place.rank, out_place.ranks, seconds, &out_place.end);
+}
+
+Status adopt(const Queue &queue, void *communicator, Place &out_place) {
+  const DeviceWire &wire = *queue.wire();
+  LPT_TRY(Link::call(wire.check));
+  return Link::call(wire.adopt, queue.device().index, communicator, &out_place.end, &out_place.rank, &out_place.ranks);
+}
+
+Status check_same_ranks(const Engine *control, const Place &place) {
+  if (control == nullptr || (control->rank() == place.rank && control->ranks() == place.ranks)) return {};
+  return invalid("nccl_comm has rank %d of %d: expected %d of %d, as meeting", place.rank, place.ranks, control->rank(),
+                 control->ranks());
+}
+
+// From here on the other ranks wait for this one.
+Status meet_on_devices(const Context &context, Engine *control, void *communicator, const lpt_comm_options &options,
+                       std::shared_ptr<DeviceEnd> &out_end, Place &out_place) {
+  LPT_TRY(communicator == nullptr ? open_own(context.queue, *control, options.timeout_seconds, out_place)
+                                  : adopt(context.queue, communicator, out_place));
+  out_end = std::make_shared<DeviceEnd>(context.queue, out_place.end, options.timeout_seconds);
+  LPT_TRY(check_same_ranks(control, out_place));
+  if (control == nullptr) return {};
+  return control->meet(
+      {"comm_create_nccl, all there", 0, 0, communicator == nullptr ? 0 : 1, static_cast<int64_t>(options.flags)});
+}
+
+}  // namespace
+
+Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, const lpt_comm_options &options,
+                        Comm **out_comm) {
+  LPT_TRY(check_options(options));
+  LPT_TRY(check_place(context, meeting, communicator));
+  std::unique_ptr<Engine> control;
+  if (meeting != nullptr) {
+    LPT_TRY(run_collective(
+        context, *meeting, [&](Context &, Engine &engine) { return engine.split(0, 0, control); }, nullptr));
+  }
+  std::shared_ptr<DeviceEnd> end;
+  Place place;
+  const Status status = meet_on_devices(context, control.get(), communicator, options, end, place);
+  if (!status.is_ok()) {
+    if (control != nullptr) control->interrupt(status.message());
+    return status;
+  }
+  if ((options.flags & LPT_COMM_UNCOMPARED) != 0) control.reset();
+  return make_comm(context, std::make_unique<DeviceEngine>(end, std::move(control), place.rank, place.ranks), out_comm);
+}
+
+}  // namespace lpt

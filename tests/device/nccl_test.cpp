@@ -1,0 +1,289 @@
+// Ranks with a GPU each, on the runtime of tests and its stub of NCCL: every collective has the bits of ranks on processors, which
+// tests/comm holds against oracles.
+#include <algorithm>
+
+#include "tests/device/ranks.hpp"
+
+namespace lpt::test {
+namespace {
+
+// Numbers that differ from rank to rank.
+Tensor numbers(const GpuRank &self, lpt_format format, int64_t rows, int64_t columns, uint64_t place = 1) {
+  const uint64_t own = place * 100 + static_cast<uint64_t>(self.rank);
+  return tensor_of(self.cpu, format, rows, columns, draw_normal(own, rows * columns));
+}
+
+// call(context, comm, input, output) on processors and on GPUs leaves the same output.
+template <typename Call>
+void expect_alike(const GpuRank &self, const lpt_tensor *input, const lpt_tensor *output, const Call &call) {
+  const Tensor input_there = there(self, input), output_there = there(self, output);
+  const lpt_tensor_description facts = describe(self.cpu, output);
+  const Tensor expected = make_tensor(self.cpu, facts.format, {facts.extents, facts.extents + facts.rank});
+  ASSERT_TRUE(self.ok_there(lpt_tensor_copy(self.cpu, output, expected.get())));
+  ASSERT_TRUE(self.ok_there(call(self.cpu, self.meeting, input, expected.get())));
+  ASSERT_TRUE(self.ok(call(self.gpu, self.comm, input_there.get(), output_there.get())));
+  EXPECT_EQ(bytes_of(self.cpu, expected.get()), bytes_there(self, output_there.get())) << "rank " << self.rank;
+}
+
+struct Case {
+  const char *name;
+  void (*run)(const GpuRank &);
+};
+void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
+
+// ---- collectives that move
+
+void broadcasts(const GpuRank &self) {
+  for (int32_t root = 0; root < self.ranks; ++root) {
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_NVFP4, LPT_FORMAT_UINT4_1X32}) {
+      const Tensor mine = numbers(self, format, 3, 64);
+      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+        return lpt_broadcast(context, comm, root, output, nullptr);
+      });
+    }
+  }
+}
+
+void gathers(const GpuRank &self) {
+  std::vector<int64_t> counts;
+  int64_t rows = 0;
+  for (int64_t q = 0; q < self.ranks; ++q) {
+    counts.push_back(2 * q + 1);
+    rows += counts.back();
+  }
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
+    const Tensor mine = numbers(self, format, 2 * self.rank + 1, 96), all = make_tensor(self.cpu, format, rows, 96);
+    expect_alike(self, mine.get(), all.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+      return lpt_all_gather(context, comm, input, counts.data(), output, nullptr);
+    });
+  }
+}
+
+void swaps(const GpuRank &self) {
+  const int64_t rows = 3 * self.ranks;
+  const Tensor mine = numbers(self, LPT_FORMAT_E4M3FN_1X128, rows, 256),
+               theirs = make_tensor(self.cpu, LPT_FORMAT_E4M3FN_1X128, rows, 256);
+  expect_alike(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    return lpt_all_to_all(context, comm, input, nullptr, nullptr, output, nullptr);
+  });
+}
+
+// To the next rank, of the one before. Somebody receives first.
+void mail(const GpuRank &self) {
+  if (self.ranks == 1) return;
+  const int32_t next = (self.rank + 1) % self.ranks, before = (self.rank + self.ranks - 1) % self.ranks;
+  const Tensor mine = numbers(self, LPT_FORMAT_F32, 5, 40), theirs = make_tensor(self.cpu, LPT_FORMAT_F32, 5, 40);
+  expect_alike(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    const auto send = [&] { return lpt_send(context, comm, input, next, 3, nullptr); };
+    const auto receive = [&] { return lpt_receive(context, comm, output, before, 3, nullptr); };
+    if (self.rank == 0) return std::max(send(), receive());
+    return std::max(receive(), send());
+  });
+}
+
+void parts(const GpuRank &self) {
+  const int32_t color = self.rank == 0 ? -1 : self.rank % 2;
+  Comm there, here;
+  ASSERT_TRUE(self.ok(lpt_comm_split(self.gpu, self.comm, color, -self.rank, out(there))));
+  ASSERT_TRUE(self.ok_there(lpt_comm_split(self.cpu, self.meeting, color, -self.rank, out(here))));
+  ASSERT_EQ(color < 0, there == nullptr);
+  if (there == nullptr) return;
+  lpt_comm_values values = LPT_COMM_VALUES_INIT, expected = LPT_COMM_VALUES_INIT;
+  ASSERT_TRUE(self.ok(lpt_comm_read(self.gpu, there.get(), &values)));
+  ASSERT_TRUE(self.ok_there(lpt_comm_read(self.cpu, here.get(), &expected)));
+  EXPECT_EQ(expected.rank, values.rank);
+  EXPECT_EQ(expected.rank_count, values.rank_count);
+  GpuRank part = self;
+  part.meeting = here.get();
+  part.comm = there.get();
+  const Tensor mine = numbers(self, LPT_FORMAT_F32, 3, 50);
+  expect_alike(part, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    return lpt_all_reduce(context, comm, input, nullptr, output, nullptr);
+  });
+}
+
+// ---- sums
+
+void sums(const GpuRank &self) {
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (lpt_reduction reduction = LPT_REDUCTION_SUM; reduction <= LPT_REDUCTION_MINIMUM; ++reduction) {
+      const int64_t columns = reduction == LPT_REDUCTION_SUM ? 9000 : 300;  // two shots, one shot
+      const Tensor mine = numbers(self, format, 5, columns);
+      lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+      options.reduction = reduction;
+      options.factor = 0.3;
+      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+        return lpt_all_reduce(context, comm, input, &options, output, nullptr);
+      });
+    }
+  }
+}
+
+// Columns of a wider matrix, in place.
+void sums_of_columns(const GpuRank &self) {
+  for (const int64_t rows : {3, 400}) {
+    const Tensor whole = numbers(self, LPT_FORMAT_F32, rows, 80);
+    expect_alike(self, whole.get(), whole.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+      const Tensor some = view(context, output, {0, 16}, {rows, 45});
+      return lpt_all_reduce(context, comm, some.get(), nullptr, some.get(), nullptr);
+    });
+  }
+}
+
+void sums_of_parts(const GpuRank &self) {
+  std::vector<int64_t> counts;
+  int64_t rows = 0;
+  for (int64_t q = 0; q < self.ranks; ++q) rows += counts.emplace_back(7 - q);
+  const int64_t own = counts[static_cast<size_t>(self.rank)];
+  for (const lpt_format wire : {LPT_FORMAT_NONE, LPT_FORMAT_E4M3FN_1X128}) {
+    const Tensor mine = numbers(self, LPT_FORMAT_F32, rows, 512),
+                 part = make_tensor(self.cpu, LPT_FORMAT_F32, own, 512);
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    options.wire = wire;
+    expect_alike(self, mine.get(), part.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+      return lpt_reduce_scatter(context, comm, input, counts.data(), &options, output, nullptr);
+    });
+  }
+}
+
+void sums_of_many(const GpuRank &self) {
+  const Tensor first = numbers(self, LPT_FORMAT_F32, 3, 50), second = numbers(self, LPT_FORMAT_F32, 1, 77, 2);
+  const Tensor first_there = there(self, first.get()), second_there = there(self, second.get());
+  lpt_tensor *const on_cpu[] = {first.get(), second.get()}, *const on_gpu[] = {first_there.get(), second_there.get()};
+  ASSERT_TRUE(self.ok_there(lpt_all_reduce_many(self.cpu, self.meeting, on_cpu, 2, nullptr, nullptr)));
+  ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.gpu, self.comm, on_gpu, 2, nullptr, nullptr)));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i]));
+}
+
+void sums_by_wire(const GpuRank &self) {
+  for (const lpt_format wire :
+       {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP8_E5M2, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4, LPT_FORMAT_E4M3FN_TENSOR}) {
+    for (const lpt_reduce_algorithm algorithm : {LPT_REDUCE_ALGORITHM_ONE_SHOT, LPT_REDUCE_ALGORITHM_TWO_SHOT}) {
+      const Tensor mine =
+          numbers(self, algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, 3, 1100);
+      lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+      options.wire = wire;
+      options.algorithm = algorithm;
+      options.reduction = LPT_REDUCTION_AVERAGE;
+      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+        return lpt_all_reduce(context, comm, input, &options, output, nullptr);
+      });
+    }
+  }
+}
+
+void sums_by_wire_are_drawn_alike(const GpuRank &self) {
+  const Tensor mine = numbers(self, LPT_FORMAT_F32, 2, 1500);
+  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+  options.wire = LPT_FORMAT_MXFP8_E4M3;
+  options.algorithm = LPT_REDUCE_ALGORITHM_TWO_SHOT;
+  options.rounding = LPT_ROUNDING_STOCHASTIC;
+  options.random.seed = 7;
+  expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    return lpt_all_reduce(context, comm, input, &options, output, nullptr);
+  });
+}
+
+// Shared columns are added up, private ones scaled, in place and not.
+void partly_shared(const GpuRank &self) {
+  const Plan plan = make_plan(self, 96, 40, LPT_FORMAT_E4M3FN_1X128);
+  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+    const Tensor mine = numbers(self, LPT_FORMAT_BF16, 60, 96), other = make_tensor(self.cpu, LPT_FORMAT_BF16, 60, 96);
+    const auto apart = [&](auto *context, auto *comm, auto *input, auto *output) {
+      return lpt_partial_allreduce(context, comm, plan.get(), pass, input, output, nullptr);
+    };
+    expect_alike(self, mine.get(), other.get(), apart);
+    expect_alike(self, mine.get(), mine.get(),
+                 [&](auto *context, auto *comm, auto *, auto *output) { return apart(context, comm, output, output); });
+  }
+}
+
+// ---- behind the caller's back
+
+// Three at once, each reading what the one before has written: they run in the order of their calls.
+void futures(const GpuRank &self) {
+  const Tensor mine = numbers(self, LPT_FORMAT_F32, 2, 3000);
+  expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+    Future future[3];
+    for (Future &next : future) {
+      const lpt_status status = lpt_all_reduce(context, comm, output, nullptr, output, out(next));
+      if (status != LPT_OK) return status;
+    }
+    for (Future &next : future) {
+      const lpt_status status = lpt_future_wait(context, next.get());
+      if (status != LPT_OK) return status;
+    }
+    int32_t is_done = 0;
+    while (is_done == 0 && lpt_future_is_done(context, future[2].get(), &is_done) == LPT_OK) std::this_thread::yield();
+    return static_cast<lpt_status>(LPT_OK);
+  });
+}
+
+// Two passes, which on processors travel in two orders.
+lpt_status reduce_in_buckets(lpt_context *context, lpt_comm *comm, std::vector<lpt_tensor *> gradients) {
+  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  options.bucket_bytes = 4000;
+  lpt_gradient_buckets *raw = nullptr;
+  lpt_status status = lpt_gradient_buckets_create(context, comm, gradients.data(),
+                                                  static_cast<int64_t>(gradients.size()), &options, &raw);
+  const std::unique_ptr<lpt_gradient_buckets, decltype(&lpt_gradient_buckets_destroy)> buckets(
+      raw, lpt_gradient_buckets_destroy);
+  for (int pass = 0; pass < 2 && status == LPT_OK; ++pass) {
+    status = lpt_gradient_buckets_begin(context, raw, 1, nullptr);
+    for (const int64_t index : {1, 2, 0}) {
+      if (status == LPT_OK) status = lpt_gradient_buckets_ready(context, raw, index);
+    }
+    if (status == LPT_OK) status = lpt_gradient_buckets_wait(context, raw);
+  }
+  return status;
+}
+
+void buckets(const GpuRank &self) {
+  std::vector<Tensor> here_all, there_all;
+  std::vector<lpt_tensor *> on_cpu, on_gpu;
+  for (const int64_t rows : {5, 12, 3}) {
+    here_all.push_back(numbers(self, LPT_FORMAT_F32, rows, 64, static_cast<uint64_t>(rows)));
+    there_all.push_back(there(self, here_all.back().get()));
+    on_cpu.push_back(here_all.back().get());
+    on_gpu.push_back(there_all.back().get());
+  }
+  ASSERT_TRUE(self.ok_there(reduce_in_buckets(self.cpu, self.meeting, on_cpu)));
+  ASSERT_TRUE(self.ok(reduce_in_buckets(self.gpu, self.comm, on_gpu)));
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i])) << i;
+}
+
+constexpr Case kCases[] = {
+    {"Broadcasts", broadcasts},
+    {"Gathers", gathers},
+    {"Swaps", swaps},
+    {"Mail", mail},
+    {"Parts", parts},
+    {"Sums", sums},
+    {"SumsOfColumns", sums_of_columns},
+    {"SumsOfParts", sums_of_parts},
+    {"SumsOfMany", sums_of_many},
+    {"SumsByWire", sums_by_wire},
+    {"SumsByWireAreDrawnAlike", sums_by_wire_are_drawn_alike},
+    {"PartlyShared", partly_shared},
+    {"Futures", futures},
+    {"Buckets", buckets},
+};
+
+class NcclRanks : public testing::TestWithParam<std::tuple<Case, int32_t>> {
+ private:
+  const Surroundings surroundings_;
+};
+
+TEST_P(NcclRanks, HaveTheBitsOfProcessors) {
+  const auto &[item, ranks] = GetParam();
+  run_gpu_ranks(ranks, {}, [&item = item](const GpuRank &self, Comm &) { item.run(self); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, NcclRanks, testing::Combine(testing::ValuesIn(kCases), testing::Values(1, 2, 3, 4)),
+                         [](const auto &setting) {
+                           return std::string(std::get<0>(setting.param).name) +
+                                  std::to_string(std::get<1>(setting.param));
+                         });
+
+}  // namespace
+}  // namespace lpt::test

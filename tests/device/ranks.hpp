@@ -1,0 +1,123 @@
+// Ranks as threads of a test, each with a GPU of its own: those of the runtime of tests, which NCCL's stub connects.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "tests/device/support.hpp"
+
+namespace lpt::test {
+
+// What the plugin, NCCL and the runtime of tests read.
+class Surroundings {
+ public:
+  Surroundings() {
+    setenv("LPT_PLUGIN_PATH", LPT_PLUGINS "/on_cpu", 1);
+    setenv("LPT_NCCL", LPT_PLUGINS "/nccl/libnccl.so.2", 1);
+    setenv("LPT_TEST_DEVICES", "4", 1);
+  }
+  ~Surroundings() {
+    for (const char *name : {"LPT_PLUGIN_PATH", "LPT_NCCL", "LPT_TEST_DEVICES", "LPT_TEST_NCCL_VERSION",
+                             "LPT_TEST_NCCL_FAILS_AT", "LPT_TEST_NCCL_REFUSES_RANK"}) {
+      unsetenv(name);
+    }
+  }
+};
+
+// One rank: a context of the processor, one of its GPU, a comm of each.
+struct GpuRank {
+  lpt_context *cpu, *gpu;
+  lpt_comm *meeting;  // of processors
+  lpt_comm *comm;     // of GPUs
+  int32_t rank, ranks;
+
+  testing::AssertionResult ok(lpt_status status) const {
+    return test::ok(gpu, status) << " (rank " << rank << " of " << ranks << ")";
+  }
+  testing::AssertionResult ok_there(lpt_status status) const {
+    return test::ok(cpu, status) << " (rank " << rank << ")";
+  }
+  std::string error() const { return lpt_context_error(gpu); }
+};
+
+struct RankOptions {
+  double timeout_seconds = 100.0;  // of the comm of GPUs
+  double meeting_seconds = 100.0;
+  uint64_t flags = 0;
+};
+
+// Runs body(rank, meeting) on `ranks` threads: the comm of GPUs is still to be made.
+template <typename Body>
+void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
+  lpt_comm_group *raw_group = nullptr;
+  ASSERT_EQ(LPT_OK, lpt_comm_group_create(ranks, &raw_group));
+  const Group group(raw_group);
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const Context cpu = make_context(1), gpu = make_gpu_context(rank);
+      lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+      options.timeout_seconds = wishes.meeting_seconds;
+      Comm meeting;
+      ASSERT_TRUE(ok(cpu.get(), lpt_comm_create_local(cpu.get(), group.get(), rank, &options, out(meeting))));
+      body(GpuRank{cpu.get(), gpu.get(), meeting.get(), nullptr, rank, ranks}, meeting);
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+}
+
+inline lpt_status create_nccl(const GpuRank &self, const RankOptions &wishes, Comm &comm) {
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.timeout_seconds = wishes.timeout_seconds;
+  options.flags = wishes.flags;
+  return lpt_comm_create_nccl(self.gpu, self.meeting, nullptr, &options, out(comm));
+}
+
+// Runs body(rank, comm) on `ranks` threads that have met on their GPUs.
+template <typename Body>
+void run_gpu_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
+  meet_ranks(ranks, wishes, [&](GpuRank self, Comm &) {
+    Comm comm;
+    ASSERT_TRUE(self.ok(create_nccl(self, wishes, comm)));
+    self.comm = comm.get();
+    body(self, comm);
+  });
+}
+
+// A copy on the rank's GPU, and back.
+inline Tensor there(const GpuRank &self, const lpt_tensor *here) {
+  const lpt_tensor_description facts = describe(self.cpu, here);
+  Tensor copy = make_tensor(self.gpu, facts.format, {facts.extents, facts.extents + facts.rank});
+  EXPECT_TRUE(self.ok(lpt_tensor_copy(self.gpu, here, copy.get())));
+  return copy;
+}
+
+inline Tensor here(const GpuRank &self, const lpt_tensor *there) {
+  const lpt_tensor_description facts = describe(self.gpu, there);
+  Tensor copy = make_tensor(self.cpu, facts.format, {facts.extents, facts.extents + facts.rank});
+  EXPECT_TRUE(self.ok(lpt_tensor_copy(self.gpu, there, copy.get())));
+  EXPECT_TRUE(self.ok(lpt_context_synchronize(self.gpu)));
+  return copy;
+}
+
+struct DestroyPlan {
+  void operator()(lpt_partial_plan *plan) const { lpt_partial_plan_destroy(plan); }
+};
+using Plan = std::unique_ptr<lpt_partial_plan, DestroyPlan>;
+
+inline Plan make_plan(const GpuRank &self, int64_t hidden, int64_t shared, lpt_format backward_wire) {
+  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  options.hidden_columns = hidden;
+  options.shared_columns = shared;
+  options.rank_count = self.ranks;
+  options.backward_wire = backward_wire;
+  lpt_partial_plan *plan = nullptr;
+  EXPECT_TRUE(self.ok_there(lpt_partial_plan_create(self.cpu, &options, &plan)));
+  return Plan(plan);
+}
+
+inline std::vector<uint8_t> bytes_there(const GpuRank &self, const lpt_tensor *tensor) {
+  return bytes_of(self.cpu, here(self, tensor).get());
+}
+
+}  // namespace lpt::test
