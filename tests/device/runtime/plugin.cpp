@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "kernels/common/simt.hpp"
 #include "src/backends/cuda/cuda_backend.hpp"
@@ -25,8 +26,18 @@ int32_t leave_locked(int32_t index, int32_t previous, char *error, size_t error_
   return lpt::cuda_backend().leave(index, previous, error, error_bytes);
 }
 
-// The stub of NCCL, which LPT_NCCL names, gets at this runtime.
+// Where no LPT_NCCL names another library, the stub that lies in the folder beside this plugin's.
+void name_stub() {
+  Dl_info here;
+  if (dladdr(reinterpret_cast<const void *>(&name_stub), &here) == 0) return;
+  const std::string file = here.dli_fname;
+  const std::string folder = file.substr(0, file.find_last_of('/') + 1);
+  setenv("LPT_NCCL", (folder + "../nccl/libnccl.so.2").c_str(), 0);
+}
+
+// The stub of NCCL gets at this runtime.
 int32_t check_and_connect(char *error, size_t error_bytes) {
+  name_stub();
   const int32_t code = lpt::nccl_wire().check(error, error_bytes);
   if (code != LPT_OK) return code;
   void *const library = dlopen(std::getenv("LPT_NCCL"), RTLD_NOW | RTLD_NOLOAD);
