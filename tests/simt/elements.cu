@@ -26,6 +26,8 @@ __global__ void convert_all(const float *numbers, uint32_t *codes, float *decode
   convert<kElementE3m2fn>(numbers, codes, decoded, spec);
   convert<kElementE2m3fn>(numbers, codes, decoded, spec);
   convert<kElementE2m1fn>(numbers, codes, decoded, spec);
+  convert<kElementInt8>(numbers, codes, decoded, spec);
+  convert<kElementInt4>(numbers, codes, decoded, spec);
   convert<kElementE8m0fnu>(numbers, codes, decoded, spec);
   convert<kElementF16>(numbers, codes, decoded, spec);
   convert<kElementBf16>(numbers, codes, decoded, spec);
