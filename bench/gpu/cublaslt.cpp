@@ -19,7 +19,8 @@ void check(cublasStatus_t status, const char *what) {
 
 #define LPT_CUBLASLT_FUNCTIONS(X)                                                                                      \
   X(cublasLtCreate)                                                                                                    \
-  X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)  \
+  X(cublasLtDestroy)                                                                                                   \
+  X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                     \
       X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                   \
           X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) \
               X(cublasLtMatmulAlgoGetHeuristic)

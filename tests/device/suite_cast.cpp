@@ -135,8 +135,8 @@ TEST_F(DeviceCasts, RefuseWhatNeedsTheProcessor) {
   ASSERT_TRUE(ok(cpu(), lpt_statistics_create(cpu(), &statistics)));
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.statistics = statistics;
-  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, target.get(), nullptr));
-  expect_words({"statistics is given", "cuda:0"}, lpt_context_error(gpu()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), source.get(), &options, target.get(), nullptr));
+  expect_words({"statistics counts on cpu", "cuda:0"}, lpt_context_error(gpu()));
   lpt_statistics_destroy(statistics);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, integers.get(), nullptr));
   expect_words({"int8_tensor", "NaN"}, lpt_context_error(gpu()));

@@ -57,6 +57,9 @@ constexpr GemmCase kCases[] = {
     {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, kBf16, false, true, 9, 31, 47, "cublaslt_half"},
     {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_NVFP4, kF32, true, false, 32, 64, 9, "cublaslt_half"},
     {LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, kF32, true, true, 6, 32, 48, "cublaslt_f32"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128, kBf16, false, true, 5, 40, 256, "gemm_few_rows_int4_cuda"},
+    {kF16, LPT_FORMAT_INT4_1X32, kF32, false, true, 16, 40, 128, "gemm_few_rows_int4_cuda"},
+    {kBf16, LPT_FORMAT_NVFP4, kBf16, false, true, 1, 40, 256, "gemm_few_rows_fp4_cuda"},
 };
 
 // The options of a case, and how far its c may be from the exact product.
