@@ -54,6 +54,14 @@ struct SoftmaxForwardRequest {
   int64_t first_row, period;
 };
 
+// The same with the argument of exp at the nearest of 2^bits levels from clip to 0 (exaq.hpp), save where it is minus infinity. No
+// f64. Exact: every row gives the same bits.
+struct SoftmaxExaqRequest {
+  SoftmaxForwardRequest softmax;
+  int32_t bits;  // 2, 3 or 4
+  double clip;   // below 0
+};
+
 // dx = scale · y · (dy - sum(y · dy)).
 struct SoftmaxBackwardRequest {
   MatrixView output, output_gradient, input_gradient;
@@ -105,6 +113,7 @@ std::span<const Row<SwigluBackwardRequest>> swiglu_backward_kernels();
 std::span<const Row<RmsnormForwardRequest>> rmsnorm_forward_kernels();
 std::span<const Row<RmsnormBackwardRequest>> rmsnorm_backward_kernels();
 std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels();
+std::span<const Row<SoftmaxExaqRequest>> softmax_exaq_kernels();
 std::span<const Row<SoftmaxBackwardRequest>> softmax_backward_kernels();
 std::span<const Row<CrossEntropySumsRequest>> cross_entropy_sums_kernels();
 std::span<const Row<CrossEntropyGradientRequest>> cross_entropy_gradient_kernels();

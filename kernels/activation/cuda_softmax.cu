@@ -1,46 +1,10 @@
 // Softmax: a block of threads takes a row, whose sum is made in f64. A row is read again for its result; what is not too long comes
 // from the caches then.
-#include "kernels/activation/cuda_line.hpp"
 #include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_softmax.hpp"
 
 namespace lpt {
 namespace {
-
-struct SoftmaxJob {
-  DeviceLines input, output;
-  float scale;
-  bool is_causal;
-  int64_t first_row, period, rows, columns;
-};
-
-// How many columns a row may see.
-__device__ __forceinline__ int64_t seen_columns(const SoftmaxJob &job, int64_t row) {
-  if (!job.is_causal) return job.columns;
-  const int64_t seen = (job.first_row + row) % job.period + job.columns - job.period + 1;
-  return seen < 0 ? 0 : seen > job.columns ? job.columns : seen;
-}
-
-// The largest of what is seen, of -x where the scale is negative; and whether there is a NaN.
-struct Peak {
-  float number;
-  bool has_nan;
-};
-
-__device__ __forceinline__ Peak peak_of(const SoftmaxJob &job, int64_t row, int64_t seen, float sign) {
-  float largest = -bits_float(0x7F800000u);
-  float nans = 0.0f;
-  for (int64_t column = first_column(); column < seen; column += kLineStep) {
-    const int32_t count = strip_count(seen, column);
-    const NumberStrip x = load_line(job.input, row, column, count);
-#pragma unroll
-    for (int32_t i = 0; i < kStrip; ++i) {
-      const float number = sign * x.number[i];
-      if (i < count && number > largest) largest = number;
-      if (number != number) nans = 1.0f;
-    }
-  }
-  return {block_largest(largest), block_largest(nans) > 0.0f};
-}
 
 __device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, int64_t seen, float top) {
   double sum = 0.0;
@@ -59,7 +23,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) 
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     int64_t seen = seen_columns(job, row);
-    const Peak peak = peak_of(job, row, seen, sign);
+    const Peak peak = peak_of(job.input, row, seen, sign);
     if (!peak.has_nan && peak.number == -bits_float(0x7F800000u)) seen = 0;
     const float top = sign * peak.number;
     const float inverse = static_cast<float>(1.0 / exponential_sum(job, row, seen, top));
@@ -114,15 +78,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_backward(SoftmaxBackward
 void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream) {
   const MatrixView &input = request.input;
   if (input.rows == 0 || input.columns == 0) return;
-  const SoftmaxJob job = {lines_of(input),
-                          lines_of(request.output),
-                          static_cast<float>(request.scale),
-                          request.is_causal,
-                          request.first_row,
-                          request.period,
-                          input.rows,
-                          input.columns};
-  LPT_LAUNCH(softmax_forward, blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+  LPT_LAUNCH(softmax_forward, blocks_of_rows(input.rows), kLineThreads, 0, stream, softmax_job(request));
 }
 
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream) {

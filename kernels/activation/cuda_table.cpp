@@ -46,6 +46,10 @@ const char *refuses_gradient_parts(const GradientPartsRequest &r) {
 
 const char *refuses_softmax_forward(const SoftmaxForwardRequest &r) { return refuses_views({&r.input, &r.output}); }
 
+const char *refuses_softmax_exaq(const SoftmaxExaqRequest &r) {
+  return refuses_views({&r.softmax.input, &r.softmax.output});
+}
+
 const char *refuses_softmax_backward(const SoftmaxBackwardRequest &r) {
   return refuses_views({&r.output, &r.output_gradient, &r.input_gradient});
 }
@@ -78,6 +82,8 @@ constexpr DeviceRow<GradientPartsRequest> kGradientParts[] = {
 constexpr DeviceRow<GradientSumRequest> kGradientSum[] = {{"gradient_sum_cuda", 80, nullptr, gradient_sum_cuda}};
 constexpr DeviceRow<SoftmaxForwardRequest> kSoftmaxForward[] = {
     {"softmax_forward_cuda", 80, refuses_softmax_forward, softmax_forward_cuda}};
+constexpr DeviceRow<SoftmaxExaqRequest> kSoftmaxExaq[] = {
+    {"softmax_exaq_cuda", 80, refuses_softmax_exaq, softmax_exaq_cuda}};
 constexpr DeviceRow<SoftmaxBackwardRequest> kSoftmaxBackward[] = {
     {"softmax_backward_cuda", 80, refuses_softmax_backward, softmax_backward_cuda}};
 
@@ -92,6 +98,7 @@ std::span<const DeviceRow<SmoothingRequest>> smoothing_device_kernels() { return
 std::span<const DeviceRow<GradientPartsRequest>> gradient_parts_device_kernels() { return kGradientParts; }
 std::span<const DeviceRow<GradientSumRequest>> gradient_sum_device_kernels() { return kGradientSum; }
 std::span<const DeviceRow<SoftmaxForwardRequest>> softmax_forward_device_kernels() { return kSoftmaxForward; }
+std::span<const DeviceRow<SoftmaxExaqRequest>> softmax_exaq_device_kernels() { return kSoftmaxExaq; }
 std::span<const DeviceRow<SoftmaxBackwardRequest>> softmax_backward_device_kernels() { return kSoftmaxBackward; }
 std::span<const DeviceRow<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels() { return kCrossEntropySums; }
 std::span<const DeviceRow<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels() {

@@ -160,14 +160,6 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
 
 // ---- softmax
 
-// Columns that a row sees: all, or up to t + S - T.
-int64_t seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
-  const int64_t columns = request.input.columns;
-  if (!request.is_causal) return columns;
-  const int64_t seen = (request.first_row + row) % request.period + columns - request.period + 1;
-  return seen < 0 ? 0 : seen > columns ? columns : seen;
-}
-
 // The largest scaled value is taken off before scaling: scale · (x - peak) cannot overflow upward. Minus infinity
 // everywhere is a row that sees nothing.
 template <typename T>

@@ -6,14 +6,6 @@
 namespace lpt {
 namespace {
 
-// How many columns a row may see.
-inline int64_t seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
-  const int64_t columns = request.input.columns;
-  if (!request.is_causal) return columns;
-  const int64_t seen = (request.first_row + row) % request.period + columns - request.period + 1;
-  return seen < 0 ? 0 : seen > columns ? columns : seen;
-}
-
 template <typename Isa, bool kIsF32>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   using Floats = typename Isa::Floats;

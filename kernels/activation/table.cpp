@@ -54,6 +54,12 @@ const char *refuses_softmax_forward_any(const SoftmaxForwardRequest &request) {
   return refuses_any({&request.input, &request.output});
 }
 
+const char *refuses_softmax_exaq(const SoftmaxExaqRequest &request) {
+  const MatrixView &input = request.softmax.input, &output = request.softmax.output;
+  const bool is_f64 = input.format.id == LPT_FORMAT_F64 || output.format.id == LPT_FORMAT_F64;
+  return is_f64 ? "levels are of f32, f16 and bf16" : refuses_any({&input, &output});
+}
+
 const char *refuses_softmax_backward_any(const SoftmaxBackwardRequest &request) {
   return refuses_any({&request.output, &request.output_gradient, &request.input_gradient});
 }
@@ -230,6 +236,13 @@ std::span<const Row<SoftmaxForwardRequest>> softmax_forward_kernels() {
      .needs = 0,
      .refuses = refuses_softmax_forward_any,
      .run = softmax_forward_any_ref},
+  };
+  return rows;
+}
+
+std::span<const Row<SoftmaxExaqRequest>> softmax_exaq_kernels() {
+  static constexpr Row<SoftmaxExaqRequest> rows[] = {
+      {.name = "softmax_exaq_ref", .needs = 0, .refuses = refuses_softmax_exaq, .run = softmax_exaq_ref},
   };
   return rows;
 }

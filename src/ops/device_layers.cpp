@@ -154,6 +154,11 @@ Status softmax_forward_on_device(Context &context, const SoftmaxForwardRequest &
                        is_check_only);
 }
 
+Status softmax_exaq_on_device(Context &context, const SoftmaxExaqRequest &whole, bool is_check_only) {
+  return run_on_device(context, "softmax_exaq", whole, {whole.softmax.input.format.id, whole.softmax.output.format.id},
+                       is_check_only);
+}
+
 Status softmax_backward_on_device(Context &context, const SoftmaxBackwardRequest &whole, bool is_check_only) {
   return run_on_device(context, "softmax_backward", whole,
                        {whole.output.format.id, whole.output_gradient.format.id, whole.input_gradient.format.id},

@@ -31,6 +31,7 @@ Status rmsnorm_backward_on_device(Context &context, const MatrixView &input, con
                                   const WeightGradient &gradient, bool is_check_only);
 
 Status softmax_forward_on_device(Context &context, const SoftmaxForwardRequest &whole, bool is_check_only);
+Status softmax_exaq_on_device(Context &context, const SoftmaxExaqRequest &whole, bool is_check_only);
 Status softmax_backward_on_device(Context &context, const SoftmaxBackwardRequest &whole, bool is_check_only);
 
 // ---- device_cross_entropy.cpp

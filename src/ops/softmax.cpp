@@ -14,13 +14,44 @@ Status check_options(const lpt_softmax_options &options) {
   LPT_TRY(check_finite("scale", options.scale, -static_cast<double>(FLT_MAX), static_cast<double>(FLT_MAX)));
   LPT_TRY(check_choice("is_causal", options.is_causal, 1));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
-  return {};
+  if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
+  if (options.exaq_bits == 0) return {};
+  if (options.exaq_bits < 2 || options.exaq_bits > 4) {
+    return invalid("exaq_bits is %d: expected 0, 2, 3 or 4", options.exaq_bits);
+  }
+  return check_finite("exaq_clip", options.exaq_clip, -10000.0, -0.001);
 }
 
 // A causal softmax has an axis of rows.
 Status check_rank(const Tensor &tensor, const char *name, const lpt_softmax_options &options) {
   if (options.is_causal == 0 || tensor.rank >= 2) return {};
   return invalid("%s is %s and is_causal is 1: expected rank 2 or more", name, tensor_text(tensor).c_str());
+}
+
+// Rows of the whole, some for each thread: `row` runs what `part` makes of them.
+template <typename Request, typename Part>
+Status run_rows(Context &context, const char *operation, const Row<Request> &row, const SoftmaxForwardRequest &whole,
+                const Part &part) {
+  const Measure measure(context, operation, row.name, view_bytes(whole.input) + view_bytes(whole.output));
+  parallel_parts(context, whole.input.rows, whole.input.columns, [&](int64_t begin, int64_t count) {
+    SoftmaxForwardRequest rows = whole;
+    rows.input = cut_rows(whole.input, begin, count);
+    rows.output = cut_rows(whole.output, begin, count);
+    rows.first_row = begin;
+    row.run(part(rows));
+  });
+  return {};
+}
+
+Status softmax_with_levels(Context &context, const SoftmaxExaqRequest &whole, bool is_check_only) {
+  if (!context.queue.device().is_cpu()) return softmax_exaq_on_device(context, whole, is_check_only);
+  const Row<SoftmaxExaqRequest> *row = nullptr;
+  LPT_TRY(choose(context, "softmax_exaq", softmax_exaq_kernels(), whole,
+                 {whole.softmax.input.format.id, whole.softmax.output.format.id}, &row));
+  if (is_check_only) return {};
+  return run_rows(context, "softmax_exaq", *row, whole.softmax, [&](const SoftmaxForwardRequest &rows) {
+    return SoftmaxExaqRequest{rows, whole.bits, whole.clip};
+  });
 }
 
 }  // namespace
@@ -40,21 +71,15 @@ Status softmax_forward(Context &context, const Tensor *input, const lpt_softmax_
   whole.scale = options.scale;
   whole.is_causal = options.is_causal != 0;
   whole.period = whole.is_causal ? input->extents[input->rank - 2] : rows;
+  if (options.exaq_bits != 0) {
+    return softmax_with_levels(context, {whole, options.exaq_bits, options.exaq_clip}, !needs_data);
+  }
   if (!device.is_cpu()) return softmax_forward_on_device(context, whole, !needs_data);
   const Row<SoftmaxForwardRequest> *row = nullptr;
   LPT_TRY(choose(context, "softmax_forward", softmax_forward_kernels(), whole,
                  {whole.input.format.id, whole.output.format.id}, &row));
   if (!needs_data) return {};
-
-  const Measure measure(context, "softmax_forward", row->name, view_bytes(whole.input) + view_bytes(whole.output));
-  parallel_parts(context, rows, columns, [&](int64_t begin, int64_t count) {
-    SoftmaxForwardRequest part = whole;
-    part.input = cut_rows(whole.input, begin, count);
-    part.output = cut_rows(whole.output, begin, count);
-    part.first_row = begin;
-    row->run(part);
-  });
-  return {};
+  return run_rows(context, "softmax_forward", *row, whole, [](const SoftmaxForwardRequest &rows) { return rows; });
 }
 
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,

@@ -73,6 +73,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("gradient_parts", gradient_parts_device_kernels()),
       family("gradient_sum", gradient_sum_device_kernels()),
       family("softmax_forward", softmax_forward_device_kernels()),
+      family("softmax_exaq", softmax_exaq_device_kernels()),
       family("softmax_backward", softmax_backward_device_kernels()),
       family("cross_entropy_sums", cross_entropy_sums_device_kernels()),
       family("cross_entropy_gradient", cross_entropy_gradient_device_kernels()),

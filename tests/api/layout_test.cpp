@@ -276,12 +276,15 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_cross_entropy_options, label_smoothing, 32),
     OFFSET(lpt_cross_entropy_options, reduction, 40),
     OFFSET(lpt_cross_entropy_options, reserved, 44),
-    SIZE(lpt_softmax_options, 32),
+    SIZE(lpt_softmax_options, 48),
     OFFSET(lpt_softmax_options, struct_size, 0),
     OFFSET(lpt_softmax_options, flags, 8),
     OFFSET(lpt_softmax_options, scale, 16),
     OFFSET(lpt_softmax_options, is_causal, 24),
     OFFSET(lpt_softmax_options, reserved, 28),
+    OFFSET(lpt_softmax_options, exaq_clip, 32),
+    OFFSET(lpt_softmax_options, exaq_bits, 40),
+    OFFSET(lpt_softmax_options, reserved_two, 44),
     SIZE(lpt_optimizer_options, 56),
     OFFSET(lpt_optimizer_options, struct_size, 0),
     OFFSET(lpt_optimizer_options, flags, 8),
@@ -437,7 +440,7 @@ TEST(Layout, HasNoHiddenPaddingAtTheEnd) {
   EXPECT_TRUE(ends(sizeof(lpt_swiglu_options), offsetof(lpt_swiglu_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_rmsnorm_options), offsetof(lpt_rmsnorm_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_cross_entropy_options), offsetof(lpt_cross_entropy_options, reserved), 4));
-  EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved), 4));
+  EXPECT_TRUE(ends(sizeof(lpt_softmax_options), offsetof(lpt_softmax_options, reserved_two), 4));
   EXPECT_TRUE(ends(sizeof(lpt_product_options), offsetof(lpt_product_options, reserved), 4));
   EXPECT_TRUE(ends(sizeof(lpt_linear_options), offsetof(lpt_linear_options, reserved_two), 4));
   EXPECT_TRUE(ends(sizeof(lpt_optimizer_options), offsetof(lpt_optimizer_options, reserved), 4));

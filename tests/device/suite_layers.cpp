@@ -172,6 +172,20 @@ TEST_F(DeviceLayers, SoftmaxIsNearTheProcessorThereAndBack) {
   }
 }
 
+TEST_F(DeviceLayers, SoftmaxOfLevelsHasTheBitsOfTheProcessor) {
+  lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
+  options.is_causal = 1;
+  for (const int32_t bits : {2, 3, 4}) {
+    options.exaq_bits = bits;
+    options.exaq_clip = -3.5;
+    const Tensor input = numbers(LPT_FORMAT_BF16, 20, 24, 26);
+    const Both output = both(LPT_FORMAT_F32, {20, 24});
+    ASSERT_TRUE(ok(cpu(), lpt_softmax_forward(cpu(), input.get(), &options, output.here.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_softmax_forward(gpu(), there(input.get()).get(), &options, output.there.get())));
+    expect_equal(output, "output");
+  }
+}
+
 // Six classes, of which the third row counts for none; every row's loss, their sum, their mean.
 TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
   constexpr int64_t kTargets[] = {0, 5, -7, 3, 2};

@@ -149,6 +149,29 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
   }
 }
 
+// What is counted has no order.
+TEST(SimtSoftmax, LevelsEqualTheReference) {
+  Random random(95);
+  for (int i = 0; i < (kIsSanitized ? 5 : 18); ++i) {
+    const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
+    const Extents e = any_extents(random);
+    Matrix input = any_matrix(random, e), found = any_matrix(random, e);
+    Matrix wanted = like(found);
+    input.fill(random, values);
+    const int64_t period = 1 + random.below(e.columns + 3);
+    SoftmaxExaqRequest request = {
+        {input.view(), found.view(), random.chance(0.2) ? -0.7 : 0.3, random.chance(0.5), random.below(period), period},
+        static_cast<int32_t>(2 + i % 3),
+        -0.5 - 5.0 * random.uniform()};
+    ASSERT_EQ(softmax_exaq_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    softmax_exaq_device_kernels().front().run(request, nullptr);
+    request.softmax.output = wanted.view();
+    reference_of(softmax_exaq_kernels()).run(request);
+    EXPECT_TRUE(found.is_intact() && found.data.equals(wanted.data)) << text_of(e, values);
+  }
+}
+
 // dx = scale · y · (dy - sum): the difference cancels, so what the sum's last place is worth counts, not that of dx.
 TEST(SimtSoftmax, BackwardIsCloseToTheReference) {
   Random random(85);
@@ -191,6 +214,8 @@ TEST(SimtActivation, WhatTheRowsDoNotTakeIsRefused) {
   EXPECT_STREQ(softmax_backward_device_kernels().front().refuses({turned, matrix.view(), matrix.view(), 1.0}),
                "takes adjacent columns only");
   EXPECT_STREQ(softmax_forward_device_kernels().front().refuses({wide.view(), matrix.view(), 1.0, false, 0, 1}),
+               "takes f32, bf16 and f16 only");
+  EXPECT_STREQ(softmax_exaq_device_kernels().front().refuses({{matrix.view(), wide.view(), 1.0, false, 0, 1}, 2, -3.0}),
                "takes f32, bf16 and f16 only");
   EXPECT_STREQ(swiglu_backward_device_kernels().front().refuses(
                    {matrix.view(), matrix.view(), matrix.view(), matrix.view(), turned}),

@@ -1026,6 +1026,9 @@ namespace Lpt
         public double Scale;
         public int IsCausal;
         public int Reserved;
+        public double ExaqClip;
+        public int ExaqBits;
+        public int ReservedTwo;
 
         /// <summary>The library's defaults.</summary>
         public static SoftmaxOptions Default()

@@ -384,14 +384,14 @@ def swiglu_backward(gate: Any, up: Any, output_gradient: Any, *, context: Option
     return left, right
 
 
-def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, out: Any = None,
-            context: Optional[Context] = None) -> Tensor:
-    """exp(scale · x - max) / sum along the last axis."""
+def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int = 0, exaq_clip: float = 0.0,
+            out: Any = None, context: Optional[Context] = None) -> Tensor:
+    """exp(scale · x - max) / sum along the last axis; with exaq_bits the argument of exp is one of few levels from exaq_clip to 0."""
     keep: list = []
     source = read(x)
     result = _result(out, source, _own(source), context)
-    capi.lpt_softmax_forward(handle_of(context), source,
-                             options(capi.lpt_softmax_options, {"scale": scale, "causal": causal}, keep), result)
+    values = {"scale": scale, "causal": causal, "exaq_bits": exaq_bits, "exaq_clip": exaq_clip}
+    capi.lpt_softmax_forward(handle_of(context), source, options(capi.lpt_softmax_options, values, keep), result)
     return result
 
 

@@ -613,6 +613,9 @@ struct lpt_softmax_options
     scale::Cdouble
     is_causal::Int32
     reserved::Int32
+    exaq_clip::Cdouble
+    exaq_bits::Int32
+    reserved_two::Int32
 end
 
 struct lpt_cross_entropy_options

@@ -830,6 +830,9 @@ pub struct lpt_softmax_options {
     pub scale: f64,
     pub is_causal: i32,
     pub reserved: i32,
+    pub exaq_clip: f64,
+    pub exaq_bits: i32,
+    pub reserved_two: i32,
 }
 
 /// How to compute a cross entropy. The same on all ranks.
@@ -1902,7 +1905,7 @@ extern "C" {
     pub fn lpt_softmax_options_init(options: *mut lpt_softmax_options, struct_size: usize);
     /// Computes output = exp(scale · input - max) / sum along the last axis.
     pub fn lpt_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_softmax_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)).
+    /// Computes the gradient of lpt_softmax_forward(): scale · y · (dy - sum(y · dy)), of EXAQ's y as if levels were none.
     pub fn lpt_softmax_backward(context: *mut lpt_context, output: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_softmax_options, input_gradient: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
     pub fn lpt_cross_entropy_options_init(options: *mut lpt_cross_entropy_options, struct_size: usize);

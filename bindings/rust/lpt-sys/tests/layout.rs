@@ -349,12 +349,15 @@ fn lpt_rmsnorm_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_softmax_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_softmax_options>(), 32);
+    assert_eq!(size_of::<lpt_softmax_options>(), 48);
     assert_eq!(offset!(lpt_softmax_options, struct_size), 0);
     assert_eq!(offset!(lpt_softmax_options, flags), 8);
     assert_eq!(offset!(lpt_softmax_options, scale), 16);
     assert_eq!(offset!(lpt_softmax_options, is_causal), 24);
     assert_eq!(offset!(lpt_softmax_options, reserved), 28);
+    assert_eq!(offset!(lpt_softmax_options, exaq_clip), 32);
+    assert_eq!(offset!(lpt_softmax_options, exaq_bits), 40);
+    assert_eq!(offset!(lpt_softmax_options, reserved_two), 44);
 }
 
 #[test]

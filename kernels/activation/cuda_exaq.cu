@@ -1,0 +1,114 @@
+// EXAQ softmax: a block of threads takes a row. What is added up is how often each level comes, so that the order is nobody's
+// matter: a lane of each warp counts one level.
+#include "kernels/activation/cuda_rows.hpp"
+#include "kernels/activation/cuda_softmax.hpp"
+#include "kernels/activation/exaq.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kWarps = kLineThreads / 32;
+
+struct ExaqJob {
+  SoftmaxJob softmax;
+  ExaqLevels levels;
+  int32_t bits;
+};
+
+// A row on its way: what a warp has counted, what levels become.
+struct ExaqRow {
+  uint32_t counts[kWarps][32];
+  double parts[kMostExaqLevels];  // of the sum
+  float numbers[kMostExaqLevels];
+};
+
+__device__ __forceinline__ float lowest() { return bits_float(0xFF800000u); }
+
+// Adds one to the count of the lane whose number is the level, for each lane that counts.
+__device__ __forceinline__ uint32_t add_levels(uint32_t count, int32_t level, bool counts, int32_t bits) {
+  const uint32_t lane = threadIdx.x % 32;
+  uint32_t mine = __ballot_sync(kAllLanes, counts);
+#pragma unroll
+  for (int32_t bit = 0; bit < 4; ++bit) {
+    if (bit >= bits) break;
+    const uint32_t votes = __ballot_sync(kAllLanes, (level >> bit & 1) != 0);
+    mine &= (lane >> bit & 1) != 0 ? votes : ~votes;
+  }
+  return count + static_cast<uint32_t>(__popc(mine));
+}
+
+// What levels become, of all counts: a thread for each, then the sum in their order by all. Every thread comes here.
+__device__ __forceinline__ void find_numbers(const ExaqJob &job, ExaqRow &shared, uint32_t count, bool has_nan) {
+  const auto level = static_cast<int32_t>(threadIdx.x);
+  shared.counts[threadIdx.x / 32][threadIdx.x % 32] = count;
+  __syncthreads();
+  if (level <= job.levels.last) {
+    uint32_t all = 0;
+    for (uint32_t warp = 0; warp < kWarps; ++warp) all += shared.counts[warp][level];
+    const float number = exaq_exponential(job.levels, level);
+    shared.numbers[level] = number;
+    shared.parts[level] = static_cast<double>(all) * static_cast<double>(number);
+  }
+  __syncthreads();
+  double sum = 0.0;
+  for (int32_t k = 0; k <= job.levels.last; ++k) sum += shared.parts[k];
+  const float inverse = has_nan ? bits_float(0x7FC00000u) : static_cast<float>(1.0 / sum);
+  if (level <= job.levels.last) shared.numbers[level] *= inverse;
+  __syncthreads();
+}
+
+// How often a level comes in the row, for the lane that counts it; NaN are told.
+__device__ __forceinline__ uint32_t count_levels(const ExaqJob &job, int64_t row, int64_t seen, float top,
+                                                 float &nans) {
+  uint32_t count = 0;
+  for (int64_t begin = 0; begin < seen; begin += kLineStep) {  // all threads, so that warps can vote
+    const int64_t column = begin + first_column();
+    const int32_t live = strip_count(seen, column);
+    const NumberStrip x = load_line(job.softmax.input, row, column, live);
+#pragma unroll
+    for (int32_t i = 0; i < kStrip; ++i) {
+      const float argument = job.softmax.scale * (x.number[i] - top);
+      if (i < live && argument != argument) nans = 1.0f;
+      count = add_levels(count, exaq_level(job.levels, argument), i < live && argument != lowest(), job.bits);
+    }
+  }
+  return count;
+}
+
+__global__ void __launch_bounds__(kLineThreads) softmax_exaq(ExaqJob job) {
+  __shared__ ExaqRow shared;
+  const SoftmaxJob &softmax = job.softmax;
+  const float sign = softmax.scale < 0.0f ? -1.0f : 1.0f;
+  for (int64_t row = blockIdx.x; row < softmax.rows; row += gridDim.x) {
+    int64_t seen = seen_columns(softmax, row);
+    const Peak peak = peak_of(softmax.input, row, seen, sign);
+    if (!peak.has_nan && peak.number == lowest()) seen = 0;
+    const float top = sign * peak.number;
+    float nans = peak.has_nan ? 1.0f : 0.0f;
+    const uint32_t count = count_levels(job, row, seen, top, nans);
+    const bool has_nan = block_largest(nans) > 0.0f;
+    find_numbers(job, shared, count, has_nan);
+    for (int64_t column = first_column(); column < softmax.columns; column += kLineStep) {
+      const int32_t live = strip_count(seen, column), wide = strip_count(softmax.columns, column);
+      NumberStrip x = load_line(softmax.input, row, column, wide);
+#pragma unroll
+      for (int32_t i = 0; i < kStrip; ++i) {
+        const float argument = softmax.scale * (x.number[i] - top);
+        const float number = shared.numbers[exaq_level(job.levels, argument)];
+        x.number[i] = i >= live || (argument == lowest() && !has_nan) ? 0.0f : number;
+      }
+      store_line(softmax.output, row, column, wide, x);
+    }
+  }
+}
+
+}  // namespace
+
+void softmax_exaq_cuda(const SoftmaxExaqRequest &request, void *stream) {
+  const MatrixView &input = request.softmax.input;
+  if (input.rows == 0 || input.columns == 0) return;
+  const ExaqJob job = {softmax_job(request.softmax), exaq_levels(request.bits, request.clip), request.bits};
+  LPT_LAUNCH(softmax_exaq, blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+}
+
+}  // namespace lpt

@@ -1,0 +1,86 @@
+// The plain row of EXAQ softmax: it decides the bits.
+#include <cmath>
+#include <limits>
+
+#include "kernels/activation/exaq.hpp"
+#include "kernels/activation/rows.hpp"
+#include "src/formats/element.hpp"
+
+namespace lpt {
+namespace {
+
+float load(const MatrixView &view, int64_t row, int64_t column) {
+  const int64_t index = row * view.row_stride + column * view.column_stride;
+  if (view.format.id == LPT_FORMAT_F32) return static_cast<const float *>(view.data)[index];
+  return decode(element_of(view.format.id), static_cast<const uint16_t *>(view.data)[index]);
+}
+
+void store(const MatrixView &view, int64_t row, int64_t column, float value) {
+  const int64_t index = row * view.row_stride + column * view.column_stride;
+  if (std::isnan(value)) value = std::numeric_limits<float>::quiet_NaN();
+  if (view.format.id == LPT_FORMAT_F32) {
+    static_cast<float *>(view.data)[index] = value;
+  } else {
+    const Element element = element_of(view.format.id);
+    static_cast<uint16_t *>(view.data)[index] =
+        static_cast<uint16_t>(encode(element, value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
+  }
+}
+
+// What a row is: its arguments are scale · (x - top). A NaN, or a top that is infinite the wrong way, makes it all NaN.
+struct ExaqRow {
+  float top;
+  bool has_nan;
+};
+
+ExaqRow look_at(const SoftmaxForwardRequest &request, int64_t row, int64_t seen) {
+  const bool is_flipped = request.scale < 0;
+  ExaqRow found{is_flipped ? INFINITY : -INFINITY, false};
+  for (int64_t column = 0; column < seen; ++column) {
+    const float x = load(request.input, row, column);
+    found.has_nan = found.has_nan || std::isnan(x);
+    if (is_flipped ? x < found.top : x > found.top) found.top = x;
+  }
+  return found;
+}
+
+// numbers[k] = what level k becomes: exp over the sum of all.
+void find_numbers(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
+  double sum = 0.0;
+  for (int32_t k = 0; k <= levels.last; ++k) {
+    numbers[k] = exaq_exponential(levels, k);
+    sum += static_cast<double>(counts[k]) * static_cast<double>(numbers[k]);
+  }
+  const float inverse = has_nan ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(1.0 / sum);
+  for (int32_t k = 0; k <= levels.last; ++k) numbers[k] *= inverse;
+}
+
+}  // namespace
+
+void softmax_exaq_ref(const SoftmaxExaqRequest &whole) {
+  const SoftmaxForwardRequest &request = whole.softmax;
+  const ExaqLevels levels = exaq_levels(whole.bits, whole.clip);
+  const auto scale = static_cast<float>(request.scale);
+  for (int64_t row = 0; row < request.input.rows; ++row) {
+    const int64_t seen = seen_columns(request, row);
+    ExaqRow found = look_at(request, row, seen);
+    const auto argument = [&](int64_t column) { return scale * (load(request.input, row, column) - found.top); };
+    const bool is_empty = !found.has_nan && found.top == (request.scale < 0 ? INFINITY : -INFINITY);
+    int64_t counts[kMostExaqLevels] = {};
+    for (int64_t column = 0; column < seen && !is_empty; ++column) {
+      const float t = argument(column);
+      found.has_nan = found.has_nan || std::isnan(t);
+      counts[exaq_level(levels, t)] += t == -INFINITY ? 0 : 1;
+    }
+    float numbers[kMostExaqLevels];
+    find_numbers(levels, counts, found.has_nan, numbers);
+    for (int64_t column = 0; column < request.input.columns; ++column) {
+      const bool is_seen = column < seen && !is_empty;
+      const float t = is_seen ? argument(column) : -INFINITY;
+      const float number = numbers[exaq_level(levels, t)];
+      store(request.output, row, column, !is_seen ? 0.0f : t == -INFINITY && !found.has_nan ? 0.0f : number);
+    }
+  }
+}
+
+}  // namespace lpt

@@ -1,0 +1,89 @@
+// EXAQ softmax against its definition in double.
+#include "tests/kernels/activation.hpp"
+
+namespace lpt::test {
+namespace {
+
+struct Problem {
+  int32_t bits;
+  double clip, scale;
+  bool is_causal;
+};
+
+// exp, its argument, the sum's rounding and the product are 5 units; the argument's size makes the rest.
+double exaq_error(const Problem &p) { return kEps * (5.0 - p.clip); }
+
+// A row's levels by the definition.
+struct Levels {
+  double last, step;
+  double place(double argument) const { return std::max(argument / step + last, 0.0); }
+  double exponential(double argument) const { return std::exp((std::nearbyint(place(argument)) - last) * step); }
+  // f32 may round it either way.
+  bool is_tie(double argument) const { return std::fabs(place(argument) - std::floor(place(argument)) - 0.5) < 1e-4; }
+};
+
+TEST(SoftmaxExaq, NumbersAreOfFewLevels) {
+  constexpr Problem kProblems[] = {
+      {2, -3.5, 1.0, false}, {3, -3.8, 0.5, true}, {4, -5.0, -1.0, false}, {2, -1.0, 2.0, true}};
+  Random random(24);
+  int64_t checked = 0;
+  for (const auto &row : softmax_exaq_kernels()) {
+    if (!can_run(row)) continue;
+    for (const Problem &p : kProblems) {
+      for (const int64_t columns : kSimdEdges) {
+        const int64_t rows = 1 + random.below(4);
+        Matrix input(random.of(kFormats), rows, columns, 1, 8), output(random.of(kFormats), rows, columns, 3, 8);
+        fill_finite(random, input, Values::kNormal);
+        if (columns > 3) input.set(0, 1, p.scale < 0 ? INFINITY : -INFINITY);
+        const SoftmaxExaqRequest request{{input.view(), output.view(), p.scale, p.is_causal, 0, rows}, p.bits, p.clip};
+        ASSERT_EQ(nullptr, row.refuses(request));
+        row.run(request);
+        const std::string where = shape_text(row.name, input.format().id, rows, columns, Values::kNormal);
+        ASSERT_TRUE(output.is_intact()) << where;
+        for (int64_t r = 0; r < rows; ++r) {
+          const int64_t seen = p.is_causal ? std::clamp<int64_t>(r + columns - rows + 1, 0, columns) : columns;
+          const double last = std::ldexp(1.0, p.bits) - 1.0;
+          const Levels levels{last, -p.clip / last};
+          double top = -INFINITY, sum = 0.0;
+          bool has_tie = false;
+          for (int64_t c = 0; c < seen; ++c) top = std::max(top, p.scale * number(input, r, c));
+          const auto argument = [&](int64_t c) { return p.scale * number(input, r, c) - top; };
+          for (int64_t c = 0; c < seen; ++c) {
+            if (std::isinf(argument(c))) continue;
+            sum += levels.exponential(argument(c));
+            has_tie = has_tie || levels.is_tie(argument(c));
+          }
+          for (int64_t c = 0; c < columns && !has_tie; ++c) {
+            const bool is_zero = c >= seen || std::isinf(argument(c));
+            const double wanted = is_zero ? 0.0 : levels.exponential(argument(c)) / sum;
+            expect_near(output, r, c, wanted, exaq_error(p) * wanted, where);
+            checked += is_zero ? 0 : 1;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 1000);
+}
+
+TEST(SoftmaxExaq, KeepsSpecialsVisible) {
+  const float inf = INFINITY, nan = NAN;
+  const float values[][3] = {{1, nan, 2}, {inf, 1, -inf}, {-inf, -inf, -inf}, {5, 5, 5}};
+  Matrix input(LPT_FORMAT_F32, 4, 3), output(LPT_FORMAT_F32, 4, 3);
+  for (int64_t r = 0; r < 4; ++r) {
+    for (int64_t c = 0; c < 3; ++c) input.set(r, c, values[r][c]);
+  }
+  for (const auto &row : softmax_exaq_kernels()) {
+    const SoftmaxExaqRequest request{{input.view(), output.view(), 1.0, false, 0, 4}, 2, -3.0};
+    if (!can_run(row)) continue;
+    row.run(request);
+    for (int64_t c = 0; c < 3; ++c) {
+      EXPECT_TRUE(std::isnan(output.get(0, c)) && std::isnan(output.get(1, c))) << row.name;
+      EXPECT_EQ(0.0f, output.get(2, c)) << row.name;
+      EXPECT_EQ(1.0f / 3.0f, output.get(3, c)) << row.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt::test
