@@ -32,6 +32,12 @@ Status count_on_device(Context &context, const MatrixView &source, const MatrixV
     return unsupported("statistics is given without quantized: on %s it counts no transposed output",
                        device_text(context.queue.device()).c_str());
   }
+  // The processor counts what rotation and smoothing made of the numbers, which the cast has kept for itself.
+  if (cast.preparation.is_needed() || cast.smoothing != nullptr) {
+    return unsupported("statistics is given with %s: on %s it counts the source as it is",
+                       cast.preparation.hadamard_size != 0 ? "hadamard_size" : "smoothing",
+                       device_text(context.queue.device()).c_str());
+  }
   const Tiles tiles = cut_in_tiles(source, targets_of(outputs), cast.preparation);
   TileSumsRequest request{source, quantized, tiles.tile_rows, tiles.tile_columns, nullptr, cast.sums};
   const DeviceRow<TileSumsRequest> *row = nullptr;

@@ -107,6 +107,15 @@ TEST_F(DeviceStatistics, RefuseWhatTheyDoNotCount) {
   options.statistics = there_.get();
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, nullptr, columns.get()));
   expect_words({"statistics is given without quantized", "cuda:0"}, lpt_context_error(gpu()));
+  const Tensor factors = make_tensor(gpu(), LPT_FORMAT_F32, {64});
+  options.smoothing = factors.get();
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, rows.get(), nullptr));
+  expect_words({"statistics is given with smoothing", "cuda:0"}, lpt_context_error(gpu()));
+  options.smoothing = nullptr;
+  options.hadamard_size = 16;
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), &options, rows.get(), nullptr));
+  expect_words({"statistics is given with hadamard_size", "cuda:0"}, lpt_context_error(gpu()));
+  options.hadamard_size = 0;
   options.statistics = here_.get();
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), source.get(), &options, rows.get(), nullptr));
   expect_words({"statistics counts on cpu", "cuda:0"}, lpt_context_error(gpu()));
