@@ -152,6 +152,10 @@ void launch_format(lpt_format element, const SumsJob &job, void *stream) {
       return launch_lines<LPT_FORMAT_E3M2FN>(job, stream);
     case LPT_FORMAT_E2M3FN:
       return launch_lines<LPT_FORMAT_E2M3FN>(job, stream);
+    case LPT_FORMAT_INT8:
+      return launch_lines<LPT_FORMAT_INT8>(job, stream);
+    case LPT_FORMAT_INT4:
+      return launch_lines<LPT_FORMAT_INT4>(job, stream);
     default:
       return launch_lines<LPT_FORMAT_E2M1FN>(job, stream);
   }

@@ -147,7 +147,8 @@ const char *refuses_dequantize(const DequantizeRequest &request) {
 const char *refuses_sums(const TileSumsRequest &request) {
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
   if (request.source.column_stride != 1) return "takes adjacent columns only";
-  return is_small(request.quantized.format.element) ? nullptr : "takes e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only";
+  if (is_small(request.quantized.format.element)) return nullptr;
+  return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
 }
 
 const char *refuses_turn(const TurnRequest &request) {

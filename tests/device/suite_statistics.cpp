@@ -74,7 +74,7 @@ TEST_F(DeviceStatistics, AreThoseOfTheProcessor) {
   constexpr lpt_format targets[] = {LPT_FORMAT_E4M3FN,     LPT_FORMAT_E5M2,           LPT_FORMAT_E4M3FN_TENSOR,
                                     LPT_FORMAT_E5M2_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3,
                                     LPT_FORMAT_MXFP6_E3M2, LPT_FORMAT_MXFP6_E2M3,     LPT_FORMAT_MXFP4,
-                                    LPT_FORMAT_NVFP4};
+                                    LPT_FORMAT_NVFP4,      LPT_FORMAT_INT4_1X32};
   for (const lpt_format target : targets) {
     for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
       begin();

@@ -15,7 +15,8 @@ namespace {
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN_1X128,
                                    LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E5M2,  LPT_FORMAT_MXFP6_E3M2,
-                                   LPT_FORMAT_MXFP6_E2M3,   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4};
+                                   LPT_FORMAT_MXFP6_E2M3,   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4,
+                                   LPT_FORMAT_INT8_TENSOR,  LPT_FORMAT_INT4_1X32};
 
 bool is_same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
@@ -75,12 +76,12 @@ TEST(SimtSums, AreThoseOfTheReferenceTileByTile) {
 
 TEST(SimtSums, WhatTheRowDoesNotTakeIsRefused) {
   Matrix source(LPT_FORMAT_F32, 2, 64), wide(LPT_FORMAT_F64, 2, 64), codes(LPT_FORMAT_MXFP4, 2, 64);
-  Matrix integers(LPT_FORMAT_INT8_TENSOR, 2, 64);
+  Matrix integers(LPT_FORMAT_UINT4_1X32, 2, 64);
   const auto refusal = [](Matrix &from, Matrix &to) {
     return tile_sums_device_kernels().front().refuses({from.view(), to.view(), 1, 64, nullptr, nullptr});
   };
   EXPECT_STREQ("takes f32, bf16 and f16 only", refusal(wide, codes));
-  EXPECT_STREQ("takes e4m3fn, e5m2, e3m2fn, e2m3fn and e2m1fn only", refusal(source, integers));
+  EXPECT_STREQ("takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only", refusal(source, integers));
 }
 
 }  // namespace
