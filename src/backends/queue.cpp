@@ -150,7 +150,7 @@ Status Queue::copy_between(const CopyRequest &request, const Device &target, con
   });
 }
 
-Status Queue::synchronize() {
+Status Queue::synchronize() const {
   const std::vector<std::weak_ptr<Watch>> watched = std::move(watched_);
   watched_.clear();
   for (const std::weak_ptr<Watch> &work : watched) {

@@ -50,7 +50,7 @@ class Queue {
   Status copy_between(const CopyRequest &request, const Device &target, const Device &source) const;
 
   // Waits for what is queued, for what is watched first.
-  Status synchronize();
+  Status synchronize() const;
   void watch(std::shared_ptr<Watch> work);
 
   Status make_stream(Stream &out_stream) const;
@@ -81,7 +81,7 @@ class Queue {
   int32_t capability_ = 0;
   std::span<const DeviceFamily> families_;
   const DeviceWire *wire_ = nullptr;
-  std::vector<std::weak_ptr<Watch>> watched_;
+  mutable std::vector<std::weak_ptr<Watch>> watched_;  // until the next wait
 };
 
 // What lpt_device_describe() tells; the reason of one that is not there is in it.

@@ -97,12 +97,6 @@ std::shared_ptr<Outcome> run_in_lane(Comm &comm, Collective collective) {
 
 // ---- collectives that are queued on a device
 
-Status check_place(const Context &context, const Comm &comm) {
-  if (context.queue.device() == device_of(comm)) return {};
-  return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
-                 device_text(device_of(comm)).c_str());
-}
-
 Status queue_here(Context &context, Comm &comm, const Collective &collective) {
   LPT_TRY(comm.device_engine->begin(context.queue));
   LPT_TRY(run_here(comm, context, collective));
@@ -130,7 +124,7 @@ Status queue_aside(Context &context, Comm &comm, Collective collective, Future *
 
 Status queue_collective(Context &context, Comm &comm, Collective collective, Future **out_future, Reach reach) {
   if (reach == Reach::kProcessor) return check_on_processors(comm);
-  LPT_TRY(check_place(context, comm));
+  LPT_TRY(check_works_on(context, device_of(comm)));
   if (out_future == nullptr) return queue_here(context, comm, collective);
   return queue_aside(context, comm, std::move(collective), out_future);
 }
@@ -218,6 +212,12 @@ lpt_comm_values comm_values(const Comm &comm) {
   values.bytes_received = comm.traffic.bytes_received;
   values.seconds = comm.seconds;
   return values;
+}
+
+Status check_works_on(const Context &context, const Device &device) {
+  if (context.queue.device() == device) return {};
+  return invalid("context works on %s: expected %s, where the comm does", device_text(context.queue.device()).c_str(),
+                 device_text(device).c_str());
 }
 
 Status check_on_processors(const Comm &comm) {

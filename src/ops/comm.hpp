@@ -74,6 +74,9 @@ Status take_room(Context &worker, const Engine &engine, int64_t count, Bytes &ou
 // What a collective can do: all work where their tensors are memory of the processor.
 enum class Reach : uint8_t { kProcessor, kDevices };
 
+// Refuses a context of another device than that of a comm.
+Status check_works_on(const Context &context, const Device &device);
+
 // Refuses ranks on devices.
 Status check_on_processors(const Comm &comm);
 

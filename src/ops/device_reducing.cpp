@@ -135,18 +135,4 @@ Status reduce_natively(Context &worker, DeviceEngine &engine, const Reducing &re
   return output.settle(worker);
 }
 
-Status scale_on_device(Context &context, const DeviceRow<ReduceRequest> &row, double factor, const MatrixView &source,
-                       const MatrixView &target) {
-  Reducing scaling{};
-  scaling.input = source;
-  scaling.output = target;
-  scaling.factor = factor;
-  scaling.device_row = &row;
-  DeviceLine from, to;
-  LPT_TRY(from.gather(context, source));
-  LPT_TRY(to.place(context, target));
-  LPT_TRY(add_up(context, scaling, {from.at(0)}, to.at(0), source.rows * source.columns));
-  return to.settle(context);
-}
-
 }  // namespace lpt

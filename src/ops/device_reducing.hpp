@@ -19,8 +19,4 @@ Status reduce_in_one_shot_on_device(Context &worker, DeviceEngine &engine, const
 Status reduce_in_two_shots_on_device(Context &worker, DeviceEngine &engine, const WireReducing &reducing);
 Status reduce_wire_to_parts_on_device(Context &worker, DeviceEngine &engine, const WireReducing &reducing);
 
-// target = factor · source, elements of one format, through adjacent copies where rows have gaps.
-Status scale_on_device(Context &context, const DeviceRow<ReduceRequest> &row, double factor, const MatrixView &source,
-                       const MatrixView &target);
-
 }  // namespace lpt

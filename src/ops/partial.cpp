@@ -56,11 +56,15 @@ void scale_matrix(Context &context, const Row<ReduceRequest> &row, double factor
   });
 }
 
+Status choose_columns(Context &context, const ColumnsRequest &request, const DeviceRow<ColumnsRequest> **out_row) {
+  return choose_on_device(context, "scale", request, {request.source.format.id, request.target.format.id}, out_row);
+}
+
 // The same on a device, where formats may differ and rows lie apart.
 Status scale_on_device(Context &context, double factor, const MatrixView &source, const MatrixView &target) {
   const ColumnsRequest request{source, target, factor};
   const DeviceRow<ColumnsRequest> *row = nullptr;
-  LPT_TRY(choose_on_device(context, "scale", request, {source.format.id, target.format.id}, &row));
+  LPT_TRY(choose_columns(context, request, &row));
   return queue_row(context, *row, request);
 }
 
@@ -72,11 +76,9 @@ void copy_rows(Context &context, const MatrixView &source, const MatrixView &tar
 }
 
 // The same on a device, queued.
-Status scale_private_there(Context &context, const PartialPlan &plan, const Partial &partial, const MatrixView &source,
+Status scale_private_there(Context &context, const PartialPlan &plan, const MatrixView &source,
                            const MatrixView &target) {
-  if (partial.device_scale_row != nullptr) {
-    return scale_on_device(context, *partial.device_scale_row, plan.scale, source, target);
-  }
+  if (plan.scale != 1.0) return scale_on_device(context, plan.scale, source, target);
   if (source.data == target.data) return {};
   const lpt_format element = source.format.element;
   return context.queue.copy({target.data, row_bytes(element, target.row_stride), source.data,
@@ -126,8 +128,9 @@ Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass,
   }
   if (plan.shared == plan.hidden || plan.scale == 1.0) return {};
   if (!device.is_cpu()) {
-    return choose_sum_on_device(context, device, scale_request(input.format.id, plan.scale),
-                                &out_partial.device_scale_row);
+    const DeviceRow<ColumnsRequest> *row = nullptr;
+    LPT_TRY(check_works_on(context, device));
+    return choose_columns(context, {input, output, plan.scale}, &row);
   }
   return choose_scale(context, input.format.id, plan.scale, &out_partial.scale_row);
 }
@@ -137,7 +140,7 @@ Status scale_private(Context &context, const PartialPlan &plan, const Partial &p
   if (count == 0 || partial.input.rows == 0) return {};
   const MatrixView source = cut_columns(partial.input, plan.shared, count);
   const MatrixView target = cut_columns(partial.output, plan.shared, count);
-  if (!partial.device.is_cpu()) return scale_private_there(context, plan, partial, source, target);
+  if (!partial.device.is_cpu()) return scale_private_there(context, plan, source, target);
   if (partial.scale_row == nullptr) {
     copy_rows(context, source, target);
   } else {

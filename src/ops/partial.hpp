@@ -35,8 +35,7 @@ struct Partial {
   MatrixView input, output;  // all columns
   ChosenReducing reducing;
   const Row<ReduceRequest> *scale_row;  // NULL: there is nothing to multiply by
-  Device device;                        // where they lie; on another one than the processor:
-  const DeviceRow<ReduceRequest> *device_scale_row;
+  Device device;                        // where they lie
 };
 Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial, const Device &device = {});

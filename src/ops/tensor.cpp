@@ -132,7 +132,7 @@ Status set_unit_parts(const MatrixView &view) {
 }
 
 // The same on a GPU, where the rest is zero already. Only scales of f32 are no repeated byte.
-Status queue_unit_parts(Queue &queue, const MatrixView &view) {
+Status queue_unit_parts(const Queue &queue, const MatrixView &view) {
   const auto count = static_cast<size_t>(scale_count(view.format, view.rows, view.columns));
   const bool has_wide_scales = view.format.block_scale == LPT_FORMAT_F32 && count > 0;
   const std::vector<float> ones(has_wide_scales ? count : 1, 1.0f);

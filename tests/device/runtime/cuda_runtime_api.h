@@ -1,14 +1,14 @@
 // The part of the CUDA runtime that LPT's backend calls, for a machine without a GPU: its memory is the host's, but locked
 // save while the runtime or a kernel is at work, so that whoever else touches it dies.
 //
-// Work is done when it is queued, save messages of ranks (nccl_stub.cpp), which end when the other rank has come: what is queued
-// behind them waits for that. With LPT_TEST_LATE work is done when its stream is waited for: then work that was queued on another
-// stream than the caller's shows.
+// Work is done when it is queued; with LPT_TEST_LATE, when its stream is waited for: then work that was queued on another
+// stream than the caller's shows. Messages of ranks (nccl_stub.cpp) end when the other rank has come, and what is queued behind
+// them waits for that.
 //
 // What else tests change by the environment: CUDA_VISIBLE_DEVICES, as CUDA; LPT_TEST_DRIVER, a driver's version, 0: none;
-// LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of queued work;
 // LPT_TEST_DEVICES, how many, 2 without it; LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work
-// that fails after it was queued.
+// that fails after it was queued; LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of
+// queued work: "context kernel", "comm message". The default stream is the context's; a mark is an event that is recorded.
 #pragma once
 
 #include <stddef.h>
@@ -33,6 +33,8 @@ enum cudaMemoryType {
   cudaMemoryTypeManaged = 3
 };
 using cudaStream_t = struct CUstream_st *;
+using cudaEvent_t = struct CUevent_st *;
+constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 struct cudaPos {
   size_t x, y, z;
 };
@@ -54,8 +56,6 @@ struct cudaMemcpy3DPeerParms {
   int dstDevice;
   cudaExtent extent;
 };
-using cudaEvent_t = struct CUevent_st *;
-constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
 struct cudaDeviceProp {
   char name[256];
@@ -98,19 +98,10 @@ const char *cudaGetErrorString(cudaError_t error);
 void unlock_devices();
 void lock_devices();
 
-// Takes a kernel's work as that of the runtime itself.
-void queue_kernel(void *stream, std::function<void()> work);
-// A line of LPT_TEST_STEPS: "context kernel", "comm message"; the default stream is the context's. A mark is an event that is
-// recorded.
-void tell_step(const char *work, cudaStream_t stream);
-
-// Waits until what is queued on a stream of the calling thread's device has ended.
-void wait_for_stream(cudaStream_t stream);
-
 // What the stub of NCCL needs of this runtime, handed to it by lpt_test_connect() of the stub.
 struct PendingWork {
   void *self;
-  bool (*has_ended)(void *self);  // gets it on, too. Ended work, once told, is not asked again
+  bool (*has_ended)(void *self);  // gets it on, too
   void (*drop)(void *self);
 };
 struct TestRuntime {
@@ -120,3 +111,6 @@ struct TestRuntime {
   void (*queue)(int device, cudaStream_t stream, PendingWork work);
 };
 const TestRuntime &test_runtime();
+
+// Takes a kernel's work as that of the runtime itself.
+void queue_kernel(void *stream, std::function<void()> work);

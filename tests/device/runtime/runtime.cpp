@@ -1,7 +1,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "cuda_runtime_api.h"
 
@@ -29,38 +27,16 @@ struct Block {
   int device;
 };
 
-// Work that has not ended when it was queued; it begins when what was pending before it has.
-class Pending {
- public:
-  using List = std::vector<std::shared_ptr<Pending>>;
-  Pending(const PendingWork &work, List before) : work_(work), before_(std::move(before)) {}
-  ~Pending() { work_.drop(work_.self); }
-  Pending(const Pending &) = delete;
-  Pending &operator=(const Pending &) = delete;
+// A piece of queued work; false: it has not ended, and is to be asked again.
+using Work = std::function<bool()>;
+using Stream = std::pair<int, void *>;  // its device, and which
 
-  bool has_ended() {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    while (!before_.empty() && before_.back()->has_ended()) before_.pop_back();
-    has_ended_ = has_ended_ || (before_.empty() && work_.has_ended(work_.self));
-    return has_ended_;
-  }
-
- private:
-  const PendingWork work_;
-  List before_;
-  std::mutex mutex_;
-  bool has_ended_ = false;
-};
-using PendingList = Pending::List;
-
-std::mutex mutex;
-std::mutex unlocked;                                    // held while device memory is open
-std::map<uintptr_t, Block> blocks;                      // by their first byte
-std::map<std::pair<int, void *>, PendingList> streams;  // by device and stream: what has not ended there
-std::map<void *, PendingList> events;                   // what had not when they were recorded
-std::vector<std::weak_ptr<Pending>> all_pending;
-std::map<void *, std::deque<std::function<void()>>> late;  // by stream: what LPT_TEST_LATE holds back
-std::atomic<int> queued{0};                                // pieces of work
+std::recursive_mutex machine;                    // one thing at a time
+std::map<uintptr_t, Block> blocks;               // by their first byte
+int queued = 0;                                  // pieces of work
+int unlocked = 0;                                // how often memory was unlocked
+std::map<Stream, std::deque<Work>> streams;      // what is not done yet
+std::map<void *, std::shared_ptr<bool>> events;  // whether a stream has come to where they were recorded last
 thread_local int current = 0;
 thread_local cudaError_t last = cudaSuccess;
 
@@ -75,7 +51,6 @@ cudaError_t told(cudaError_t error) {
 }
 
 void protect(int rights) {
-  const std::lock_guard<std::mutex> hold(mutex);
   for (const auto &[begin, block] : blocks) mprotect(reinterpret_cast<void *>(begin), block.bytes, rights);
 }
 
@@ -85,35 +60,25 @@ cudaError_t broken() {
   return fails_at != 0 && queued >= fails_at ? told(cudaErrorIllegalAddress) : cudaSuccess;
 }
 
-int device_count() { return number("LPT_TEST_DEVICES", 2); }
-
-bool have_ended(const PendingList &list) {
-  return std::all_of(list.begin(), list.end(), [](const auto &pending) { return pending->has_ended(); });
+void get_on(std::deque<Work> &works) {
+  while (!works.empty() && works.front()()) works.pop_front();
 }
 
-PendingList pending_on(int device, cudaStream_t stream) {
-  const std::lock_guard<std::mutex> hold(mutex);
-  return streams[{device, stream}];
-}
-
-// A device gets on whoever looks at it, or nobody.
 void get_all_on() {
-  PendingList live;
-  {
-    const std::lock_guard<std::mutex> hold(mutex);
-    std::erase_if(all_pending, [](const auto &known) { return known.expired(); });
-    for (const auto &known : all_pending) {
-      if (std::shared_ptr<Pending> pending = known.lock()) live.push_back(std::move(pending));
-    }
-  }
-  for (const auto &pending : live) pending->has_ended();
+  for (auto &[stream, works] : streams) get_on(works);
 }
 
 // A rank that never comes would hold a test for ever.
-void wait_for(const PendingList &list) {
+template <typename Condition>
+void wait_until(const Condition &is_there) {
   const auto begin = std::chrono::steady_clock::now();
-  while (!have_ended(list)) {
-    get_all_on();
+  for (;;) {
+    {
+      const std::lock_guard<std::recursive_mutex> hold(machine);
+      if (is_there()) return;
+      get_all_on();
+      if (is_there()) return;
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (std::chrono::steady_clock::now() - begin < std::chrono::seconds(60)) continue;
     std::fprintf(stderr, "work queued on a device of tests has not ended within a minute\n");
@@ -121,27 +86,52 @@ void wait_for(const PendingList &list) {
   }
 }
 
+void do_work_of(void *stream) {
+  std::deque<Work> *works = nullptr;
+  {
+    const std::lock_guard<std::recursive_mutex> hold(machine);
+    works = &streams[{current, stream}];
+    get_on(*works);
+  }
+  wait_until([&] { return works->empty(); });
+}
+
 bool is_late() { return number("LPT_TEST_LATE", 0) != 0; }
 
-void do_late_work_of(void *stream) {
-  if (late[stream].empty()) return;
-  unlock_devices();
-  for (; !late[stream].empty(); late[stream].pop_front()) late[stream].front()();
-  lock_devices();
+int device_count() { return number("LPT_TEST_DEVICES", 2); }
+
+// A line of LPT_TEST_STEPS.
+void tell_step(const char *work, void *stream) {
+  const char *const path = std::getenv("LPT_TEST_STEPS");
+  if (path == nullptr) return;
+  FILE *const file = std::fopen((path + std::to_string(current)).c_str(), "a");
+  if (file == nullptr) return;
+  std::fprintf(file, "%s %s\n", stream == nullptr ? "context" : "comm", work);
+  std::fclose(file);
+}
+
+void push(int device, void *stream, const char *name, Work work) {
+  const std::lock_guard<std::recursive_mutex> hold(machine);
+  tell_step(name, stream);
+  std::deque<Work> &works = streams[{device, stream}];
+  works.push_back(std::move(work));
+  if (!is_late()) get_on(works);
+}
+
+// Work that ends when its turn has come.
+Work at_once(std::function<void()> work) {
+  return [work = std::move(work)] {
+    unlock_devices();
+    work();
+    lock_devices();
+    return true;
+  };
 }
 
 cudaError_t queue(cudaStream_t stream, const char *name, std::function<void()> work) {
-  tell_step(name, stream);
-  wait_for_stream(stream);
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   ++queued;
-  if (is_late()) {
-    late[stream].push_back(std::move(work));
-    return cudaSuccess;
-  }
-  unlock_devices();
-  work();
-  lock_devices();
+  push(current, stream, name, at_once(std::move(work)));
   return cudaSuccess;
 }
 
@@ -155,7 +145,7 @@ int device_of(const void *memory) {
 // As CUDA does it where memory of the processor takes part: the caller finds the copy done.
 cudaError_t queue_copy(const void *target, const void *source, cudaStream_t stream, std::function<void()> work) {
   const cudaError_t error = queue(stream, "copy", std::move(work));
-  if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_late_work_of(stream);
+  if (error == cudaSuccess && (device_of(target) < 0 || device_of(source) < 0)) do_work_of(stream);
   return error;
 }
 
@@ -170,33 +160,27 @@ void copy_rows(void *target, size_t target_stride, const void *source, size_t so
 }  // namespace
 
 void queue_kernel(void *stream, std::function<void()> work) {
-  if (!is_late()) return work();
-  late[stream].push_back(std::move(work));
+  push(current, stream, "kernel", at_once(std::move(work)));
 }
 
 void unlock_devices() {
-  unlocked.lock();
-  protect(PROT_READ | PROT_WRITE);
+  machine.lock();
+  if (unlocked++ == 0) protect(PROT_READ | PROT_WRITE);
 }
 
 void lock_devices() {
-  protect(PROT_NONE);
-  unlocked.unlock();
+  if (--unlocked == 0) protect(PROT_NONE);
+  machine.unlock();
 }
 
-void tell_step(const char *work, cudaStream_t stream) {
-  const char *const path = std::getenv("LPT_TEST_STEPS");
-  if (path == nullptr) return;
-  FILE *const file = std::fopen((path + std::to_string(current)).c_str(), "a");
-  if (file == nullptr) return;
-  std::fprintf(file, "%s %s\n", stream == nullptr ? "context" : "comm", work);
-  std::fclose(file);
-}
-
-void wait_for_stream(cudaStream_t stream) {
-  wait_for(pending_on(current, stream));
-  const std::lock_guard<std::mutex> hold(mutex);
-  streams[{current, stream}].clear();
+const TestRuntime &test_runtime() {
+  static constexpr TestRuntime kRuntime = {unlock_devices, lock_devices, [] { return current; },
+                                           [](int device, cudaStream_t stream, PendingWork work) {
+                                             const std::shared_ptr<void> self(work.self, work.drop);
+                                             push(device, stream, "message",
+                                                  [self, has_ended = work.has_ended] { return has_ended(self.get()); });
+                                           }};
+  return kRuntime;
 }
 
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -242,24 +226,20 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   if (place == MAP_FAILED) return told(cudaErrorMemoryAllocation);
   std::memset(place, kPoison, whole);
   mprotect(place, whole, PROT_NONE);
-  const std::lock_guard<std::mutex> hold(mutex);
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   blocks[reinterpret_cast<uintptr_t>(place)] = {whole, current};
   *memory = place;
   return cudaSuccess;
 }
 
-// Waits for the device, as CUDA does.
+// Waits for all that is queued on its device, as CUDA does.
 cudaError_t cudaFree(void *memory) {
-  PendingList all;
-  {
-    const std::lock_guard<std::mutex> hold(mutex);
-    for (const auto &[place, list] : streams) {
-      if (place.first == current) all.insert(all.end(), list.begin(), list.end());
-    }
-  }
-  wait_for(all);
-  for (const auto &[stream, works] : late) do_late_work_of(stream);
-  const std::lock_guard<std::mutex> hold(mutex);
+  wait_until([] {
+    get_all_on();
+    const auto is_done = [](const auto &known) { return known.first.first != current || known.second.empty(); };
+    return std::all_of(streams.begin(), streams.end(), is_done);
+  });
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   const auto found = blocks.find(reinterpret_cast<uintptr_t>(memory));
   if (found == blocks.end()) return told(cudaErrorInvalidValue);
   munmap(memory, found->second.bytes);
@@ -268,7 +248,7 @@ cudaError_t cudaFree(void *memory) {
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *facts, const void *memory) {
-  const std::lock_guard<std::mutex> hold(mutex);
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   const auto place = reinterpret_cast<uintptr_t>(memory);
   auto found = blocks.upper_bound(place);
   *facts = {cudaMemoryTypeUnregistered, -1};
@@ -312,8 +292,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parameters, cudaS
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  do_late_work_of(stream);
-  wait_for_stream(stream);
+  do_work_of(stream);
   return broken();
 }
 
@@ -323,19 +302,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  wait_for_stream(stream);
-  const std::lock_guard<std::mutex> hold(mutex);
+  do_work_of(stream);
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   streams.erase({current, stream});
   delete reinterpret_cast<char *>(stream);
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  const std::lock_guard<std::mutex> hold(mutex);
-  tell_step("wait", stream);
-  PendingList &list = streams[{current, stream}];
-  const PendingList &more = events[event];
-  list.insert(list.end(), more.begin(), more.end());
   return cudaSuccess;
 }
 
@@ -345,41 +315,34 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  const std::lock_guard<std::mutex> hold(mutex);
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   events.erase(event);
   delete reinterpret_cast<char *>(event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  const std::lock_guard<std::mutex> hold(mutex);
-  tell_step("mark", stream);
-  events[event] = streams[{current, stream}];
+  const std::lock_guard<std::recursive_mutex> hold(machine);
+  const auto is_past = std::make_shared<bool>(false);
+  events[event] = is_past;
+  push(current, stream, "mark", [is_past] { return *is_past = true; });
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const std::lock_guard<std::recursive_mutex> hold(machine);
+  const auto known = events.find(event);
+  if (known == events.end()) return cudaSuccess;
+  push(current, stream, "wait", [is_past = known->second] { return *is_past; });
   return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  PendingList list;
-  {
-    const std::lock_guard<std::mutex> hold(mutex);
-    list = events[event];
-  }
+  const std::lock_guard<std::recursive_mutex> hold(machine);
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   get_all_on();
-  return have_ended(list) ? cudaSuccess : told(cudaErrorNotReady);
-}
-
-const TestRuntime &test_runtime() {
-  static constexpr TestRuntime kRuntime = {unlock_devices, lock_devices, [] { return current; },
-                                           [](int device, cudaStream_t stream, PendingWork work) {
-                                             tell_step("message", stream);
-                                             const std::lock_guard<std::mutex> hold(mutex);
-                                             PendingList &list = streams[{device, stream}];
-                                             auto pending = std::make_shared<Pending>(work, list);
-                                             all_pending.push_back(pending);
-                                             list.push_back(std::move(pending));
-                                           }};
-  return kRuntime;
+  const auto known = events.find(event);
+  return known == events.end() || *known->second ? cudaSuccess : told(cudaErrorNotReady);
 }
 
 cudaError_t cudaGetLastError() {
