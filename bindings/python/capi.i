@@ -162,6 +162,7 @@ LPT_FLAG(LPT_PORTABLE_ORDER)
 LPT_FLAG(LPT_COMM_CHECKSUMS)
 LPT_FLAG(LPT_COMM_MESSAGES)
 LPT_FLAG(LPT_PARTIAL_SEQUENCE_PARALLEL)
+LPT_FLAG(LPT_COMM_UNCOMPARED)
 
 // Collectives return a future if they are asked for one, by a last argument that is true.
 %typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }
