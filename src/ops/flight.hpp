@@ -30,6 +30,7 @@ class Flight {
   }
   Status end() {
     for (const auto &future : futures_) LPT_TRY(wait_for(context_, *future));
+    futures_.clear();
     return {};
   }
 

@@ -219,17 +219,36 @@ TEST_F(NcclFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
   });
 }
 
+// What each rank's device was given, piece by piece.
+class Steps {
+ public:
+  Steps() { setenv("LPT_TEST_STEPS", path_.c_str(), 1); }
+  ~Steps() { unsetenv("LPT_TEST_STEPS"); }
+  Steps(const Steps &) = delete;
+  Steps &operator=(const Steps &) = delete;
+
+  void begin(const GpuRank &self) const { std::remove(file_of(self).c_str()); }
+  std::vector<std::string> of(const GpuRank &self) const {
+    std::ifstream file(file_of(self));
+    std::vector<std::string> steps;
+    for (std::string line; std::getline(file, line);) steps.push_back(line);
+    return steps;
+  }
+
+ private:
+  std::string file_of(const GpuRank &self) const { return path_ + std::to_string(self.rank); }
+  const std::string path_ = testing::TempDir() + "lpt_steps";
+};
+
 // The schedule of partly shared sums: behind what the context has queued they are packed, sent, added and unpacked on the comm's
 // stream; private columns are scaled beside them.
 TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
-  const std::string path = testing::TempDir() + "lpt_steps";
-  setenv("LPT_TEST_STEPS", path.c_str(), 1);
+  const Steps steps;
   run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {
     const Plan plan = make_plan(self, 64, 32, LPT_FORMAT_NONE);
     const Tensor input = make_tensor(self.gpu, LPT_FORMAT_F32, 4, 64);
     const Tensor output = make_tensor(self.gpu, LPT_FORMAT_F32, 4, 64);
-    const std::string own = path + std::to_string(self.rank);
-    std::remove(own.c_str());
+    steps.begin(self);
     Future future;
     ASSERT_TRUE(self.ok(lpt_partial_allreduce(self.gpu, self.comm, plan.get(), LPT_PASS_FORWARD, input.get(),
                                               output.get(), out(future))));
@@ -237,13 +256,30 @@ TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
     const std::vector<std::string> expected = {"context mark",   "comm wait",   "comm copy", "comm message",
                                                "comm kernel",    "comm copy",   "comm mark", "comm mark",
                                                "context kernel", "context wait"};
-    std::ifstream file(own);
-    std::vector<std::string> steps;
-    for (std::string line; std::getline(file, line);) steps.push_back(line);
-    EXPECT_EQ(expected, steps);
+    EXPECT_EQ(expected, steps.of(self));
     ASSERT_TRUE(self.ok(lpt_context_synchronize(self.gpu)));
   });
-  unsetenv("LPT_TEST_STEPS");
+}
+
+// The same of a product: its shared columns come first, and are reduced beside the product of the others. The library's work
+// is not among the steps; the kernels before and behind it are.
+TEST_F(NcclFaults, PrivateColumnsAreMultipliedBesideTheSum) {
+  const Steps steps;
+  run_gpu_ranks(2, {}, [&](const GpuRank &self, Comm &) {
+    const Plan plan = make_plan(self, 64, 32, LPT_FORMAT_NONE);
+    const Tensor a = make_tensor(self.gpu, LPT_FORMAT_BF16, 16, 32);
+    const Tensor b = make_tensor(self.gpu, LPT_FORMAT_E4M3FN, 64, 32);  // a kernel writes it out before each product
+    const Tensor c = make_tensor(self.gpu, LPT_FORMAT_F32, 16, 64);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    steps.begin(self);
+    ASSERT_TRUE(self.ok(lpt_partial_gemm(self.gpu, self.comm, plan.get(), a.get(), b.get(), &options, c.get())));
+    const std::vector<std::string> expected = {"context kernel", "context mark",   "comm wait",      "comm copy",
+                                               "comm message",   "comm kernel",    "comm copy",      "comm mark",
+                                               "comm mark",      "context kernel", "context kernel", "context wait"};
+    EXPECT_EQ(expected, steps.of(self));
+    ASSERT_TRUE(self.ok(lpt_context_synchronize(self.gpu)));
+  });
 }
 
 // ---- more

@@ -198,6 +198,38 @@ void partly_shared(const GpuRank &self) {
   }
 }
 
+// Integers from -3 to 3, so that every order of sums has the same bits.
+Tensor integers(const GpuRank &self, lpt_format format, int64_t rows, int64_t columns) {
+  std::vector<double> values(static_cast<size_t>(rows * columns));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>((7 * i + 3 * static_cast<size_t>(self.rank) + i / 5) % 7) - 3.0;
+  }
+  return tensor_of(self.cpu, format, rows, columns, values);
+}
+
+void products_partly_shared(const GpuRank &self) {
+  const struct {
+    int64_t shared;
+    int32_t is_b_transposed;
+    lpt_format b;
+  } kCases[] = {
+      {40, 1, LPT_FORMAT_BF16}, {40, 0, LPT_FORMAT_BF16}, {37, 0, LPT_FORMAT_BF16},  // no column begins on a byte at 37
+      {0, 1, LPT_FORMAT_BF16},  {96, 1, LPT_FORMAT_BF16}, {40, 1, LPT_FORMAT_E4M3FN},
+  };
+  for (const auto &given : kCases) {
+    const Plan plan = make_plan(self, 96, given.shared, LPT_FORMAT_NONE);
+    const Tensor a = integers(self, LPT_FORMAT_BF16, 20, 32);
+    const Tensor b = given.is_b_transposed != 0 ? integers(self, given.b, 96, 32) : integers(self, given.b, 32, 96);
+    const Tensor b_there = there(self, b.get()), c = make_tensor(self.cpu, LPT_FORMAT_F32, 20, 96);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = given.is_b_transposed;
+    expect_alike(self, a.get(), c.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+      const lpt_tensor *const weight = context == self.gpu ? b_there.get() : b.get();
+      return lpt_partial_gemm(context, comm, plan.get(), input, weight, &options, output);
+    });
+  }
+}
+
 // ---- behind the caller's back
 
 // Three at once, each reading what the one before has written: they run in the order of their calls.
@@ -265,6 +297,7 @@ constexpr Case kCases[] = {
     {"SumsByWire", sums_by_wire},
     {"SumsByWireAreDrawnAlike", sums_by_wire_are_drawn_alike},
     {"PartlyShared", partly_shared},
+    {"ProductsPartlyShared", products_partly_shared},
     {"Futures", futures},
     {"Buckets", buckets},
 };

@@ -14,10 +14,11 @@ class Surroundings {
   Surroundings() {
     setenv("LPT_PLUGIN_PATH", LPT_PLUGINS "/on_cpu", 1);
     setenv("LPT_NCCL", LPT_PLUGINS "/nccl/libnccl.so.2", 1);
+    setenv("LPT_CUBLASLT", LPT_PLUGINS "/on_cpu/libcublasLt.so.13", 1);
     setenv("LPT_TEST_DEVICES", "4", 1);
   }
   ~Surroundings() {
-    for (const char *name : {"LPT_PLUGIN_PATH", "LPT_NCCL", "LPT_TEST_DEVICES", "LPT_TEST_NCCL_VERSION",
+    for (const char *name : {"LPT_PLUGIN_PATH", "LPT_NCCL", "LPT_CUBLASLT", "LPT_TEST_DEVICES", "LPT_TEST_NCCL_VERSION",
                              "LPT_TEST_NCCL_FAILS_AT", "LPT_TEST_NCCL_REFUSES_RANK"}) {
       unsetenv(name);
     }
