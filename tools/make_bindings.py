@@ -5,6 +5,7 @@ Usage: make_bindings.py write|check [ROOT]
 
   bindings/rust/lpt-sys/src/lib.rs       every function, struct, constant, and the defaults of option structs
   bindings/rust/lpt-sys/tests/layout.rs  sizes and offsets that gcc measured
+  bindings/rust/lpt-sys/tests/bindgen.rs  the same beside what bindgen makes
   bindings/rust/lpt/src/kinds.rs         numbers that are one of a list, as types of their own
   bindings/csharp/Lpt/Native.cs          the same for C#, handles as SafeHandles
   bindings/julia/LPT/src/LibLPT.jl       the same for Julia
@@ -117,6 +118,23 @@ def rust_sys(header):
         parameters = [f"{name}: {rust_type(type_)}" for type_, name in function.parameters]
         lines += rust_doc(function.brief, "    ")
         lines.append(f"    pub fn {function.name}{rust_function(function.returns, parameters)};")
+    return lines + ["}", "", "/// What bindgen made of the header that was there: feature `bindgen`.", '#[cfg(feature = "bindgen")]',
+                    "#[allow(clashing_extern_declarations, non_snake_case, non_upper_case_globals)]", "pub mod bindgen {",
+                    '    include!(concat!(env!("OUT_DIR"), "/bindgen.rs"));', "}"]
+
+
+def rust_bindgen(header):
+    lines = [f"//! What bindgen makes of lpt.h is as large as what is declared. Written by `{COMMAND}`.",
+             '#![cfg(feature = "bindgen")]', "#![cfg_attr(rustfmt, rustfmt_skip)]", "use lpt_sys::bindgen as made;",
+             "use std::mem::size_of;", "", "#[test]", "fn structs_are_as_large_as_bindgens() {"]
+    lines += [f"    assert_eq!(size_of::<lpt_sys::{struct.name}>(), size_of::<made::{struct.name}>());"
+              for struct in header.structs]
+    lines += ["}", "", "#[test]", "fn constants_are_bindgens() {"]
+    lines += [f"    assert_eq!(lpt_sys::{name} as i64, made::{name} as i64);"
+              for kind in header.kinds for name, _ in kind.constants]
+    lines += ["}", "", "#[test]", "fn functions_are_bindgens() {"]
+    for name in [function.name for function in header.functions]:
+        lines.append(f"    assert_eq!(lpt_sys::{name} as *const () as usize, made::{name} as *const () as usize);")
     return lines + ["}"]
 
 
@@ -291,6 +309,7 @@ def julia_lib(header):
 FILES = {
     "bindings/rust/lpt-sys/src/lib.rs": rust_sys,
     "bindings/rust/lpt-sys/tests/layout.rs": rust_layout,
+    "bindings/rust/lpt-sys/tests/bindgen.rs": rust_bindgen,
     "bindings/rust/lpt/src/kinds.rs": rust_kinds,
     "bindings/csharp/Lpt/Native.cs": csharp_native,
     "bindings/julia/LPT/src/LibLPT.jl": julia_lib,

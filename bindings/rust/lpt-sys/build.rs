@@ -1,15 +1,20 @@
 //! Finds liblpt: in LPT_LIB_DIR, else where pkg-config says. LPT_STATIC=1 links the archive. No crates are needed.
+//! With the feature `bindgen`, lpt.h is read as well: from LPT_INCLUDE_DIR, else from where pkg-config says.
 use std::env;
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    for name in ["LPT_LIB_DIR", "LPT_STATIC", "PKG_CONFIG_PATH"] {
+    for name in ["LPT_LIB_DIR", "LPT_INCLUDE_DIR", "LPT_STATIC", "PKG_CONFIG_PATH"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=build.rs");
     // Documentation is built where there is no library.
     if env::var_os("DOCS_RS").is_some() {
         return;
+    }
+    if env::var_os("CARGO_FEATURE_BINDGEN").is_some() {
+        write_bindings();
     }
     let is_static = env::var("LPT_STATIC").map_or(false, |value| value == "1");
     for folder in library_folders() {
@@ -24,15 +29,33 @@ fn main() {
     }
 }
 
+fn write_bindings() {
+    let folder = env::var("LPT_INCLUDE_DIR").unwrap_or_else(|_| pkg_config("--variable=includedir").trim().to_owned());
+    let made = Path::new(&env::var("OUT_DIR").expect("cargo says OUT_DIR")).join("bindgen.rs");
+    println!("cargo:rerun-if-changed={folder}/lpt.h");
+    let kinds = ["--allowlist-function=lpt_.*", "--allowlist-type=lpt_.*", "--allowlist-var=LPT_.*"];
+    let told = Command::new("bindgen")
+        .args(kinds)
+        .args(["--no-layout-tests", "--no-doc-comments", "--no-prepend-enum-name", "--output"])
+        .arg(made)
+        .arg(format!("{folder}/lpt.h"))
+        .status();
+    assert!(told.expect("the program bindgen is missing").success(), "bindgen did not read {folder}/lpt.h");
+}
+
 fn library_folders() -> Vec<String> {
     if let Ok(folder) = env::var("LPT_LIB_DIR") {
         return vec![folder];
     }
-    let asked = Command::new("pkg-config").args(["--libs-only-L", "--keep-system-libs", "lpt"]).output();
-    let told = asked.expect("pkg-config is missing: install it, or say LPT_LIB_DIR");
+    let text = pkg_config("--libs-only-L");
+    text.split_whitespace().filter_map(|word| word.strip_prefix("-L")).map(str::to_owned).collect()
+}
+
+fn pkg_config(question: &str) -> String {
+    let asked = Command::new("pkg-config").args([question, "--keep-system-libs", "lpt"]).output();
+    let told = asked.expect("pkg-config is missing: install it, or say LPT_LIB_DIR and LPT_INCLUDE_DIR");
     if !told.status.success() {
         panic!("pkg-config knows no lpt: {}", String::from_utf8_lossy(&told.stderr));
     }
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    text.split_whitespace().filter_map(|word| word.strip_prefix("-L")).map(str::to_owned).collect()
+    String::from_utf8_lossy(&told.stdout).into_owned()
 }

@@ -2086,3 +2086,10 @@ extern "C" {
     /// Writes all numbers as CSV (RFC 4180): a header step,name,value, then a line for each, in the order of recording.
     pub fn lpt_monitor_save(context: *mut lpt_context, monitor: *const lpt_monitor, path: *const c_char) -> lpt_status;
 }
+
+/// What bindgen made of the header that was there: feature `bindgen`.
+#[cfg(feature = "bindgen")]
+#[allow(clashing_extern_declarations, non_snake_case, non_upper_case_globals)]
+pub mod bindgen {
+    include!(concat!(env!("OUT_DIR"), "/bindgen.rs"));
+}

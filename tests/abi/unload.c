@@ -1,0 +1,83 @@
+/* The library can be loaded, used by threads, and unloaded, again and again: nothing of it stays.
+   Usage: unload LIBLPT_SO */
+#include <dlfcn.h>
+#include <lpt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TURNS 50
+#define SETTLED 10 /* turns after which the allocator has what it takes */
+#define ELEMENTS 262144
+
+static int fail(const char *what, int turn) {
+  fprintf(stderr, "turn %d: %s\n", turn, what);
+  return 1;
+}
+
+/* A number of /proc/self/status, such as "Threads:". */
+static long status_of(const char *name) {
+  char line[256];
+  long value = -1;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, name, strlen(name)) == 0) value = atol(line + strlen(name));
+  }
+  if (file != NULL) fclose(file);
+  return value;
+}
+
+static int is_mapped(const char *name) {
+  char line[4096];
+  int found = 0;
+  FILE *file = fopen("/proc/self/maps", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) found = found || strstr(line, name) != NULL;
+  if (file != NULL) fclose(file);
+  return found;
+}
+
+/* A cast by two threads; all handles are destroyed. */
+static int use(void *library) {
+  int is_good = 0;
+  const int64_t extents[] = {512, ELEMENTS / 512};
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  lpt_context *context = NULL;
+  lpt_tensor *source = NULL, *codes = NULL;
+  lpt_status (*create)(const lpt_context_options *, lpt_context **);
+  lpt_status (*make)(lpt_context *, lpt_format, int32_t, const int64_t *, lpt_tensor **);
+  lpt_status (*quantize)(lpt_context *, const lpt_tensor *, const lpt_quantize_options *, lpt_tensor *, lpt_tensor *);
+  void (*drop)(lpt_tensor *), (*destroy)(lpt_context *);
+  *(void **)&create = dlsym(library, "lpt_context_create");
+  *(void **)&make = dlsym(library, "lpt_tensor_create");
+  *(void **)&quantize = dlsym(library, "lpt_quantize");
+  *(void **)&drop = dlsym(library, "lpt_tensor_destroy");
+  *(void **)&destroy = dlsym(library, "lpt_context_destroy");
+  options.thread_count = 2;
+  if (create(&options, &context) != LPT_OK) return 0;
+  if (make(context, LPT_FORMAT_F32, 2, extents, &source) == LPT_OK &&
+      make(context, LPT_FORMAT_NVFP4, 2, extents, &codes) == LPT_OK) {
+    is_good = quantize(context, source, NULL, codes, NULL) == LPT_OK;
+  }
+  drop(codes);
+  drop(source);
+  destroy(context);
+  return is_good;
+}
+
+int main(int count, char **arguments) {
+  long settled = 0, after;
+  int turn;
+  if (count != 2) return fail("expected the path of liblpt.so", 0);
+  for (turn = 0; turn < TURNS; ++turn) {
+    void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return fail(dlerror(), turn);
+    if (!use(library)) return fail("a call failed", turn);
+    if (dlclose(library) != 0) return fail(dlerror(), turn);
+    if (is_mapped("liblpt.so")) return fail("liblpt.so is still mapped", turn);
+    if (status_of("Threads:") != 1) return fail("a thread is left", turn);
+    if (turn == SETTLED) settled = status_of("VmRSS:");
+  }
+  after = status_of("VmRSS:");
+  printf("%d turns; resident %ld kB after %d, %ld kB at the end\n", TURNS, settled, SETTLED, after);
+  return after > settled + 512 ? fail("memory has grown", TURNS) : 0;
+}
