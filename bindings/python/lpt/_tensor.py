@@ -210,6 +210,12 @@ def _wrap(data: Any, is_written: int) -> Tensor:
     except AttributeError:
         raise TypeError(f"{type(data).__name__} is no tensor: expected the buffer protocol or __dlpack__") from None
     except (ValueError, TypeError, BufferError):
+        # JAX lends some types by DLPack alone, and its view() would copy.
+        if not is_written and hasattr(data, "__dlpack__"):
+            try:
+                return capi.tensor_from_producer(data)
+            except (TypeError, BufferError):
+                pass
         # NumPy does not lend arrays of ml_dtypes' types: their codes, and what these mean.
         name = _NUMPY_NAMES.get(getattr(getattr(data, "dtype", None), "name", ""))
         if name is None or "numpy" not in sys.modules:

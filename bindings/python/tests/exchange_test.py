@@ -57,6 +57,18 @@ class Dlpack(unittest.TestCase):
             again = lpt.from_dlpack(producer)
             self.assertEqual((tensor.address, "bf16", [1.0, 2.0]), (again.address, again.format, again.tolist()))
 
+    @needs_numpy
+    def test_what_is_lent_by_dlpack_alone_is_read_in_place(self):
+        import numpy
+        lent = lpt.empty((2, 3), "bf16")
+
+        class Lender(numpy.ndarray):  # dates have no buffer
+            def __dlpack__(self, **_):
+                return lent.__dlpack__()
+
+        read = lpt.Tensor(numpy.zeros(6, "M8[s]").view(Lender))
+        self.assertEqual(("bf16", (2, 3), lent.address), (read.format, read.shape, read.address))
+
     def test_a_capsule_is_taken_once(self):
         capsule = lpt.empty(3).__dlpack__()
         lpt.from_dlpack(capsule)
