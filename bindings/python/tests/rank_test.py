@@ -285,13 +285,14 @@ class Ranks(unittest.TestCase):
     def test_processes_of_mpi_are_ranks(self):
         if not glob.glob(os.path.join(os.environ["LPT_BUILD_DIR"], "liblpt_openmpi.so")):
             self.skipTest("liblpt_openmpi.so was not built")
-        code = ("import array, lpt; comm = lpt.Comm.mpi(timeout_seconds=30.0);"
-                "print(comm.rank_count, comm.values['engine'], comm.all_reduce(array.array('f', [comm.rank + 1.0])).tolist())")
+        # One write for each process: what print() gives in pieces may mix with the pieces of the other.
+        code = ("import array, lpt, os; comm = lpt.Comm.mpi(timeout_seconds=30.0);"
+                "total = comm.all_reduce(array.array('f', [comm.rank + 1.0])).tolist();"
+                "os.write(1, f\"{comm.rank_count} {comm.values['engine']} {total}\\n\".encode())")
         environment = {**os.environ, "LPT_PLUGIN_PATH": os.environ["LPT_BUILD_DIR"], "LPT_MPI": "openmpi",
                        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         job = subprocess.run(["mpirun.openmpi", "--oversubscribe", "--timeout", "60", "-n", "2", sys.executable, "-c", code],
                              env=environment, capture_output=True, text=True, timeout=100)
-        # What two processes say may come in one line.
         self.assertEqual((0, 2), (job.returncode, job.stdout.count("2 openmpi [3.0]")), job.stdout + job.stderr)
 
 
