@@ -18,9 +18,20 @@ namespace {
 struct GroupBlocking {
   Groups groups;
   RowLayout layout;
-  int64_t rows;  // of a that are packed at once
-  size_t row_factors, sums, codes, spread, blocks, scales, addends, doubled, total_bytes;
+  bool is_direct;  // a's bytes are read where they lie
+  int64_t rows;    // of a that are packed at once
+  size_t row_factors, starts, sums, codes, spread, blocks, scales, addends, doubled, total_bytes;
 };
+
+// A tile reads a line of each of its rows at a time, and of some the next: with less than four sets of the first cache to lie
+// in they push each other out.
+constexpr int64_t kFewSetsBytes = 2048;
+
+inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
+  const PanelKind kind = panel_kind(request.b.format.element);
+  return groups.count == 1 && element_of(request.a.format.element).bits == 8 && kind != PanelKind::kNibbles &&
+         request.k % 4 == 0 && request.a.row_stride % kFewSetsBytes != 0;
+}
 
 inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   GroupBlocking blocking = {};
@@ -37,8 +48,10 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   const bool is_plain = request.b.layout != Layout::kPanels;
   const Format &format = request.b.format;
   const PanelKind kind = panel_kind(format.element);
-  take(blocking.rows * blocking.layout.stride);
+  blocking.is_direct = is_read_in_place(request, blocking.groups);
+  take(blocking.is_direct ? 0 : blocking.rows * blocking.layout.stride);
   blocking.row_factors = take(4 * blocking.rows);
+  blocking.starts = take(4 * blocking.rows);
   blocking.sums = take(4 * sum_buffer_count(blocking.groups));
   blocking.codes = take(is_plain ? panel_bytes(kind, request.k) : 0);
   blocking.spread = take(is_plain ? kPanelLanes * round_up(request.k, 2) : 0);
@@ -65,7 +78,7 @@ struct GroupProduct {
   Integers a_integers, b_integers;
   GroupScales a_scales, b_scales;
   bool are_powers;  // all scales along k
-  bool is_whole;    // no scales along k, and one group
+  bool is_whole;    // one group, so no scales along k
   alignas(64) int8_t values[64];
 
   explicit GroupProduct(const GemmRequest &request)
@@ -77,7 +90,7 @@ struct GroupProduct {
         b_scales(group_scales_of(request.b, request.k)) {
     are_powers = a_scales.is_along_k && a_scales.format == LPT_FORMAT_E8M0FNU &&
                  (!b_scales.is_along_k || b_scales.format == LPT_FORMAT_E8M0FNU);
-    is_whole = blocking.groups.count == 1 && !a_scales.is_along_k && !b_scales.is_along_k;
+    is_whole = blocking.groups.count == 1;
     for (int i = 0; i < 64; ++i) values[i] = static_cast<int8_t>(b_integers.value[i] ^ -128);
   }
 
@@ -103,6 +116,13 @@ inline Columns columns_of(const GroupProduct &product) {
                       .doubled = product.at<uint32_t>(blocking.doubled)}};
 }
 
+// Where the sums of a block of rows start that are read in place.
+inline void write_starts(const PackedRows &packed, int64_t row, int64_t rows, int32_t *starts) {
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) write_starts<4>(packed, row + i, starts + i);
+  for (; i < rows; ++i) write_starts<1>(packed, row + i, starts + i);
+}
+
 // Packs a block of rows from `row` on; false where some of their scales are not moderate.
 inline bool pack_rows(const GroupProduct &product, int64_t row, int64_t rows, bool is_order_of_nibbles) {
   const GroupBlocking &blocking = product.blocking;
@@ -114,14 +134,27 @@ inline bool pack_rows(const GroupProduct &product, int64_t row, int64_t rows, bo
                              .is_order_of_nibbles = is_order_of_nibbles,
                              .sums = product.at<int32_t>(blocking.sums)};
   const float unit = 1.0f / static_cast<float>(1 << product.a_integers.fraction_bits);
-  auto *const factors = product.at<float>(blocking.row_factors);
+  const int64_t lane = product.request.first_row + row;
+  write_lane_factors(product.request.a, lane, rows, product.request.k, unit, product.at<float>(blocking.row_factors));
+  auto *const starts = product.at<int32_t>(blocking.starts);
+  if (blocking.is_direct) {
+    write_starts(packed, lane, rows, starts);
+    return true;
+  }
   bool is_moderate = true;
   for (int64_t i = 0; i < rows; ++i) {
-    const int64_t lane = product.request.first_row + row + i;
-    is_moderate = pack_row(packed, lane, product.at<uint8_t>(0) + i * blocking.layout.stride) && is_moderate;
-    factors[i] = lane_factor(product.request.a, lane, product.request.k) * unit;
+    uint8_t *const to = product.at<uint8_t>(0) + i * blocking.layout.stride;
+    int32_t *const own = product.is_whole ? starts + i : reinterpret_cast<int32_t *>(to + blocking.layout.start_offset);
+    is_moderate = pack_row(packed, lane + i, to, own) && is_moderate;
   }
   return is_moderate;
+}
+
+// The block of rows from `row` on, as tiles read it.
+inline const uint8_t *rows_of(const GroupProduct &product, int64_t row) {
+  if (!product.blocking.is_direct) return product.at<uint8_t>(0);
+  const MatrixView &a = product.request.a;
+  return static_cast<const uint8_t *>(a.data) + (product.request.first_row + row) * a.row_stride;
 }
 
 // How the scales of a panel, which it writes, are to be applied.
@@ -134,63 +167,112 @@ inline GroupScaling prepare_scales(const GroupProduct &product, const Columns &c
   return product.a_scales.is_along_k ? GroupScaling::kProducts : GroupScaling::kColumns;
 }
 
-// The packed block of rows by the panel of c that begins in `column`.
-inline void multiply_panel(const GroupProduct &product, const Columns &columns, int64_t row, int64_t rows,
-                           int64_t column, bool are_rows_moderate) {
+// A panel of c, and what its tiles share.
+struct PanelWork {
+  GroupTile tile;
+  Place place;
+  GroupScaling scaling;
+  alignas(64) float column_factors[kPanelLanes];
+};
+
+// The panel of c that begins in `column`, ready for the packed block of rows.
+inline void prepare_panel(const GroupProduct &product, const Columns &columns, int64_t column, bool are_rows_moderate,
+                          PanelWork &work) {
   const GemmRequest &request = product.request;
   const GroupBlocking &blocking = product.blocking;
   const int64_t lane = request.first_column + column, lanes = smaller(request.n - column, kPanelLanes);
-  const GroupScaling scaling = prepare_scales(product, columns, lane, lanes, are_rows_moderate);
+  work.scaling = prepare_scales(product, columns, lane, lanes, are_rows_moderate);
   const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << product.b_integers.fraction_bits);
-  alignas(64) float column_factors[kPanelLanes] = {};
-  for (int64_t j = 0; j < lanes; ++j) column_factors[j] = lane_factor(request.b, lane + j, request.k) * unit;
+  for (float &factor : work.column_factors) factor = 0;
+  write_lane_factors(request.b, lane, lanes, request.k, unit, work.column_factors);
   const NextScales next_scales = next_scales_of(columns, lane);
   const auto *const bias = static_cast<const float *>(request.bias);
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  GroupTile tile = {.rows = nullptr,
-                    .stride = blocking.layout.stride,
-                    .start_offset = blocking.layout.start_offset,
-                    .scale_offset = blocking.layout.scale_offset,
-                    .panel = panel_of(columns, lane, lanes),
-                    .column_scales = columns.buffers.scales,
-                    .column_addends = columns.buffers.addends,
-                    .doubled_columns = columns.buffers.doubled,
-                    .values = product.values,
-                    .next_scales = next_scales.data,
-                    .next_step = next_scales.group_bytes,
-                    .steps = blocking.groups.steps,
-                    .group_steps = blocking.groups.group_steps};
-  Place place = {.c = nullptr,
-                 .row_bytes = request.c.row_stride * element_bytes,
-                 .element_bytes = element_bytes,
-                 .format = request.c.format.element,
-                 .columns = lanes,
-                 .row_factors = nullptr,
-                 .column_factors = column_factors,
-                 .starts = nullptr,
-                 .bias = bias == nullptr ? nullptr : bias + lane,
-                 .beta = static_cast<float>(request.beta)};
-  auto *const c = static_cast<uint8_t *>(request.c.data) + lane * element_bytes;
-  // As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
-  const int64_t tile_rows = product.is_whole ? kWholeTileRows : kGroupTileRows;
-  const int64_t tiles = (rows + tile_rows - 1) / tile_rows;
-  for (int64_t t = 0; t < tiles; ++t) {
-    const int64_t i = rows * t / tiles, height = rows * (t + 1) / tiles - i;
-    tile.rows = product.at<uint8_t>(0) + i * blocking.layout.stride;
-    place.c = c + (request.first_row + row + i) * place.row_bytes;
-    place.row_factors = product.at<float>(blocking.row_factors) + i;
-    group_tile_of(columns, scaling, height)(tile, place);
-  }
+  work.tile = {.rows = nullptr,
+               .stride = blocking.is_direct ? request.a.row_stride : blocking.layout.stride,
+               .scale_offset = blocking.layout.scale_offset,
+               .starts = nullptr,
+               .start_stride = product.is_whole ? 4 : blocking.layout.stride,
+               .panel = panel_of(columns, lane, lanes),
+               .column_scales = columns.buffers.scales,
+               .column_addends = columns.buffers.addends,
+               .doubled_columns = columns.buffers.doubled,
+               .values = product.values,
+               .next_scales = next_scales.data,
+               .next_step = next_scales.group_bytes,
+               .steps = blocking.groups.steps,
+               .group_steps = blocking.groups.group_steps,
+               .wanted = {nullptr, 0}};
+  work.place = {.c = static_cast<uint8_t *>(request.c.data) + lane * element_bytes,
+                .row_bytes = request.c.row_stride * element_bytes,
+                .element_bytes = element_bytes,
+                .format = request.c.format.element,
+                .columns = lanes,
+                .row_factors = nullptr,
+                .column_factors = work.column_factors,
+                .starts = nullptr,
+                .bias = bias == nullptr ? nullptr : bias + lane,
+                .beta = static_cast<float>(request.beta)};
+}
+
+// Rows of a block, which begins in row `row` of c, as tiles take them.
+struct BlockRows {
+  int64_t row, count, tiles;
+  const uint8_t *bytes, *starts;
+  const float *factors;
+};
+
+inline void multiply_tile(const Columns &columns, const PanelWork &work, const BlockRows &block, int64_t t,
+                          int64_t panels) {
+  const int64_t i = block.count * t / block.tiles, height = block.count * (t + 1) / block.tiles - i;
+  GroupTile tile = work.tile;
+  tile.rows = block.bytes + i * tile.stride;
+  tile.starts = block.starts + i * tile.start_stride;
+  tile.wanted = wanted_by(columns, tile.panel, t, block.tiles, panels);
+  Place place = work.place;
+  place.c += (block.row + i) * place.row_bytes;
+  place.row_factors = block.factors + i;
+  group_tile_of(columns, work.scaling, height)(tile, place);
+}
+
+// Panels that a tile's rows meet one after the other. Each writes lines of c in as many pages as it has rows, so several side
+// by side are better, as long as they stay in the second cache beside the rows. Only weights in panels lie there as they are
+// read, and scales of groups are written for one panel at a time.
+constexpr int64_t kSpanBytes = 256 << 10;
+constexpr int64_t kMostSpanPanels = 8;
+
+inline int64_t span_panels_of(const GroupProduct &product, const Columns &columns) {
+  if (columns.view.layout != Layout::kPanels || !product.is_whole || columns.view.format.has_zero_point()) return 1;
+  return greater(smaller(kSpanBytes / panel_bytes(columns.kind, columns.k), kMostSpanPanels), 1);
 }
 
 inline void multiply_groups(const GemmRequest &request) {
   const GroupProduct product(request);
+  const GroupBlocking &blocking = product.blocking;
   const Columns columns = columns_of(product);
-  for (int64_t row = 0; row < request.m; row += product.blocking.rows) {
-    const int64_t rows = smaller(request.m - row, product.blocking.rows);
+  const int64_t span = span_panels_of(product, columns);
+  const int64_t tile_rows = product.is_whole ? kWholeTileRows : kGroupTileRows;
+  PanelWork works[kMostSpanPanels];
+  for (int64_t row = 0; row < request.m; row += blocking.rows) {
+    const int64_t rows = smaller(request.m - row, blocking.rows);
     const bool are_rows_moderate = pack_rows(product, row, rows, columns.kind == PanelKind::kNibbles);
-    for (int64_t column = 0; column < request.n; column += kPanelLanes) {
-      multiply_panel(product, columns, row, rows, column, are_rows_moderate);
+    const uint8_t *const bytes = rows_of(product, row);
+    // As many tiles as it takes, of nearly the same size: a tile of one or two rows waits for its own sums.
+    const BlockRows block = {
+        .row = request.first_row + row,
+        .count = rows,
+        .tiles = (rows + tile_rows - 1) / tile_rows,
+        .bytes = bytes,
+        .starts = product.is_whole ? product.at<uint8_t>(blocking.starts) : bytes + blocking.layout.start_offset,
+        .factors = product.at<float>(blocking.row_factors)};
+    for (int64_t column = 0; column < request.n; column += span * kPanelLanes) {
+      const int64_t panels = smaller(span, (request.n - column + kPanelLanes - 1) / kPanelLanes);
+      for (int64_t p = 0; p < panels; ++p) {
+        prepare_panel(product, columns, column + p * kPanelLanes, are_rows_moderate, works[p]);
+      }
+      for (int64_t t = 0; t < block.tiles; ++t) {
+        for (int64_t p = 0; p < panels; ++p) multiply_tile(columns, works[p], block, t, panels);
+      }
     }
   }
 }

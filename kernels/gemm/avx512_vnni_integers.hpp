@@ -21,7 +21,7 @@ struct Integers {
   int32_t bits;
   int32_t fraction_bits;
   bool is_ternary;
-  alignas(64) int8_t value[256];  // by code; unsigned codes as they are
+  alignas(64) int8_t value[64];  // by code of less than 8 bits, unsigned ones as they are; int8 is its own value
 };
 
 inline Integers integers_of(lpt_format format) {
@@ -31,7 +31,7 @@ inline Integers integers_of(lpt_format format) {
   integers.is_ternary = element.is_ternary;
   integers.fraction_bits = element.mantissa_bits - (element.is_integer ? 0 : element.min_exponent);
   const auto unit = static_cast<float>(1 << integers.fraction_bits);
-  for (uint32_t code = 0; code < 1u << element.bits; ++code) {
+  for (uint32_t code = 0; element.bits < 8 && code < 1u << element.bits; ++code) {
     integers.value[code] = static_cast<int8_t>(decode(element, code) * unit);
   }
   return integers;
@@ -71,6 +71,24 @@ inline Groups groups_of(const MatrixView &a, const MatrixView &b, int64_t k) {
   while (shift > 3 && int64_t{1} << (shift - 1) >= k) --shift;
   const int64_t count = ((k - 1) >> shift) + 1;
   return {.shift = shift, .count = count, .steps = (k + 3) / 4, .group_steps = int64_t{1} << (shift - 2)};
+}
+
+// What finished sums of lanes are multiplied by, times `unit`: lane_factor() of many.
+inline void write_lane_factors(const MatrixView &view, int64_t lane, int64_t count, int64_t k, float unit, float *to) {
+  const Format &format = view.format;
+  const bool is_adjacent = view.layout == Layout::kPanels || (format.block_rows == 1 && view.block_scale_stride == 1);
+  if (!format.has_block_scale() || format.block_scale != LPT_FORMAT_F32 || !is_adjacent ||
+      is_scaled_along_k(view, true, k)) {
+    for (int64_t i = 0; i < count; ++i) to[i] = lane_factor(view, lane + i, k) * unit;
+    return;
+  }
+  const __m512 tensor_scale = _mm512_set1_ps(format.has_tensor_scale() ? *view.tensor_scale : 1.0f);
+  const auto *const scales = static_cast<const float *>(view.block_scales) + lane;
+  for (int64_t i = 0; i < count; i += 16) {
+    const __mmask16 mask = first16(count - i);
+    const __m512 scale = _mm512_mul_ps(_mm512_maskz_loadu_ps(mask, scales + i), tensor_scale);
+    _mm512_mask_storeu_ps(to + i, mask, _mm512_mul_ps(scale, _mm512_set1_ps(unit)));
+  }
 }
 
 // Up to 64 codes of 6 bits, packed four to three bytes → bytes.

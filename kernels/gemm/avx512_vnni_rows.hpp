@@ -3,7 +3,8 @@
 //
 // A row of the block: k bytes, filled up with zeros to whole vectors; then for each group -128 · (the sum of its
 // bytes), where its sums start, as columns are taken as value + 128; then the group's scale. Rows lie `stride` bytes
-// apart, an odd number of lines, so that they meet in no set of a cache.
+// apart, an odd number of lines, so that they meet in no set of a cache. With a single group its starts lie side by side
+// behind the block instead, so that a tile finds its own in one line; bytes may then be read where they are.
 #pragma once
 
 #include "kernels/gemm/avx512_vnni_integers.hpp"
@@ -123,8 +124,28 @@ inline void add_up_groups(const PackedRows &rows) {
   for (int32_t level = 3; level < rows.groups.shift; ++level) fold(rows.sums, count >> (level - 3));
 }
 
+// Where the sums of rows start that are read where they lie: several at once, since additions wait for one another. The next
+// rows are asked for meanwhile.
+template <int kRows>
+void write_starts(const PackedRows &rows, int64_t row, int32_t *starts) {
+  const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;
+  const __m512i ones = _mm512_set1_epi8(1);
+  __m512i sums[kRows] = {};
+  for (int64_t at = 0; at < rows.k; at += 64) {
+    const __mmask64 mask = lane_mask(0, rows.k - at);
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+      __builtin_prefetch(from + (i + kRows) * rows.view.row_stride + at);
+      const __m512i bytes = _mm512_maskz_loadu_epi8(mask, from + i * rows.view.row_stride + at);
+      sums[i] = _mm512_dpbusd_epi32(sums[i], ones, bytes);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) starts[i] = -(_mm512_reduce_add_epi32(sums[i]) * (1 << kColumnOffsetBits));
+}
+
 // A row of bytes in one group of k, and where its sums start.
-inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to) {
+inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to, int32_t *start) {
   const auto *const from = static_cast<const uint8_t *>(rows.view.data) + row * rows.view.row_stride;
   __m512i sum = _mm512_setzero_si512();
   for (int64_t at = 0; at < rows.k; at += 64) {
@@ -133,12 +154,11 @@ inline void copy_bytes(const PackedRows &rows, int64_t row, __m512i order, uint8
     sum = _mm512_dpbusd_epi32(sum, _mm512_set1_epi8(1), bytes);
     _mm512_storeu_si512(to + at, rows.is_order_of_nibbles ? _mm512_shuffle_epi8(bytes, order) : bytes);
   }
-  const int32_t start = -(_mm512_reduce_add_epi32(sum) * (1 << kColumnOffsetBits));
-  memcpy(to + rows.layout.start_offset, &start, sizeof start);
+  *start = -(_mm512_reduce_add_epi32(sum) * (1 << kColumnOffsetBits));
 }
 
 // Any row, and where the sums of its groups start.
-inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to) {
+inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uint8_t *to, int32_t *starts) {
   const bool is_one_group = rows.groups.count == 1;
   __m512i sum = _mm512_setzero_si512();
   for (int64_t column = 0; column < rows.layout.start_offset; column += 64) {
@@ -155,7 +175,6 @@ inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uin
   } else {
     add_up_groups(rows);
   }
-  auto *const starts = reinterpret_cast<int32_t *>(to + rows.layout.start_offset);
   for (int64_t group = 0; group < rows.groups.count; group += 16) {
     const __m512i sums = _mm512_loadu_si512(rows.sums + group);
     const __m512i added = _mm512_slli_epi32(sums, kColumnOffsetBits);
@@ -164,13 +183,13 @@ inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uin
   }
 }
 
-// One row of the block; whether its scales are moderate.
-inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to) {
+// One row of the block, and where its sums start; whether its scales are moderate.
+inline bool pack_row(const PackedRows &rows, int64_t row, uint8_t *to, int32_t *starts) {
   const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
   if (rows.groups.count == 1 && rows.integers.bits == 8) {
-    copy_bytes(rows, row, order, to);
+    copy_bytes(rows, row, order, to, starts);
   } else {
-    decode_codes(rows, row, order, to);
+    decode_codes(rows, row, order, to, starts);
   }
   return write_scales(rows, row, reinterpret_cast<float *>(to + rows.layout.scale_offset));
 }

@@ -7,12 +7,20 @@
 namespace lpt {
 namespace {
 
-// Ahead in a panel, to L2: with one row the time is that of reading b, which takes that much on its way.
-constexpr int64_t kPrefetchBytes = 4096;
+// What to ask memory for, into the second cache, while the steps of a tile go on: so many bytes in each. A panel that one
+// tile meets is asked for on the way: with one row the time is that of reading b. Of several tiles each one asks for its part
+// of the next panel, since the first alone would wait for all of it.
+struct Wanted {
+  const uint8_t *from;
+  int64_t step_bytes;
+};
+constexpr int64_t kAheadBytes = 4096;
 
 struct GroupTile {
-  const uint8_t *rows;  // of avx512_vnni_rows.hpp
-  int64_t stride, start_offset, scale_offset;
+  const uint8_t *rows;  // of avx512_vnni_rows.hpp, or a's own
+  int64_t stride, scale_offset;
+  const uint8_t *starts;  // where sums begin: four bytes for each group, of rows that lie `start_stride` apart
+  int64_t start_stride;
   const uint8_t *panel;
   const float *column_scales;       // kPanelLanes for each group
   const uint32_t *column_addends;   // the same, where there are zero points: a byte four times
@@ -21,6 +29,7 @@ struct GroupTile {
   const uint8_t *next_scales;       // what to ask memory for: `next_step` bytes for each group
   int64_t next_step;
   int64_t steps, group_steps;
+  Wanted wanted;
 };
 
 // How a step of a panel becomes two vectors of unsigned bytes.
@@ -101,9 +110,9 @@ struct RowPointers {
   const uint8_t *third[kThirds];
   int64_t stride;
 
-  explicit RowPointers(const GroupTile &tile) : stride(tile.stride) {
+  RowPointers(const uint8_t *first, int64_t stride) : stride(stride) {
 #pragma GCC unroll 4
-    for (int t = 0; t < kThirds; ++t) third[t] = tile.rows + 3 * t * tile.stride;
+    for (int t = 0; t < kThirds; ++t) third[t] = first + 3 * t * stride;
   }
   const uint8_t *operator[](int i) const { return third[i / 3] + i % 3 * stride; }
   // The empty assembly keeps each pointer in a register of its own: gcc 12 would add to all in a vector.
@@ -125,10 +134,11 @@ struct RowPointers {
 // The sums of `steps` steps of four k; rows and panel move on.
 template <typename Columns, int kRows>
 [[gnu::always_inline]] inline void add_steps(const Columns &decoder, int64_t steps, RowPointers<kRows> &rows,
-                                             const uint8_t *&panel, __m512i (&sums)[kRows][2]) {
+                                             const uint8_t *&panel, Wanted &wanted, __m512i (&sums)[kRows][2]) {
   do {
-    __builtin_prefetch(panel + kPrefetchBytes, 0, 2);
-    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(panel + kPrefetchBytes + 64, 0, 2);
+    __builtin_prefetch(wanted.from, 0, 2);
+    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(wanted.from + 64, 0, 2);
+    wanted.from += wanted.step_bytes;
     __m512i low, high;
     decoder.decode(panel, low, high);
 #pragma GCC unroll 12
@@ -147,8 +157,8 @@ template <int kRows>
 [[gnu::always_inline]] inline void prefetch_tile(const Place &place) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    __builtin_prefetch(place.c + i * place.row_bytes, 1);
-    __builtin_prefetch(place.c + i * place.row_bytes + place.element_bytes * (kPanelLanes - 1), 1);
+    __builtin_prefetch(place.c + i * place.row_bytes, 1, 2);
+    __builtin_prefetch(place.c + i * place.row_bytes + place.element_bytes * (kPanelLanes - 1), 1, 2);
   }
 }
 

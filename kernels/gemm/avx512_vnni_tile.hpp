@@ -44,10 +44,10 @@ template <typename Columns, GroupScaling kScaling, int kRows>
 void multiply_group_tile(const GroupTile &tile, const Place &place) {
   prefetch_tile<kRows>(place);
   Columns decoder(tile);
-  RowPointers<kRows> rows(tile), starts(tile), scales(tile);
-  starts.advance(tile.start_offset);
-  scales.advance(tile.scale_offset);
+  RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.start_stride);
+  RowPointers<kRows> scales(tile.rows + tile.scale_offset, tile.stride);
   const uint8_t *panel = tile.panel;
+  Wanted wanted = tile.wanted;
   const float *column_scales = tile.column_scales;
   __m512 totals[kRows][2];
 #pragma GCC unroll 6
@@ -59,7 +59,7 @@ void multiply_group_tile(const GroupTile &tile, const Place &place) {
     __builtin_prefetch(tile.next_scales + group * tile.next_step, 0, 2);
     if (tile.next_step > 64) __builtin_prefetch(tile.next_scales + group * tile.next_step + 64, 0, 2);
     start_sums(decoder, starts, sums);
-    add_steps(decoder, smaller(steps, tile.group_steps), rows, panel, sums);
+    add_steps(decoder, smaller(steps, tile.group_steps), rows, panel, wanted, sums);
     const __m512 low_scales = _mm512_loadu_ps(column_scales), high_scales = _mm512_loadu_ps(column_scales + 16);
 #pragma GCC unroll 6
     for (int i = 0; i < kRows; ++i) {
@@ -77,15 +77,15 @@ void multiply_group_tile(const GroupTile &tile, const Place &place) {
 
 template <typename Columns, int kRows>
 void multiply_whole_tile(const GroupTile &tile, const Place &place) {
-  prefetch_tile<kRows>(place);
   Columns decoder(tile);
-  RowPointers<kRows> rows(tile), starts(tile);
-  starts.advance(tile.start_offset);
+  RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.start_stride);
   const uint8_t *panel = tile.panel;
+  Wanted wanted = tile.wanted;
   __m512i sums[kRows][2];
   decoder.begin_group(tile, 0);
   start_sums(decoder, starts, sums);
-  add_steps(decoder, tile.steps, rows, panel, sums);
+  prefetch_tile<kRows>(place);
+  add_steps(decoder, tile.steps, rows, panel, wanted, sums);
   __m512 totals[kRows][2];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {

@@ -210,8 +210,8 @@ TEST_P(Gemm, RoundsCOnceToNearestEven) {
 TEST_P(Gemm, DoesNotDependOnHowCIsCut) {
   Random random(6);
   for (const char *format : {"e4m3fn_row", "mxfp4", "bf16", "f32", "int8_row"}) {
-    for (int layout = 0; layout < 4; ++layout) {
-      Problem whole(format, format, LPT_FORMAT_F32, layout & 1, layout & 2, 200, 300, 133);
+    for (int layout = 0; layout < 8; ++layout) {
+      Problem whole(format, format, LPT_FORMAT_F32, layout & 1, layout & 2, 200, 300, layout & 4 ? 132 : 133);
       if (!takes(whole.request)) continue;
       whole.draw(random);
       whole.add_terms(1.25, 0, true);
