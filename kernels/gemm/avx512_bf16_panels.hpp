@@ -41,6 +41,18 @@ inline void set_panels(const PanelProduct &product, const PanelRound &round, int
   }
 }
 
+// What tile t of `tiles` that meet the same panels asks for. What was expanded is near enough.
+inline void set_wanted(const PanelProduct &product, const PanelShape &shape, bool is_expanded, int64_t t, int64_t tiles,
+                       PanelTile &tile) {
+  const int64_t bytes = product.b.bytes;
+  for (int64_t p = 0; p < kMostPanels; ++p) {
+    const uint8_t *const panel = tile.b[p];
+    tile.wanted[p] = is_expanded
+                         ? Wanted{panel, 0}
+                         : wanted_by(t, tiles, panel, panel + bytes, bytes / shape.line_bytes, shape.line_bytes);
+  }
+}
+
 // Rows of a tile times its panels of a round, the first of them `first_panel`.
 inline void multiply_rows(const PanelProduct &product, const PanelRound &round, const PanelShape &shape, int64_t row,
                           int64_t first_row, int64_t rows, int64_t first_panel, PanelTile &tile) {
@@ -115,7 +127,10 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
     }
     for (int64_t p = 0; p < round.count; ++p) {
       set_panels(product, round, p, is_expanded, tile);
-      for (int64_t row = 0; row < rows - last_rows; row += kTileRows) {
+      const int64_t tiles = (rows - last_rows + kTileRows - 1) / kTileRows;
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t row = t * kTileRows;
+        set_wanted(product, shape, is_expanded, t, tiles, tile);
         multiply_rows(product, round, shape, row, first_row, smaller(rows - row, kTileRows), p, tile);
       }
     }
@@ -124,6 +139,7 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
   const PanelShape shape = panel_shape_of(b, product.groups, last_shape);
   for (int64_t p = 0; p < round.count; p += shape.panels) {
     set_panels(product, round, p, is_expanded, tile);
+    set_wanted(product, shape, is_expanded, 0, 1, tile);
     multiply_rows(product, round, shape, rows - last_rows, first_row, last_rows, p, tile);
   }
 }

@@ -8,13 +8,14 @@
 
 #include "kernels/gemm/avx512_bf16_elements.hpp"
 #include "kernels/gemm/avx512_bf16_sources.hpp"
+#include "kernels/gemm/wanted.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr int kMostPanels = 2;       // of one tile
 constexpr int64_t kScaleRows = 8;    // of a that share a block of scales
-constexpr int64_t kAhead = 2048;     // bytes of a panel that are asked for before they are read
+constexpr int64_t kAhead = 2048;     // bytes of a panel
 constexpr int64_t kScalesAhead = 4;  // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
@@ -32,6 +33,7 @@ struct PanelTile {
   int32_t b_group_shift;  // block of b of group g: g >> b_group_shift
   int32_t a_group_shift;
   int64_t rows;  // that are there: at most kRows
+  Wanted wanted[kMostPanels];
 };
 
 // Tables and constants are hidden from the compiler: kept in registers all along, they would push sums out of them.
@@ -60,10 +62,12 @@ template <int kRows, int kVectors>
   }
 }
 
-// Adds the products of `steps` steps from `first` on. A last half line has one step.
-template <typename Source, int kRows, int kPanels>
+// Adds the products of `steps` steps from `first` on. A last half line has one step. Asks for what is wanted, or, where the
+// registers do not reach for that, for what comes next in the panel.
+template <bool kIsWanted, typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
-                                             int64_t first, int64_t steps, __m512 (&sums)[kRows][2 * kPanels]) {
+                                             int64_t first, int64_t steps, Wanted (&wanted)[kPanels],
+                                             __m512 (&sums)[kRows][2 * kPanels]) {
   const uint32_t *a = tile.a + first * kRows;
   int64_t offset = first / Source::kSteps * Source::kBytes;
   const uint8_t *b[kPanels];
@@ -73,8 +77,10 @@ template <typename Source, int kRows, int kPanels>
 #pragma GCC unroll 2
     for (int p = 0; p < kPanels; ++p) {
       __m512i columns[Source::kSteps][2];
-      _mm_prefetch(b[p] + offset + kAhead, _MM_HINT_T0);
-      if constexpr (Source::kBytes == 128) _mm_prefetch(b[p] + offset + kAhead + 64, _MM_HINT_T0);
+      const uint8_t *const ask = kIsWanted ? wanted[p].from : b[p] + offset + kAhead;
+      _mm_prefetch(ask, _MM_HINT_T0);
+      if constexpr (Source::kBytes == 128) _mm_prefetch(ask + 64, _MM_HINT_T0);
+      if constexpr (kIsWanted) wanted[p].advance();
       source.read(b[p] + offset, zeros[p], columns);
 #pragma GCC unroll 2
       for (int s = 0; s < Source::kSteps; ++s) add_columns(a + s * kRows, columns[s], p, sums);
@@ -159,10 +165,13 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
   constexpr int kPanels = panels_of<Source>(kRows);
   const Source source(tables);
   LaneZeros zeros[kPanels] = {};
+  Wanted wanted[kPanels];
+#pragma GCC unroll 2
+  for (int p = 0; p < kPanels; ++p) wanted[p] = tile.wanted[p];
   __m512 sums[kRows][2 * kPanels];
   if constexpr (kGroups == Groups::kNone) {
     clear(sums);
-    add_steps<Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, sums);
+    add_steps<true, Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, wanted, sums);
     write_sums(sums, tile, place);
     return;
   }
@@ -174,7 +183,8 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
       zeros[p] = zeros_of_group<Source>(tile, p, group);
     }
     clear(sums);
-    add_steps<Source, kRows, kPanels>(source, zeros, tile, first, smaller(tile.group_steps, tile.steps - first), sums);
+    const int64_t steps = smaller(tile.group_steps, tile.steps - first);
+    add_steps<false, Source, kRows, kPanels>(source, zeros, tile, first, steps, wanted, sums);
     add_group<kGroups, kRows, kPanels>(tile, group, sums, totals);
   }
   write_sums(totals, tile, place);
@@ -190,6 +200,7 @@ inline int shape_of(int64_t rows) { return rows <= 1 ? 0 : rows <= 2 ? 1 : rows 
 struct PanelShape {
   PanelTileFunction run;  // NULL: there is none
   int64_t panels;         // that it takes at once
+  int64_t line_bytes;     // of each, that a turn of its loop reads
 };
 
 template <typename Source, Groups kGroups>
@@ -198,7 +209,7 @@ PanelShape panel_shape_of(int shape) {
                                                  multiply_panel_tile<typename SourceFor<Source, 2>::Type, kGroups, 2>,
                                                  multiply_panel_tile<typename SourceFor<Source, 4>::Type, kGroups, 4>,
                                                  multiply_panel_tile<typename SourceFor<Source, 8>::Type, kGroups, 8>};
-  return {tiles[shape], panels_of<Source>(static_cast<int>(kShapeRows[shape]))};
+  return {tiles[shape], panels_of<Source>(static_cast<int>(kShapeRows[shape])), Source::kBytes};
 }
 
 template <typename Source>

@@ -181,13 +181,11 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What tile t of `tiles` that meet a panel is to ask for; `panels` are met by turns.
+// What tile t of `tiles` that meet a panel asks for; `panels` are met by turns.
 inline Wanted wanted_by(const Columns &columns, const uint8_t *panel, int64_t t, int64_t tiles, int64_t panels) {
-  const int64_t step_bytes = panel_step_bytes(columns.kind);
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
-  if (tiles == 1) return {panel + kAheadBytes, step_bytes};
-  const int64_t part = (step_bytes + tiles - 1) / tiles;
-  return {panel + panels * panel_bytes(columns.kind, columns.k) + t * part * columns.groups.steps, part};
+  const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);
+  return wanted_by(t, tiles, panel, next, columns.groups.steps, panel_step_bytes(columns.kind));
 }
 
 }  // namespace

@@ -3,24 +3,16 @@
 #pragma once
 
 #include "kernels/gemm/avx512_vnni_integers.hpp"
+#include "kernels/gemm/wanted.hpp"
 
 namespace lpt {
 namespace {
-
-// What to ask memory for, into the second cache, while the steps of a tile go on: so many bytes in each. A panel that one
-// tile meets is asked for on the way: with one row the time is that of reading b. Of several tiles each one asks for its part
-// of the next panel, since the first alone would wait for all of it.
-struct Wanted {
-  const uint8_t *from;
-  int64_t step_bytes;
-};
-constexpr int64_t kAheadBytes = 4096;
 
 struct GroupTile {
   const uint8_t *rows;  // of avx512_vnni_rows.hpp, or a's own
   int64_t stride, scale_offset;
   const uint8_t *starts;  // where sums begin: four bytes for each group, of rows that lie `start_stride` apart
-  int64_t start_stride;
+  int64_t start_stride;   // with groups: the stride of rows
   const uint8_t *panel;
   const float *column_scales;       // kPanelLanes for each group
   const uint32_t *column_addends;   // the same, where there are zero points: a byte four times
@@ -138,7 +130,7 @@ template <typename Columns, int kRows>
   do {
     __builtin_prefetch(wanted.from, 0, 2);
     if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(wanted.from + 64, 0, 2);
-    wanted.from += wanted.step_bytes;
+    wanted.advance();
     __m512i low, high;
     decoder.decode(panel, low, high);
 #pragma GCC unroll 12
@@ -148,6 +140,7 @@ template <typename Columns, int kRows>
       add_products(sums[i][1], high, four);
     }
     panel += Columns::kStepBytes;
+    asm("" : "+r"(panel));
     rows.advance(4);
   } while (--steps > 0);
 }

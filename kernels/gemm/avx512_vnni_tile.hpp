@@ -44,7 +44,7 @@ template <typename Columns, GroupScaling kScaling, int kRows>
 void multiply_group_tile(const GroupTile &tile, const Place &place) {
   prefetch_tile<kRows>(place);
   Columns decoder(tile);
-  RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.start_stride);
+  RowPointers<kRows> rows(tile.rows, tile.stride), starts(tile.starts, tile.stride);
   RowPointers<kRows> scales(tile.rows + tile.scale_offset, tile.stride);
   const uint8_t *panel = tile.panel;
   Wanted wanted = tile.wanted;

@@ -1,0 +1,34 @@
+// What the tiles that meet a panel ask memory for. Included by ISA files: everything here has internal linkage.
+//
+// A panel that one tile meets is asked for on the way: then the time is that of reading b. Of several tiles each asks for its
+// part of a later panel, into the second cache: the first alone would have to wait for all of it.
+#pragma once
+
+#include <cstdint>
+
+namespace lpt {
+namespace {
+
+struct Wanted {
+  const uint8_t *from;
+  int64_t step_bytes;  // further with each step
+
+  // gcc 12 would count the steps instead, and multiply after the last.
+  [[gnu::always_inline]] void advance() {
+    from += step_bytes;
+    asm("" : "+r"(from));
+  }
+};
+
+constexpr int64_t kWantedAhead = 4096;  // bytes of the panel itself
+
+// By tile t of `tiles` that take `steps` steps of `step_bytes` each through `panel`; `next` is the panel that is met then.
+inline Wanted wanted_by(int64_t t, int64_t tiles, const uint8_t *panel, const uint8_t *next, int64_t steps,
+                        int64_t step_bytes) {
+  if (tiles == 1) return {panel + kWantedAhead, step_bytes};
+  const int64_t part = (step_bytes + tiles - 1) / tiles;
+  return {next + t * part * steps, part};
+}
+
+}  // namespace
+}  // namespace lpt
