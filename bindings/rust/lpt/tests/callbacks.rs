@@ -1,9 +1,12 @@
 //! Functions of Rust that the library calls: what they are told, and that no panic leaves them.
+use local_ranks::on_ranks;
 use lpt::*;
 use std::num::NonZeroI32;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+mod local_ranks;
 
 fn single() -> Context {
     Context::with_options(&ContextOptions::default().thread_count(1)).unwrap()
@@ -109,22 +112,6 @@ impl Compression for Halves {
 
 fn halves(fails: fn(&str) -> std::result::Result<(), NonZeroI32>) -> Codec {
     Codec::new("halves", Halves { asked: Arc::default(), fails }).unwrap()
-}
-
-fn on_ranks<T: Send>(body: impl Fn(&Context, Comm, usize) -> T + Sync) -> Vec<T> {
-    let group = CommGroup::new(2).unwrap();
-    std::thread::scope(|scope| {
-        let rank = |rank| {
-            let (group, body) = (&group, &body);
-            scope.spawn(move || {
-                let context = Context::with_options(&ContextOptions::default().thread_count(2)).unwrap();
-                let options = CommOptions::default().timeout_seconds(60.0);
-                body(&context, Comm::local(&context, group, rank, &options).unwrap(), rank as usize)
-            })
-        };
-        let ranks: Vec<_> = (0..2).map(rank).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Devices, and what ranks do together: buckets, shards, sequences.
+use local_ranks::on_ranks;
 use lpt::*;
+
+mod local_ranks;
 
 #[test]
 fn devices_tell_what_they_are() {
@@ -18,22 +21,6 @@ fn tensors_are_copied() {
     let source = Tensor::from_slice(&context, &numbers, 2, 2).unwrap();
     context.tensor_copy(&source, &mut Tensor::from_mut(&context, &mut copied, 2, 2).unwrap()).unwrap();
     assert_eq!(copied, numbers);
-}
-
-fn on_ranks<T: Send>(body: impl Fn(&Context, Comm, usize) -> T + Sync) -> Vec<T> {
-    let group = CommGroup::new(2).unwrap();
-    std::thread::scope(|scope| {
-        let rank = |rank| {
-            let (group, body) = (&group, &body);
-            scope.spawn(move || {
-                let context = Context::with_options(&ContextOptions::default().thread_count(1)).unwrap();
-                let options = CommOptions::default().timeout_seconds(60.0);
-                body(&context, Comm::local(&context, group, rank, &options).unwrap(), rank as usize)
-            })
-        };
-        let ranks: Vec<_> = (0..2).map(rank).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
 }
 
 fn numbers_of(context: &Context, tensor: &Tensor) -> Vec<f32> {

@@ -1,6 +1,9 @@
 //! What the safe layer adds to lpt.h: refusals before the library is called, lifetimes, threads. Which types are Send and Sync the
 //! crate itself holds.
+use local_ranks::on_ranks;
 use lpt::*;
+
+mod local_ranks;
 
 #[test]
 fn a_slice_too_short_is_refused() {
@@ -39,27 +42,16 @@ fn defaults_are_the_librarys() {
 
 #[test]
 fn ranks_add_up_across_threads() {
-    let group = CommGroup::new(2).unwrap();
-    let sums: Vec<f32> = std::thread::scope(|scope| {
-        let ranks: Vec<_> = (0..2)
-            .map(|rank| {
-                let group = &group;
-                scope.spawn(move || -> Result<f32> {
-                    let context = Context::with_options(&ContextOptions::default().thread_count(1))?;
-                    let mut comm = Comm::local(&context, group, rank, &CommOptions::default().timeout_seconds(60.0))?;
-                    let mut number = [1.5 + rank as f32];
-                    let mut tensor = Tensor::from_mut(&context, &mut number, 1, 1)?;
-                    comm.broadcast(&context, 1, &mut tensor)?;
-                    comm.barrier(&context)?;
-                    comm.all_reduce(&context, &mut tensor, &ReduceOptions::default())?;
-                    drop(tensor);
-                    Ok(number[0])
-                })
-            })
-            .collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap().unwrap()).collect()
+    let sums = on_ranks(|context, mut comm, rank| -> Result<f32> {
+        let mut number = [1.5 + rank as f32];
+        let mut tensor = Tensor::from_mut(context, &mut number, 1, 1)?;
+        comm.broadcast(context, 1, &mut tensor)?;
+        comm.barrier(context)?;
+        comm.all_reduce(context, &mut tensor, &ReduceOptions::default())?;
+        drop(tensor);
+        Ok(number[0])
     });
-    assert_eq!(sums, [5.0, 5.0]);
+    assert_eq!(sums, [Ok(5.0), Ok(5.0)]);
 }
 
 #[test]

@@ -1,0 +1,19 @@
+//! Two ranks that are threads of this process, each with a context of its own, for tests of what ranks do together.
+use lpt::*;
+
+/// What each rank finds, in the order of ranks. Contexts of two threads: the library calls Rust from its own as well.
+pub fn on_ranks<T: Send>(body: impl Fn(&Context, Comm, usize) -> T + Sync) -> Vec<T> {
+    let group = CommGroup::new(2).unwrap();
+    std::thread::scope(|scope| {
+        let rank = |rank| {
+            let (group, body) = (&group, &body);
+            scope.spawn(move || {
+                let context = Context::with_options(&ContextOptions::default().thread_count(2)).unwrap();
+                let options = CommOptions::default().timeout_seconds(60.0);
+                body(&context, Comm::local(&context, group, rank, &options).unwrap(), rank as usize)
+            })
+        };
+        let ranks: Vec<_> = (0..2).map(rank).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
