@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -67,6 +68,15 @@ int go_on(const Rank &self) {
   return status == LPT_TIMEOUT ? 0 : 1;
 }
 
+// The others are at their end, without a word about it, while the first rank waits in MPI for what never comes.
+int end_late(const Rank &self) {
+  if (self.rank != 0) std::exit(0);
+  std::vector<float> numbers(1);
+  const Tensor one = wrap(self.context, numbers, 1, 1);
+  const lpt_status status = lpt_receive(self.context, self.comm, one.get(), 1, 7, nullptr);
+  return status == LPT_TIMEOUT ? say(self, status) : 1;
+}
+
 // The last rank comes late to what MPI does in a split: see slow_split_plugin.cpp.
 int split(const Rank &self) {
   lpt_comm *part = nullptr;
@@ -82,7 +92,7 @@ int run(const char *job) {
   const Context context = make_context(1);
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   const auto is = [&](const char *name) { return std::strcmp(job, name) == 0; };
-  options.timeout_seconds = is("stopped") || is("slow_split") ? 0.5 : is("unplugged") ? 1.0 : 60.0;
+  options.timeout_seconds = is("stopped") || is("slow_split") ? 0.5 : is("unplugged") || is("late_end") ? 1.0 : 60.0;
   lpt_comm *raw = nullptr;
   if (lpt_comm_create_mpi(context.get(), nullptr, &options, &raw) != LPT_OK) {
     std::printf("refused: %s\n", lpt_context_error(context.get()));
@@ -96,6 +106,7 @@ int run(const char *job) {
   if (is("killed")) return die(self);
   if (is("slow_split")) return split(self);
   if (is("unplugged")) return go_on(self);
+  if (is("late_end")) return end_late(self);
   return meet(self);
 }
 

@@ -3,8 +3,8 @@
 
 Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, killed, lonely, other_launcher. Exit 77
-where the launcher is not installed.
+JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, late_end, killed, lonely,
+other_launcher. Exit 77 where the launcher is not installed.
 """
 import os
 import shutil
@@ -62,6 +62,12 @@ def slow_split(mpi, programs):
     return None if status == 0 and late >= 2 and seconds < 20 else f"exit {status}, {late} ranks do not wait for ever"
 
 
+def late_end(mpi, programs):
+    status, said, seconds = launch(mpi, mpi, 4, [f"{programs}/comm_mpi_faults", "late_end"])
+    late = said.count("rank 0: 8: ")
+    return None if status == 0 and late == 1 and seconds < 20 else f"exit {status} after {seconds:.1f} s"
+
+
 def killed(mpi, programs):
     status, _, seconds = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "killed"])
     return None if status != 0 and seconds < 20 else f"exit {status} after {seconds:.1f} s"
@@ -82,7 +88,8 @@ def other_launcher(mpi, programs):
     return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
 
 
-FAULTS = {"stopped": stopped, "slow_split": slow_split, "killed": killed, "lonely": lonely, "other_launcher": other_launcher}
+FAULTS = {"stopped": stopped, "slow_split": slow_split, "late_end": late_end, "killed": killed, "lonely": lonely,
+          "other_launcher": other_launcher}
 
 
 def main(mpi, libraries, programs, job):

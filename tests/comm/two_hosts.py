@@ -3,9 +3,9 @@
 
 Usage: two_hosts.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, half of them on each host, that pass the suite over TCP, or unplugged: the cable is pulled while
-they add up numbers. Nothing is left of the hosts, however it ends. Exit 77, with the reason, where there is no launcher or no
-right to make namespaces.
+JOB is a number of processes, half of them on each host, that pass the suite over TCP, unplugged: the cable is pulled while they
+add up numbers, or late_end: a rank ends later than the others. Nothing is left of the hosts, however it ends. Exit 77, with the
+reason, where there is no launcher or no right to make namespaces.
 """
 import os
 import re
@@ -142,6 +142,9 @@ def unplugged(mpi, programs):
     return f"exit {job.returncode}, {named} of {ranks} ranks name in time who is missing, {left} leave MPI alone"
 
 
+JOBS = {"unplugged": unplugged, "late_end": mpi_job.late_end}
+
+
 def run(mpi, programs, job):
     # What a launcher logs in to inherits the launcher's environment.
     os.environ["LPT_HOSTS"] = PREFIX
@@ -150,7 +153,7 @@ def run(mpi, programs, job):
         os.environ["TMPDIR"] = scratch
         try:
             set_up()
-            return suite(mpi, programs, int(job)) if job.isdigit() else {"unplugged": unplugged}[job](mpi, programs)
+            return suite(mpi, programs, int(job)) if job.isdigit() else JOBS[job](mpi, programs)
         finally:
             take_down()
 

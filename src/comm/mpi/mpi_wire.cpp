@@ -12,6 +12,7 @@
 
 #include "lpt.h"
 #include "src/comm/deadline.hpp"
+#include "src/comm/mpi/mpi_end.hpp"
 #include "src/comm/patience.hpp"
 #include "src/comm/wire.hpp"
 
@@ -84,7 +85,7 @@ void finalize() {
   if (is_left) MPI_Abort(MPI_COMM_WORLD, 1);
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
-  if (is_finalized == 0) MPI_Finalize();
+  if (is_finalized == 0) lpt::end_mpi();
 }
 
 int32_t start_mpi(char *error, size_t error_bytes) {

@@ -1,0 +1,53 @@
+// How a process leaves MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "src/comm/patience.hpp"
+
+namespace lpt {
+
+// MPI_Finalize of MPICH before 4.2 over UCX's TCP: each rank asks every other one whether all has arrived, goes on when all have
+// answered, and then answers no more. Who asks after that waits for ever. Nobody can be too late if none answers before it has
+// asked, that is, if none enters MPI between the moment when the first one asks and its own MPI_Finalize.
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200300
+constexpr bool kMeetsBeforeEnd = true;
+#else
+constexpr bool kMeetsBeforeEnd = false;
+#endif
+
+// From each rank to each other one: who has sent nothing to a rank does not ask it, and would be gone when that one asks.
+inline std::vector<MPI_Request> words_of_parting() {
+  constexpr int kTag = 32767;  // the largest that every MPI has
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<MPI_Request> words;
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (peer == rank) continue;
+    MPI_Irecv(nullptr, 0, MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &words.emplace_back());
+    MPI_Isend(nullptr, 0, MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &words.emplace_back());
+  }
+  return words;
+}
+
+// Who has heard all may have been the first to: the others are given the length of a rest to hear theirs.
+inline void meet_before_end() {
+  constexpr std::chrono::milliseconds kRest{500};
+  std::vector<MPI_Request> words = words_of_parting();
+  int are_all_there = 0;
+  for (Patience patience; are_all_there == 0; patience.rest(false))
+    MPI_Testall(static_cast<int>(words.size()), words.data(), &are_all_there, MPI_STATUSES_IGNORE);
+  if (!words.empty()) std::this_thread::sleep_for(kRest);
+}
+
+inline void end_mpi() {
+  if (kMeetsBeforeEnd) meet_before_end();
+  MPI_Finalize();
+}
+
+}  // namespace lpt
