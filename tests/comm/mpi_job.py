@@ -3,10 +3,11 @@
 
 Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, late_end, killed, lonely,
-other_launcher. Exit 77 where the launcher is not installed.
+JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, left, late_end, killed,
+lonely, other_launcher. Exit 77 where the launcher is not installed.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,12 @@ def slow_split(mpi, programs):
     return None if status == 0 and late >= 2 and seconds < 20 else f"exit {status}, {late} ranks do not wait for ever"
 
 
+def left(mpi, programs):
+    status, said, _ = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "left"])
+    left_by = {rank for rank in range(3) if re.search(rf"^rank {rank}: 7: .*enters it no more", said, re.MULTILINE)}
+    return None if status != 0 and {0, 1} <= left_by else f"exit {status}, {left_by} enter MPI no more"
+
+
 def late_end(mpi, programs):
     status, said, seconds = launch(mpi, mpi, 4, [f"{programs}/comm_mpi_faults", "late_end"])
     late = said.count("rank 0: 8: ")
@@ -88,8 +95,8 @@ def other_launcher(mpi, programs):
     return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
 
 
-FAULTS = {"stopped": stopped, "slow_split": slow_split, "late_end": late_end, "killed": killed, "lonely": lonely,
-          "other_launcher": other_launcher}
+FAULTS = {"stopped": stopped, "slow_split": slow_split, "left": left, "late_end": late_end, "killed": killed,
+          "lonely": lonely, "other_launcher": other_launcher}
 
 
 def main(mpi, libraries, programs, job):
