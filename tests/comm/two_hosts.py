@@ -26,7 +26,7 @@ ADDRESSES = list(HOSTS.values())
 
 # The launchers start on the first host and log in to the other one. Ranks of one host use TCP as well.
 LAUNCHERS = {
-    "openmpi": ["mpirun.openmpi", "--timeout", "100", "--oversubscribe", "--map-by", "node",
+    "openmpi": ["mpirun.openmpi", "--timeout", "140", "--oversubscribe", "--map-by", "node",
                 "--host", ",".join(f"{address}:8" for address in ADDRESSES), "--mca", "plm_rsh_agent", LOGIN,
                 "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "eth0",
                 "--mca", "oob_tcp_if_include", "eth0", "-n"],
