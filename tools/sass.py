@@ -6,6 +6,8 @@ Usage: sass.py show CUBIN...
        sass.py check TABLE CUBIN...
        sass.py need NAME LEAST CUBIN...
 
+A CUBIN may also be what nvcc made for the host, FAMILY/NAME.cu.o: the cubin in it is read, that of sm_90a.
+
 A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later); the low twelve bits of one are its opcode, bits 73 to
 75 of a load or store its width. `check` fails where a kernel reads or writes local memory (registers that were spilled, arrays with an
 index that varies), where it has over 10 % more instructions than TABLE says, where fewer of its loads and stores are 128 bits wide, and
@@ -27,6 +29,7 @@ LOCAL = {0x983, 0x383, 0x387, 0x987}
 PADDING = {0x918}  # NOP
 NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x9F3, 0xDF3}}  # of tensor cores
 WIDE = 6  # 128 bits
+FAT_HEAD, FAT_CUBIN = 16, 2
 COLUMNS = ["source", "kernel", "instructions", "global", "wide", "local"]
 HEAD = """\
 # CUDA kernels, counted; tools/sass.py says how.
@@ -45,6 +48,29 @@ def sections_of(image):
     for name_at, kind, _, _, offset, length in headers:
         end = image.index(b"\0", names + name_at)
         yield image[names + name_at:end].decode(), b"" if kind == 8 else image[offset:offset + length]
+
+
+def cubin_in(image):
+    """The cubin of sm_90a in an object of nvcc's: entries of 64 bytes and more, each with kind, size, architecture, behind a head of 16."""
+    fat = next((data for name, data in sections_of(image) if name == ".nv_fatbin"), b"")
+    at = FAT_HEAD
+    while at < len(fat):
+        kind, _, head, size = struct.unpack_from("<HHIQ", fat, at)
+        (architecture,) = struct.unpack_from("<I", fat, at + 28)
+        if (kind, architecture) == (FAT_CUBIN, 90):
+            return fat[at + head:at + head + size]
+        at += head + size
+    raise ValueError("no cubin of sm_90a")
+
+
+def cubin_of(path):
+    image = path.read_bytes()
+    return cubin_in(image) if path.suffix == ".o" else image
+
+
+def source_of(path):
+    """What the table calls it, whichever file it is read from: quantize.cuda_strips.sm_90a.cubin."""
+    return f"{path.parent.name}.{path.name.removesuffix('.cu.o')}.sm_90a.cubin" if path.suffix == ".o" else path.name
 
 
 def toolkit_of(image):
@@ -82,7 +108,7 @@ def counted(code):
 
 def codes_of(path):
     """Yields (kernel, its instructions) of a cubin."""
-    code = {name[len(".text."):]: data for name, data in sections_of(path.read_bytes()) if name.startswith(".text.")}
+    code = {name[len(".text."):]: data for name, data in sections_of(cubin_of(path)) if name.startswith(".text.")}
     for name, data in zip(demangled(code), code.values()):
         yield short_name(name), data
 
@@ -92,7 +118,7 @@ def kernels_of(paths):
     rows = {}
     for path in map(pathlib.Path, paths):
         for kernel, data in codes_of(path):
-            rows[path.name, kernel] = {"source": path.name, "kernel": kernel} | counted(data)
+            rows[source_of(path), kernel] = {"source": source_of(path), "kernel": kernel} | counted(data)
     return rows
 
 
