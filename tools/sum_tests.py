@@ -3,7 +3,8 @@
 
 Usage: sum_tests.py REPORT...
 
-A report that is missing, unreadable or empty stands for a run that broke off and counts as one failure.
+A case that is a suite of gtest counts as the tests that it says it ran; one that broke off in their midst as one failure and those
+that had passed. A report that is missing, unreadable or empty stands for a run that broke off and counts as one failure.
 Exit status 1 if anything failed.
 """
 import collections
@@ -11,6 +12,8 @@ import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+SKIPPED = r": Skipped\n\s*(.+)"
 
 
 def read_cases(report):
@@ -31,8 +34,23 @@ def skip_reason(case):
     # ctest also says "skipped" of a missing program or a failed fixture; those it counts as failures, and so do we.
     if skipped is None or not skipped.get("message", "").startswith("SKIP_"):
         return None
-    said = re.search(r": Skipped\n\s*(.+)", case.findtext("system-out") or "")
+    said = re.search(SKIPPED, case.findtext("system-out") or "")
     return said.group(1).strip() if said else f"{case.get('name')} gave no reason"
+
+
+def is_suite(case):
+    """Whether a case is many tests of gtest: tests/discover_suites.cmake names it as gtest's filter does."""
+    return ".*" in case.get("name")
+
+
+def sum_suite(case):
+    """What a suite says: how many passed, which failed, why others were skipped."""
+    said = case.findtext("system-out") or ""
+    passed = len(re.findall(r"^\[       OK \] ", said, re.MULTILINE))
+    failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)$", said, re.MULTILINE)
+    if case.get("status") != "run" and not failed:
+        failed = [case.get("name")]
+    return passed, failed, [reason.strip() for reason in re.findall(SKIPPED, said)]
 
 
 def main(reports):
@@ -44,7 +62,12 @@ def main(reports):
             failed.append(f"{report.stem}: broke off ({problem})")
             continue
         for case in cases:
-            if case.get("status") == "run":
+            if is_suite(case):
+                suite_passed, suite_failed, reasons = sum_suite(case)
+                passed += suite_passed
+                failed += [f"{report.stem}: {name}" for name in suite_failed]
+                skip_counts.update(f"{report.stem}: {reason}" for reason in reasons)
+            elif case.get("status") == "run":
                 passed += 1
             elif reason := skip_reason(case):
                 skip_counts[f"{report.stem}: {reason}"] += 1
