@@ -129,6 +129,9 @@ TEST(GemmLibrary, OtherExtentsAndLayoutsTakeALaterRow) {
   GemmRequest request = request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR);
   request.a.data = reinterpret_cast<void *>(uintptr_t{8});
   EXPECT_EQ("cublaslt_half", name_of(request, kHopper));
+  request = request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR, {.k = 248});
+  request.a.row_stride = request.b.row_stride = 256;
+  EXPECT_EQ("cublaslt_half", name_of(request, kHopper));
   request = request_of(LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR);
   request.b.row_stride = 264;
   EXPECT_EQ("cublaslt_half", name_of(request, kHopper));
@@ -236,6 +239,9 @@ TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
       EXPECT_EQ(is_taken, row_of(request, kHopper) != nullptr) << format_name(a) << " by " << format_name(b);
     }
   }
+  GemmRequest request = request_of(LPT_FORMAT_F32, LPT_FORMAT_BF16);
+  request.a.format.tensor_scale = LPT_FORMAT_F32;  // a format of the caller's
+  EXPECT_EQ(nullptr, row_of(request, kHopper));
 }
 
 }  // namespace
