@@ -49,7 +49,7 @@ Signature agreed_options(const lpt_comm_options &options) {
           std::llround(options.link_bytes_per_second), static_cast<int64_t>(choice)};
 }
 
-// A context for the lane: kernels, memory and log of the caller's.
+// A context for the lane: kernels and memory of the caller's; it logs nothing.
 Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker) {
   auto worker = std::make_unique<Context>();
   worker->isa = context.isa;
