@@ -17,6 +17,7 @@ void softmax_exaq_cuda(const SoftmaxExaqRequest &request, void *stream);
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream);
 void cross_entropy_sums_cuda(const CrossEntropySumsRequest &request, void *stream);
 void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, void *stream);
+void finish_cuda(const FinishRequest &request, void *stream);
 
 std::span<const DeviceRow<SwigluForwardRequest>> swiglu_forward_device_kernels();
 std::span<const DeviceRow<SwigluBackwardRequest>> swiglu_backward_device_kernels();
@@ -27,5 +28,6 @@ std::span<const DeviceRow<SoftmaxExaqRequest>> softmax_exaq_device_kernels();
 std::span<const DeviceRow<SoftmaxBackwardRequest>> softmax_backward_device_kernels();
 std::span<const DeviceRow<CrossEntropySumsRequest>> cross_entropy_sums_device_kernels();
 std::span<const DeviceRow<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels();
+std::span<const DeviceRow<FinishRequest>> finish_device_kernels();
 
 }  // namespace lpt

@@ -60,6 +60,11 @@ const char *refuses_cross_entropy_gradient(const CrossEntropyGradientRequest &r)
   return refuses_views({&r.logits, &r.gradient});
 }
 
+const char *refuses_finish(const FinishRequest &r) {
+  const bool has_residual = r.residual.format.id != LPT_FORMAT_NONE;
+  return has_residual ? refuses_views({&r.residual, &r.out}) : refuses_views({&r.out});
+}
+
 constexpr DeviceRow<SwigluForwardRequest> kSwigluForward[] = {
     {"swiglu_forward_cuda", 80, refuses_swiglu_forward, swiglu_forward_cuda}};
 constexpr DeviceRow<SwigluBackwardRequest> kSwigluBackward[] = {
@@ -74,6 +79,7 @@ constexpr DeviceRow<CrossEntropySumsRequest> kCrossEntropySums[] = {
     {"cross_entropy_sums_cuda", 80, refuses_cross_entropy_sums, cross_entropy_sums_cuda}};
 constexpr DeviceRow<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
     {"cross_entropy_gradient_cuda", 80, refuses_cross_entropy_gradient, cross_entropy_gradient_cuda}};
+constexpr DeviceRow<FinishRequest> kFinish[] = {{"finish_cuda", 80, refuses_finish, finish_cuda}};
 constexpr DeviceRow<LossesRequest> kLosses[] = {{"losses_cuda", 80, nullptr, losses_cuda}};
 constexpr DeviceRow<LossFactorsRequest> kLossFactors[] = {{"loss_factors_cuda", 80, nullptr, loss_factors_cuda}};
 constexpr DeviceRow<SmoothingRequest> kSmoothing[] = {{"smoothing_cuda", 80, nullptr, smoothing_cuda}};
@@ -104,6 +110,7 @@ std::span<const DeviceRow<CrossEntropySumsRequest>> cross_entropy_sums_device_ke
 std::span<const DeviceRow<CrossEntropyGradientRequest>> cross_entropy_gradient_device_kernels() {
   return kCrossEntropyGradient;
 }
+std::span<const DeviceRow<FinishRequest>> finish_device_kernels() { return kFinish; }
 std::span<const DeviceRow<LossesRequest>> losses_device_kernels() { return kLosses; }
 std::span<const DeviceRow<LossFactorsRequest>> loss_factors_device_kernels() { return kLossFactors; }
 

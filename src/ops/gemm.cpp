@@ -16,7 +16,7 @@ Status check_call(const Context &context, const Tensor *a, const Tensor *b, cons
   LPT_TRY(check_tensor(a, "a", device));
   LPT_TRY(check_tensor(b, "b", device));
   LPT_TRY(check_tensor(c, "c", device));
-  return check_direct(device, options, *c);
+  return device.is_cpu() ? Status() : check_no_outliers(options, "a product on a GPU");
 }
 
 bool do_axes_fold(const Tensor &tensor) {
@@ -44,9 +44,9 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   MatrixView bias;
   LPT_TRY(check_bias(options, product, 1, shape.n, finish.c_view, bias, device));
   product.bias = bias.data;
-  if (!device.is_cpu()) return multiply_on_device(context, product, is_check, out_decision);
   if (out_decision != nullptr) {
-    LPT_TRY(decide_product(context, product, *out_decision));
+    LPT_TRY(device.is_cpu() ? decide_product(context, product, *out_decision)
+                            : multiply_on_device(context, product, true, out_decision));
     out_decision->workspace_bytes += finish.target_bytes;
     return end_finish(context, finish, true);
   }
@@ -56,7 +56,8 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
     }
     LPT_TRY(multiply_with_outliers(context, product, static_cast<float>(options.outlier_threshold), is_check));
   } else {
-    LPT_TRY(multiply_matrices(context, product, is_check));
+    LPT_TRY(device.is_cpu() ? multiply_matrices(context, product, is_check)
+                            : multiply_on_device(context, product, is_check, nullptr));
   }
   return end_finish(context, finish, is_check);
 }

@@ -61,20 +61,6 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   return {};
 }
 
-Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c) {
-  if (device.is_cpu()) return {};
-  const char *given = nullptr;
-  if (options.activation != LPT_ACTIVATION_NONE) given = "activation";
-  if (options.residual != nullptr) given = "residual";
-  if (options.quantize != nullptr) given = "quantize";
-  if (options.outlier_threshold > 0) given = "outlier_threshold";
-  if (given != nullptr) {
-    return unsupported("%s is given: products on %s take none", given, device_text(device).c_str());
-  }
-  if (is_wide_float(c.format.id)) return {};
-  return unsupported("c is %s: products there give f32, bf16 and f16", tensor_text(c).c_str());
-}
-
 Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
   if (!(options.outlier_threshold > 0)) return {};
   return unsupported("outlier_threshold is %g: %s takes 0", options.outlier_threshold, call);

@@ -9,9 +9,6 @@ namespace lpt {
 // Numbers of the options, and those that a product takes over.
 Status check_gemm_options(const lpt_gemm_options &options, Product &out_product);
 
-// Products of a device other than the processor write c themselves, and nothing else is done to it.
-Status check_direct(const Device &device, const lpt_gemm_options &options, const Tensor &c);
-
 // `call` takes none, such as "a batch".
 Status check_no_outliers(const lpt_gemm_options &options, const char *call);
 

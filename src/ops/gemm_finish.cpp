@@ -2,6 +2,8 @@
 
 #include "kernels/activation/activation.hpp"
 #include "src/ops/cast.hpp"
+#include "src/ops/device.hpp"
+#include "src/ops/device_finish.hpp"
 #include "src/ops/quantize.hpp"
 
 namespace lpt {
@@ -11,9 +13,23 @@ bool is_same_place(const MatrixView &a, const MatrixView &b) {
   return a.data == b.data && a.format.id == b.format.id && a.row_stride == b.row_stride;
 }
 
-Status check_residual(const lpt_gemm_options &options, bool needs_data, Finish &finish) {
+// Numbers in f32 where the context works, before c is made of them.
+Status take_numbers(Context &context, int64_t rows, int64_t columns, bool is_check_only, MatrixView &out_view) {
+  if (context.queue.device().is_cpu()) {
+    return take_matrix(context, LPT_FORMAT_F32, rows, columns, is_check_only, out_view);
+  }
+  const Format format = dense_view(LPT_FORMAT_F32, nullptr, rows, columns).format;
+  return take_matrix_on_device(context, format, rows, columns, is_check_only, out_view);
+}
+
+Status widen_numbers(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {
+  return context.queue.device().is_cpu() ? widen_matrix(context, source, target, is_check_only)
+                                         : widen_on_device(context, source, target, is_check_only);
+}
+
+Status check_residual(const lpt_gemm_options &options, bool needs_data, const Device &device, Finish &finish) {
   if (options.residual == nullptr) return {};
-  LPT_TRY(check_wide_matrix(options.residual, "residual", needs_data, finish.residual));
+  LPT_TRY(check_wide_matrix(options.residual, "residual", needs_data, finish.residual, device));
   LPT_TRY(check_shape(finish.residual, "residual", finish.c_view.rows, finish.c_view.columns, "c"));
   if (finish.residual.format.id == LPT_FORMAT_F64) return unsupported("residual is f64: expected f32, bf16 or f16");
   if (is_same_place(finish.residual, finish.c_view)) return {};
@@ -29,6 +45,7 @@ Status run_finish(Context &context, const Finish &finish, const MatrixView &out,
   whole.activation = finish.activation;
   whole.residual = finish.residual;
   whole.out = out;
+  if (!context.queue.device().is_cpu()) return finish_on_device(context, whole, is_check_only);
   const Row<FinishRequest> *row = nullptr;
   LPT_TRY(choose(context, "gemm finish", finish_kernels(), whole, {out.format.id}, &row));
   if (is_check_only) return {};
@@ -45,8 +62,9 @@ Status run_finish(Context &context, const Finish &finish, const MatrixView &out,
 }
 
 // A tensor around a view of plain rows.
-Tensor tensor_around(const MatrixView &view) {
+Tensor tensor_around(const MatrixView &view, const Device &device) {
   Tensor tensor;
+  tensor.device = device;
   tensor.format = view.format;
   tensor.rank = 2;
   tensor.extents[0] = view.rows;
@@ -61,17 +79,8 @@ Status encode(Context &context, const Finish &finish, const MatrixView &numbers,
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   if (finish.quantize != nullptr) options = *finish.quantize;
   if (is_check_only) options.flags |= LPT_CHECK_ONLY;
-  const Tensor source = tensor_around(numbers);
+  const Tensor source = tensor_around(numbers, context.queue.device());
   return quantize(context, &source, options, finish.c, nullptr);
-}
-
-// What the cast would refuse is said before anything is multiplied; the explanation tells of the cast when it runs.
-Status check_encoding(Context &context, const Finish &finish) {
-  const size_t told = context.choices.size();
-  const Status status =
-      encode(context, finish, dense_view(LPT_FORMAT_F32, nullptr, finish.c_view.rows, finish.c_view.columns), true);
-  if (status.code() == LPT_OK) context.choices.resize(told);
-  return status;
 }
 
 // Where products of `rows` go on their way: c itself where it can hold them, or a copy, with what c holds if it is read.
@@ -84,8 +93,16 @@ Status take_target(Context &context, int64_t rows, bool is_check_only, bool is_r
     return {};
   }
   finish.target_bytes = static_cast<size_t>(rows * finish.columns) * sizeof(float);
-  LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, finish.columns, is_check_only, finish.target));
-  return is_read ? widen_matrix(context, c, finish.target, is_check_only) : Status();
+  LPT_TRY(take_numbers(context, rows, finish.columns, is_check_only, finish.target));
+  return is_read ? widen_numbers(context, c, finish.target, is_check_only) : Status();
+}
+
+// What would be refused is said before anything is multiplied; the explanation tells of it when it runs.
+Status check_end(Context &context, const Finish &finish) {
+  const size_t told = context.choices.size();
+  const Status status = end_finish(context, finish, true);
+  if (status.is_ok()) context.choices.resize(told);
+  return status;
 }
 
 }  // namespace
@@ -122,14 +139,14 @@ Status begin_finish(Context &context, const lpt_gemm_options &options, Tensor *c
   }
   LPT_TRY(check_shape(finish.c_view, "c", rows, is_gated ? columns / 2 : columns,
                       is_gated ? "the gated product of a and b" : "the product of a and b"));
-  LPT_TRY(check_residual(options, !is_check, finish));
+  LPT_TRY(check_residual(options, !is_check, context.queue.device(), finish));
   LPT_TRY(check_finish(options, *c, needs_f32, finish.is_direct));
-  if (!is_wide_float(finish.c_view.format.id)) {
-    finish.quantize = options.quantize;
-    LPT_TRY(check_encoding(context, finish));
-  }
+  if (!is_wide_float(finish.c_view.format.id)) finish.quantize = options.quantize;
   out_finish = finish;
-  return finish.is_direct ? Status() : take_target(context, rows, is_check, options.beta != 0, out_finish);
+  if (finish.is_direct) return {};
+  out_finish.target = dense_view(LPT_FORMAT_F32, nullptr, rows, columns);
+  LPT_TRY(check_end(context, out_finish));
+  return take_target(context, rows, is_check, options.beta != 0, out_finish);
 }
 
 Status end_finish(Context &context, const Finish &finish, bool is_check_only) {
@@ -139,7 +156,7 @@ Status end_finish(Context &context, const Finish &finish, bool is_check_only) {
   MatrixView numbers = finish.target;
   const bool is_gated = finish.activation == LPT_ACTIVATION_SWIGLU;
   if (is_gated) {
-    LPT_TRY(take_matrix(context, LPT_FORMAT_F32, finish.c_view.rows, finish.c_view.columns, is_check_only, numbers));
+    LPT_TRY(take_numbers(context, finish.c_view.rows, finish.c_view.columns, is_check_only, numbers));
   }
   if (finish.activation != LPT_ACTIVATION_NONE || finish.residual.format.element != LPT_FORMAT_NONE) {
     LPT_TRY(run_finish(context, finish, numbers, is_check_only));

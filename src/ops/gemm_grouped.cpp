@@ -146,7 +146,6 @@ Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const in
   LPT_TRY(check_no_outliers(options, "a grouped product"));
   LPT_TRY(check_axes(a, "a", 2, context.queue.device()));
   LPT_TRY(check_tensor(c, "c", context.queue.device()));
-  LPT_TRY(check_direct(context.queue.device(), options, *c));
   const Groups groups{group_ends, group_count};
   return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
                                       : multiply_rows(context, a, b, groups, options, common, c);

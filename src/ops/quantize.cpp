@@ -200,9 +200,10 @@ Status check_target(const Tensor *tensor, const char *name, const MatrixView &so
 // The outputs that are wanted, `quantized` first. Both are checked before any work is queued.
 Status queue_casts(Context &context, const MatrixView &source, const MatrixView (&outputs)[2], Cast &cast,
                    bool is_check_only) {
+  const size_t told = context.choices.size();
   for (const bool runs : {false, true}) {
     if (runs && is_check_only) break;
-    context.choices.clear();
+    context.choices.resize(told);
     for (const int i : {0, 1}) {
       cast.is_transposed = i == 1;
       if (outputs[i].format.id == LPT_FORMAT_NONE) continue;

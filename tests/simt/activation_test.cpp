@@ -1,4 +1,4 @@
-// CUDA layers on the CPU, against the reference rows: SwiGLU bit for bit, RMSNorm and softmax within what another order of an
+// CUDA layers on the CPU, against the reference rows: SwiGLU and the way of a product to c bit for bit, RMSNorm and softmax within what another order of an
 // f64 sum may do.
 #include <gtest/gtest.h>
 
@@ -80,6 +80,44 @@ TEST(SimtSwiglu, BackwardEqualsTheReference) {
     reference_of(swiglu_backward_kernels()).run(request);
     EXPECT_TRUE(of_gate.is_intact() && of_gate.data.equals(wanted_gate.data)) << text_of(e, values);
     EXPECT_TRUE(of_up.is_intact() && of_up.data.equals(wanted_up.data)) << text_of(e, values);
+  }
+}
+
+constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU, LPT_ACTIVATION_GELU_TANH,
+                                           LPT_ACTIVATION_SILU, LPT_ACTIVATION_SWIGLU};
+
+// c is another matrix, or the sums themselves, or the residual.
+TEST(SimtFinish, EqualsTheReference) {
+  Random random(84);
+  for (int i = 0; i < (kIsSanitized ? 30 : 150); ++i) {
+    const lpt_activation activation = kActivations[static_cast<std::size_t>(i) % std::size(kActivations)];
+    const Values values = kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)];
+    const Extents e = any_extents(random);
+    const int64_t widths = activation == LPT_ACTIVATION_SWIGLU ? 2 : 1, padding = random.below(5);
+    Matrix x(LPT_FORMAT_F32, e.rows, widths * e.columns, padding, random.chance(0.5) ? 0 : 4);
+    Matrix residual = any_matrix(random, e), found = any_matrix(random, e), wanted = like(found);
+    x.fill(random, values);
+    residual.fill(random, values);
+    found.fill(random, values);
+    FinishRequest request{};
+    request.x = reinterpret_cast<const float *>(x.data.data());
+    request.x_stride = x.view().row_stride;
+    request.rows = e.rows;
+    request.columns = e.columns;
+    request.activation = activation;
+    const bool is_residual_c = random.chance(0.25);
+    if (is_residual_c || random.chance(0.5)) request.residual = is_residual_c ? found.view() : residual.view();
+    const bool is_x_c = !is_residual_c && widths == 1 && random.chance(0.25);
+    request.out = wanted.view();
+    Matrix there(LPT_FORMAT_F32, e.rows, e.columns, padding);
+    if (is_x_c) request.out = there.view();
+    reference_of(finish_kernels()).run(request);
+    request.out = is_x_c ? x.view() : found.view();
+    ASSERT_EQ(finish_device_kernels().front().refuses(request), nullptr);
+    take_next_order();
+    finish_device_kernels().front().run(request, nullptr);
+    const bool is_equal = is_x_c ? x.data.equals(there.data) : found.data.equals(wanted.data);
+    EXPECT_TRUE(is_equal && found.is_intact() && x.is_intact()) << activation << ": " << text_of(e, values);
   }
 }
 
