@@ -31,6 +31,8 @@ __global__ void __launch_bounds__(kThreads) clip(ClipRequest request) {
   const double sum = sum_in_order(request.sums, request.count);
   if (threadIdx.x != 0) return;
   GradientFacts &facts = *request.facts;
+  if (request.nonfinite_counts != nullptr) facts.nonfinite_count = 0;
+  for (int32_t q = 0; q < request.rank_count; ++q) facts.nonfinite_count += request.nonfinite_counts[q];
   facts.sum_of_squares = sum;
   facts.norm = gradient_norm(sum, facts.nonfinite_count, request.gradient_scale);
   facts.clip_factor = request.largest_norm > 0.0 ? clip_factor(facts.norm, request.largest_norm) : 1.0;

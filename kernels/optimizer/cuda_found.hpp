@@ -24,12 +24,15 @@ struct GradientFacts {
   float gradient_scale;  // the caller's and the clip factor in one number
 };
 
-// The sum of all blocks in their order, and what follows from it. The count of what is not finite is there already.
+// The sum of all blocks in their order, and what follows from it. The count of what is not finite is there already, or it is the
+// sum of those of ranks.
 struct ClipRequest {
   const double *sums;
   int64_t count;
   double gradient_scale, largest_norm;  // 0: no clipping
   GradientFacts *facts;                 // written
+  const int64_t *nonfinite_counts;      // NULL: facts has it
+  int32_t rank_count;                   // of nonfinite_counts
 };
 
 // The new scales: of a delayed moment from twice the amax that is stored, of another, or where that one is 0, from the one that

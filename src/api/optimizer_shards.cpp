@@ -11,7 +11,7 @@ void lpt_shard_options_init(lpt_shard_options *options, size_t struct_size) {
 lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
                                     const lpt_optimizer_parameter *const *parameters, int64_t count,
                                     int64_t *out_indices) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     if (count < 0) return invalid("count is %lld: expected at least 0", number(count));
@@ -24,7 +24,7 @@ lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, 
       if (parameters[i] == nullptr) return invalid("%s is NULL: expected its description", name.c_str());
       LPT_TRY(read_options(parameters[i], name.c_str(), known[static_cast<size_t>(i)]));
     }
-    return add_shards(*comm, *optimizer, known, out_indices);
+    return add_shards(self, *comm, *optimizer, known, out_indices);
   });
 }
 

@@ -9,41 +9,92 @@ namespace {
 
 // ---- the norm
 
-int64_t block_count(const MatrixView &gradient) { return (gradient.columns + kNormBlock - 1) / kNormBlock; }
+int64_t blocks_of(int64_t elements) { return (elements + kNormBlock - 1) / kNormBlock; }
+
+// A gradient, or a shard of one: its sums are those from `first` on of all that are added.
+struct Measured {
+  MatrixView gradient;
+  int64_t first;
+};
+
+// All gradients of a norm. Those of shards have room for the whole ones.
+struct NormOf {
+  std::vector<Measured> gradients = {};
+  int64_t block_count = 0;
+
+  void add(const MatrixView &gradient, int64_t whole_elements, int64_t begin) {
+    gradients.push_back({gradient, block_count + begin / kNormBlock});
+    block_count += blocks_of(whole_elements);
+  }
+};
+
+NormOf norm_of(const std::vector<StepWork> &works, bool are_shards) {
+  NormOf norm;
+  for (const StepWork &work : works) {
+    const OptimizerParameter &parameter = *work.parameter;
+    norm.add(work.gradient, are_shards ? parameter.whole_elements : parameter.elements,
+             are_shards ? parameter.begin : 0);
+  }
+  return norm;
+}
 
 struct NormRows {
   std::vector<const DeviceRow<NormRequest> *> norms;  // one for each gradient
   const DeviceRow<ClipRequest> *clip = nullptr;
-  std::byte *sums = nullptr;  // of all blocks
-  int64_t block_count = 0;
+  double *sums = nullptr;               // of all blocks
+  int64_t *nonfinite_counts = nullptr;  // of all ranks, behind the sums
 };
 
-// All that can be refused.
-Status choose_norm(Context &context, const std::vector<MatrixView> &gradients, NormRows &rows) {
-  for (const MatrixView &gradient : gradients) {
+// All that can be refused. Without others `rank_count` is 0.
+Status choose_norm(Context &context, const NormOf &norm, int32_t rank_count, NormRows &rows) {
+  for (const auto &[gradient, first] : norm.gradients) {
     const NormRequest request{gradient.data, gradient.format.element, 0, gradient.columns, nullptr, nullptr};
     const DeviceRow<NormRequest> *row = nullptr;
     LPT_TRY(choose_on_device(context, "gradient_norm", request, {gradient.format.id}, &row));
     rows.norms.push_back(row);
-    rows.block_count += block_count(gradient);
   }
   LPT_TRY(choose_on_device(context, "clip", ClipRequest{}, {LPT_FORMAT_F64}, &rows.clip));
-  return take_on_device(context, static_cast<size_t>(rows.block_count) * sizeof(double), &rows.sums);
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, static_cast<size_t>(norm.block_count + rank_count) * sizeof(double), &memory));
+  rows.sums = reinterpret_cast<double *>(memory);
+  if (rank_count > 0) rows.nonfinite_counts = reinterpret_cast<int64_t *>(rows.sums + norm.block_count);
+  return {};
 }
 
-// `clip` lacks the sums alone.
-Status run_norm(Context &context, const std::vector<MatrixView> &gradients, const NormRows &rows, ClipRequest clip) {
-  auto *sums = reinterpret_cast<double *>(rows.sums);
-  clip.sums = sums;
-  clip.count = rows.block_count;
-  LPT_TRY(context.queue.fill(clip.facts, 0, sizeof *clip.facts));
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    const MatrixView &gradient = gradients[i];
+// The sums of what this rank has.
+Status queue_sums(Context &context, const NormOf &norm, const NormRows &rows, int64_t *nonfinite_count) {
+  for (size_t i = 0; i < norm.gradients.size(); ++i) {
+    const auto &[gradient, first] = norm.gradients[i];
     LPT_TRY(
         queue_row(context, *rows.norms[i],
-                  {gradient.data, gradient.format.element, 0, gradient.columns, sums, &clip.facts->nonfinite_count}));
-    sums += block_count(gradient);
+                  {gradient.data, gradient.format.element, 0, gradient.columns, rows.sums + first, nonfinite_count}));
   }
+  return {};
+}
+
+// `clip` lacks what the sums are.
+Status run_norm(Context &context, const NormOf &norm, ClipRequest clip) {
+  NormRows rows;
+  LPT_TRY(choose_norm(context, norm, 0, rows));
+  clip.sums = rows.sums;
+  clip.count = norm.block_count;
+  LPT_TRY(context.queue.fill(clip.facts, 0, sizeof *clip.facts));
+  LPT_TRY(queue_sums(context, norm, rows, &clip.facts->nonfinite_count));
+  return queue_row(context, *rows.clip, clip);
+}
+
+Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, StepRanks &ranks, ClipRequest clip) {
+  const NormOf norm = norm_of(works, true);
+  NormRows rows;
+  LPT_TRY(choose_norm(context, norm, ranks.ranks(), rows));
+  int64_t *const own = rows.nonfinite_counts + ranks.rank();
+  LPT_TRY(context.queue.fill(own, 0, sizeof *own));
+  LPT_TRY(queue_sums(context, norm, rows, own));
+  LPT_TRY(ranks.share_sums(works, rows.sums, rows.nonfinite_counts));
+  clip.sums = rows.sums;
+  clip.count = norm.block_count;
+  clip.nonfinite_counts = rows.nonfinite_counts;
+  clip.rank_count = ranks.ranks();
   return queue_row(context, *rows.clip, clip);
 }
 
@@ -84,65 +135,126 @@ uint32_t delayed_moments(const OptimizerParameter &parameter) {
   return delayed;
 }
 
-// Measured, new scales, stored. What was stored stays valid until then: the turn is the host's.
-Status queue_scaled(Context &context, ScalesRow row, StepWork &work) {
-  OptimizerParameter &parameter = *work.parameter;
-  const StepScalesRequest scales = scales_request(parameter);
+bool is_empty(const StepWork &work) { return work.parameter->elements == 0; }
+
+StepRequest scaled_request(const StepWork &work, const StepScalesRequest &scales) {
   StepRequest request = work.request;
   request.stored = scales.stored;
   request.wanted = scales.wanted;
   request.amax = scales.wanted->amax;
-  request.delayed = delayed_moments(parameter);
+  request.delayed = delayed_moments(*work.parameter);
+  return request;
+}
+
+Status queue_measure(Context &context, const StepWork &work) {
+  const StepScalesRequest scales = scales_request(*work.parameter);
+  StepRequest request = scaled_request(work, scales);
   request.is_measure = true;
   LPT_TRY(context.queue.fill(scales.wanted, 0, sizeof *scales.wanted));
-  LPT_TRY(queue_row(context, *work.device_row, request));
-  LPT_TRY(queue_row(context, *row, scales));
-  request.is_measure = false;
+  return is_empty(work) ? Status() : queue_row(context, *work.device_row, request);
+}
+
+// New scales, and what is stored with them. What was stored before stays valid until then: the turn is the host's.
+Status queue_store(Context &context, ScalesRow row, const StepWork &work) {
+  const StepScalesRequest scales = scales_request(*work.parameter);
+  StepRequest request = scaled_request(work, scales);
   if (!work.is_recording) request.amax = nullptr;
-  LPT_TRY(queue_row(context, *work.device_row, request));
-  parameter.turn = 1 - parameter.turn;
+  LPT_TRY(queue_row(context, *row, scales));
+  if (!is_empty(work)) LPT_TRY(queue_row(context, *work.device_row, request));
+  work.parameter->turn = 1 - work.parameter->turn;
   return {};
 }
 
 bool has_scales(const StepWork &work) { return work.parameter->has_whole_scales(); }
 
-}  // namespace
+// ---- a step of shards: ranks ask each other once for all parameters, and have the same scales
 
-Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
-                  std::vector<StepWork> &works) {
-  auto *const facts = reinterpret_cast<GradientFacts *>(optimizer.facts.get());
-  std::vector<MatrixView> gradients;
-  for (StepWork &work : works) {
-    gradients.push_back(work.gradient);
-    work.request.gradients = facts;
+// Every amax at the scales that `scales_of(parameter)` gives becomes that of all ranks.
+template <typename ScalesOf>
+Status share_amaxes(Context &context, const std::vector<StepWork *> &works, StepRanks &ranks,
+                    const ScalesOf &scales_of) {
+  constexpr int64_t kCount = 3, kBytes = kCount * static_cast<int64_t>(sizeof(float));
+  const auto count = static_cast<int64_t>(works.size());
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, static_cast<size_t>(count * kBytes), &memory));
+  for (int64_t i = 0; i < count; ++i) {
+    const float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
+    LPT_TRY(context.queue.copy({memory + i * kBytes, kBytes, amax, kBytes, kBytes, 1}));
   }
-  NormRows rows;
-  LPT_TRY(choose_norm(context, gradients, rows));
-  return run_norm(context, gradients, rows, {nullptr, 0, options.gradient_scale, options.largest_norm, facts});
-}
-
-Status queue_steps(Context &context, std::vector<StepWork> &works) {
-  ScalesRow scales = nullptr;
-  if (std::any_of(works.begin(), works.end(), has_scales)) {
-    LPT_TRY(choose_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
-  }
-  for (StepWork &work : works) {
-    const bool is_empty = work.parameter->elements == 0;
-    if (!is_empty) {
-      LPT_TRY(has_scales(work) ? queue_scaled(context, scales, work)
-                               : queue_row(context, *work.device_row, work.request));
-    }
-    ++work.parameter->step_count;
+  LPT_TRY(ranks.find_largest_there(reinterpret_cast<float *>(memory), count * kCount));
+  for (int64_t i = 0; i < count; ++i) {
+    float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
+    LPT_TRY(context.queue.copy({amax, kBytes, memory + i * kBytes, kBytes, kBytes, 1}));
   }
   return {};
 }
 
-Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
-  NormRows rows;
+Status queue_scaled_shards(Context &context, ScalesRow row, const std::vector<StepWork *> &works, StepRanks &ranks) {
+  for (const StepWork *work : works) LPT_TRY(queue_measure(context, *work));
+  LPT_TRY(share_amaxes(context, works, ranks,
+                       [](const OptimizerParameter &parameter) { return scales_at(parameter, 1 - parameter.turn); }));
+  for (const StepWork *work : works) LPT_TRY(queue_store(context, row, *work));
+  const auto is_recording = [](const StepWork *work) { return work->is_recording; };
+  if (std::none_of(works.begin(), works.end(), is_recording)) return {};
+  return share_amaxes(context, works, ranks,
+                      [](const OptimizerParameter &parameter) { return scales_at(parameter, parameter.turn); });
+}
+
+}  // namespace
+
+Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
+                  std::vector<StepWork> &works, StepRanks *ranks) {
+  auto *const facts = reinterpret_cast<GradientFacts *>(optimizer.facts.get());
+  for (StepWork &work : works) work.request.gradients = facts;
+  const ClipRequest clip{nullptr, 0, options.gradient_scale, options.largest_norm, facts, nullptr, 0};
+  return ranks == nullptr ? run_norm(context, norm_of(works, false), clip)
+                          : run_norm_of_shards(context, works, *ranks, clip);
+}
+
+Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks) {
+  ScalesRow scales = nullptr;
+  if (std::any_of(works.begin(), works.end(), has_scales)) {
+    LPT_TRY(choose_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
+  }
+  std::vector<StepWork *> scaled;
+  for (StepWork &work : works) {
+    if (has_scales(work)) {
+      scaled.push_back(&work);
+    } else if (!is_empty(work)) {
+      LPT_TRY(queue_row(context, *work.device_row, work.request));
+    }
+  }
+  if (ranks != nullptr && !scaled.empty()) {
+    LPT_TRY(queue_scaled_shards(context, scales, scaled, *ranks));
+  } else {
+    for (const StepWork *work : scaled) {
+      if (is_empty(*work)) continue;
+      LPT_TRY(queue_measure(context, *work));
+      LPT_TRY(queue_store(context, scales, *work));
+    }
+  }
+  for (StepWork &work : works) ++work.parameter->step_count;
+  return {};
+}
+
+Status measure_shards_there(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
+                            GradientSums &out_sums) {
   std::byte *facts = nullptr;
-  LPT_TRY(choose_norm(context, gradients, rows));
   LPT_TRY(take_on_device(context, sizeof(GradientFacts), &facts));
-  LPT_TRY(run_norm(context, gradients, rows, {nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientFacts *>(facts)}));
+  LPT_TRY(run_norm_of_shards(context, works, ranks,
+                             {nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientFacts *>(facts), nullptr, 0}));
+  GradientFacts found;
+  LPT_TRY(fetch_facts(context, facts, found));
+  out_sums = {found.sum_of_squares, found.nonfinite_count};
+  return {};
+}
+
+Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums) {
+  NormOf norm;
+  for (const MatrixView &gradient : gradients) norm.add(gradient, gradient.columns, 0);
+  std::byte *facts = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(GradientFacts), &facts));
+  LPT_TRY(run_norm(context, norm, {nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientFacts *>(facts), nullptr, 0}));
   GradientFacts found;
   LPT_TRY(fetch_facts(context, facts, found));
   out_sums = {found.sum_of_squares, found.nonfinite_count};

@@ -20,13 +20,15 @@ Status send_state(const Context &context, const OptimizerParameter &here, Optimi
 
 // ---- device_optimizer.cpp
 
-// Queues the norm of all gradients, and what follows from it, which the steps then look at.
+// Queues the norm of all gradients, and what follows from it, which the steps then look at. `ranks`: as step_parameters() has it.
 Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
-                  std::vector<StepWork> &works);
+                  std::vector<StepWork> &works, StepRanks *ranks);
 
-Status queue_steps(Context &context, std::vector<StepWork> &works);
+Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks);
 
-// Waits.
+// These wait. The sums of shards are those of whole gradients.
+Status measure_shards_there(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
+                            GradientSums &out_sums);
 Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
 Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_values &values);
 

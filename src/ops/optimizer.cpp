@@ -233,19 +233,18 @@ Status set_state_directory(Optimizer &optimizer, const char *directory, size_t r
   return {};
 }
 
-Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
                       OptimizerParameter &out_parameter) {
+  LPT_TRY(check_place(context, optimizer));
   LPT_TRY(read_parameter(optimizer, wish, out_parameter));
-  return allocate_state(optimizer, out_parameter);
+  return optimizer.device.is_cpu() ? allocate_state(optimizer, out_parameter)
+                                   : allocate_state_there(context, optimizer, out_parameter);
 }
 
 Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer_parameter &parameter,
                      int64_t &out_index) {
   OptimizerParameter added;
-  LPT_TRY(check_place(context, optimizer));
-  LPT_TRY(read_parameter(optimizer, parameter, added));
-  LPT_TRY(optimizer.device.is_cpu() ? allocate_state(optimizer, added)
-                                    : allocate_state_there(context, optimizer, added));
+  LPT_TRY(make_parameter(context, optimizer, parameter, added));
   return add_parameters(optimizer, {added}, &out_index);
 }
 

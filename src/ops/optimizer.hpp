@@ -107,7 +107,7 @@ Status check_place(const Context &context, const Optimizer &optimizer);
 int64_t element_bytes(lpt_format element);
 
 // A parameter as it is described, with its state.
-Status make_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
+Status make_parameter(Context &context, const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
                       OptimizerParameter &out_parameter);
 
 // What is saved, with memory of its own: of `parameter`, or of any shard of the same whole, which then has its place.

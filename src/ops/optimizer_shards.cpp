@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/ops/optimizer_step.hpp"
+#include "src/ops/device_optimizer.hpp"
 
 namespace lpt {
 namespace {
@@ -66,6 +66,13 @@ Tensor cut_tensor(const Tensor &tensor, const MatrixView &view, const OptimizerP
   return shard;
 }
 
+// Shards travel from where they lie.
+Status check_state_place(const Comm &comm, const Optimizer &optimizer) {
+  if (optimizer.device == device_of(comm)) return {};
+  return invalid("optimizer keeps its state on %s: expected %s, where the comm works",
+                 device_text(optimizer.device).c_str(), device_text(device_of(comm)).c_str());
+}
+
 Status check_parameter(const Comm &comm, const Optimizer &optimizer, int64_t index, int64_t position,
                        const OptimizerParameter **out_parameter) {
   LPT_TRY(check_index(optimizer, item("indices", position).c_str(), index));
@@ -87,9 +94,9 @@ Status read_wholes(const Comm &comm, const Optimizer &optimizer, const StepCall 
     LPT_TRY(check_parameter(comm, optimizer, call.indices[i], i, &parameter));
     MatrixView gradient, value;
     const std::string gradient_name = item("gradients", i), value_name = item("parameters", i);
-    LPT_TRY(check_gradient(call.gradients[i], gradient_name, needs_data, gradient));
+    LPT_TRY(check_gradient(call.gradients[i], gradient_name, needs_data, gradient, optimizer.device));
     LPT_TRY(check_elements(call.gradients[i], gradient_name, gradient.columns, parameter->whole_elements));
-    LPT_TRY(check_dense(call.parameters[i], value_name, needs_data, value));
+    LPT_TRY(check_dense(call.parameters[i], value_name, needs_data, value, optimizer.device));
     LPT_TRY(check_elements(call.parameters[i], value_name, value.columns, parameter->whole_elements));
     wholes.gradients.push_back(gradient);
     wholes.values.push_back(value);
@@ -139,7 +146,7 @@ Status reduce_gradients(Context &context, Comm &comm, const lpt_reduce_options &
   const lpt_format format = wholes.gradients[0].format.element;
   for (const OptimizerParameter *parameter : wholes.parameters) bytes += row_bytes(format, parameter->elements);
   std::byte *place = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(std::max<int64_t>(bytes, 1)), &place));
+  LPT_TRY(take_bytes(context, *comm.engine, std::max<int64_t>(bytes, 1), &place));
   LPT_TRY(reduce_shards(context, comm, wholes.gradients[0].format.id,
                         runs_of(wholes.gradients, wholes, comm.engine->ranks()), options, place));
   for (size_t i = 0; i < wholes.gradient_shards.size(); ++i) {
@@ -154,11 +161,13 @@ class ShardRanks : public StepRanks {
   ShardRanks(Context &context, Comm &comm) : context_(context), comm_(comm) {}
 
   Status find_largest(std::vector<float> &numbers) override {
-    return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers.data(), numbers.size(), LPT_REDUCTION_MAXIMUM);
+    return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers.data(), static_cast<int64_t>(numbers.size()),
+                          LPT_REDUCTION_MAXIMUM);
   }
 
   // The sum of each block comes from the one rank that has it; zeros of the others change nothing.
   Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) override {
+    if (!device_of(comm_).is_cpu()) return measure_shards_there(context_, works, *this, out_sums);
     int64_t blocks = 0;
     for (const StepWork &work : works) blocks += units_of(work.parameter->whole_elements);
     std::vector<double> sums(static_cast<size_t>(blocks) + 1, 0.0);
@@ -170,13 +179,38 @@ class ShardRanks : public StepRanks {
       first += units_of(work.parameter->whole_elements);
     }
     sums.back() = static_cast<double>(nonfinite_count);
-    LPT_TRY(reduce_numbers(context_, comm_, LPT_FORMAT_F64, sums.data(), sums.size(), LPT_REDUCTION_SUM));
+    LPT_TRY(reduce_numbers(context_, comm_, LPT_FORMAT_F64, sums.data(), static_cast<int64_t>(sums.size()),
+                           LPT_REDUCTION_SUM));
     out_sums.nonfinite_count = static_cast<int64_t>(sums.back());
     sums.pop_back();
     out_sums.sum_of_squares = 0.0;
     for (const double sum : sums) out_sums.sum_of_squares += sum;
     return {};
   }
+
+  Status find_largest_there(float *numbers, int64_t count) override {
+    return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers, count, LPT_REDUCTION_MAXIMUM);
+  }
+
+  // As bytes: a sum of one number and zeros is that number.
+  Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) override {
+    std::vector<Runs> runs(static_cast<size_t>(ranks()));
+    const auto add = [&](size_t q, void *first, int64_t count) {
+      if (count > 0) runs[q].push_back({static_cast<std::byte *>(first), count * int64_t{sizeof(double)}});
+    };
+    for (const StepWork &work : works) {
+      const std::vector<int64_t> &edges = work.parameter->edges;
+      for (size_t q = 0; q < runs.size(); ++q) {
+        add(q, sums + edges[q] / kCut, edges[q] == edges[q + 1] ? 0 : units_of(edges[q + 1]) - edges[q] / kCut);
+      }
+      sums += units_of(work.parameter->whole_elements);
+    }
+    for (size_t q = 0; q < runs.size(); ++q) add(q, nonfinite_counts + q, 1);
+    return gather_shards(context_, comm_, runs);
+  }
+
+  int32_t rank() const override { return comm_.engine->rank(); }
+  int32_t ranks() const override { return comm_.engine->ranks(); }
 
  private:
   Context &context_;
@@ -224,12 +258,9 @@ Status run_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCa
 
 }  // namespace
 
-Status add_shards(const Comm &comm, Optimizer &optimizer, const std::vector<lpt_optimizer_parameter> &wholes,
-                  int64_t *out_indices) {
-  if (!optimizer.device.is_cpu()) {
-    return unsupported("optimizer keeps its state on %s: shards of ranks lie with the processor",
-                       device_text(optimizer.device).c_str());
-  }
+Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
+                  const std::vector<lpt_optimizer_parameter> &wholes, int64_t *out_indices) {
+  LPT_TRY(check_state_place(comm, optimizer));
   int64_t all = 0, first = 0;
   for (size_t i = 0; i < wholes.size(); ++i) {
     LPT_TRY(check_whole(wholes[i], static_cast<int64_t>(i)));
@@ -240,7 +271,7 @@ Status add_shards(const Comm &comm, Optimizer &optimizer, const std::vector<lpt_
   for (size_t i = 0; i < wholes.size(); ++i) {
     const std::vector<int64_t> edges = edges_of(wholes[i].elements, first, all, comm.engine->ranks());
     const lpt_optimizer_parameter shard = shard_of(wholes[i], edges, static_cast<size_t>(comm.engine->rank()));
-    const Status status = make_parameter(optimizer, shard, added[i]);
+    const Status status = make_parameter(context, optimizer, shard, added[i]);
     if (!status.is_ok()) return Status(status.code(), text("parameters[%zu]: %s", i, status.message().c_str()));
     added[i].edges = edges;
     first += units_of(wholes[i].elements);
@@ -251,6 +282,8 @@ Status add_shards(const Comm &comm, Optimizer &optimizer, const std::vector<lpt_
 Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int64_t *indices, int64_t count,
                    const Tensor *const *gradients, const lpt_step_options &options, const lpt_reduce_options *reduce,
                    Tensor *const *parameters) {
+  LPT_TRY(check_place(context, optimizer));
+  LPT_TRY(check_state_place(comm, optimizer));
   Wholes wholes;
   const StepCall call{indices, count, gradients, &options, parameters};
   LPT_TRY(check_step(context, comm, optimizer, call, reduce, wholes));

@@ -7,8 +7,8 @@
 
 namespace lpt {
 
-Status add_shards(const Comm &comm, Optimizer &optimizer, const std::vector<lpt_optimizer_parameter> &wholes,
-                  int64_t *out_indices);
+Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
+                  const std::vector<lpt_optimizer_parameter> &wholes, int64_t *out_indices);
 
 // With reduce NULL gradients hold the same bits on all ranks.
 Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int64_t *indices, int64_t count,
@@ -31,7 +31,7 @@ Status reduce_shards(Context &context, Comm &comm, lpt_format format, const std:
 Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs_of_ranks);
 
 // Reduces numbers of all ranks in place.
-Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, size_t count,
+Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, int64_t count,
                       lpt_reduction reduction);
 
 }  // namespace lpt

@@ -40,18 +40,27 @@ void for_bytes(const Runs &runs, int64_t begin, int64_t count, const Visit &visi
   }
 }
 
-void copy_out(const Runs &runs, int64_t begin, int64_t count, std::byte *to) {
+// By the queue of where all of it lies.
+Status copy_out(const Queue &queue, const Runs &runs, int64_t begin, int64_t count, std::byte *to) {
+  Status status;
   for_bytes(runs, begin, count, [&](const std::byte *data, int64_t here) {
-    std::memcpy(to, data, static_cast<size_t>(here));
+    if (status.is_ok()) status = queue.copy({to, here, data, here, here, 1});
     to += here;
   });
+  return status;
 }
 
-void copy_in(const Runs &runs, int64_t begin, int64_t count, const std::byte *from) {
+Status copy_in(const Queue &queue, const Runs &runs, int64_t begin, int64_t count, const std::byte *from) {
+  Status status;
   for_bytes(runs, begin, count, [&](std::byte *data, int64_t here) {
-    std::memcpy(data, from, static_cast<size_t>(here));
+    if (status.is_ok()) status = queue.copy({data, here, from, here, here, 1});
     from += here;
   });
+  return status;
+}
+
+Arena &arena_of(Context &context, const Engine &engine) {
+  return engine.device().is_cpu() ? *context.arena : *context.device_arena;
 }
 
 // The pieces of all ranks, side by side in the order of ranks.
@@ -61,17 +70,19 @@ struct Pack {
   int64_t element_bytes;
 };
 
-void fill_pack(const std::vector<Runs> &runs_of_ranks, int64_t begin, int64_t length, Pack &pack) {
+Status fill_pack(const Queue &queue, const std::vector<Runs> &runs_of_ranks, int64_t begin, int64_t length,
+                 Pack &pack) {
   pack.shares.clear();
   std::byte *place = pack.data;
   int64_t elements = 0;
   for (const Runs &runs : runs_of_ranks) {
     const int64_t count = piece_of(runs, begin, length);
-    copy_out(runs, begin, count, place);
+    LPT_TRY(copy_out(queue, runs, begin, count, place));
     place += count;
     pack.shares.push_back({elements, elements + count / pack.element_bytes});
     elements = pack.shares.back().end;
   }
+  return {};
 }
 
 // Without `out` it is only checked.
@@ -80,6 +91,7 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
   const Range &mine = pack.shares[static_cast<size_t>(comm.engine->rank())];
   Reducing reducing{};
   reducing.operation = "gradients of shards";
+  reducing.device = device_of(comm);
   reducing.input = vector_view(format, pack.data, pack.shares.back().end);
   reducing.output = vector_view(format, out, mine.count());
   reducing.reduction = static_cast<Reduction>(options.reduction);
@@ -91,19 +103,21 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
   return run_collective(
       context, comm,
       [&](Context &worker, Engine &engine) {
-        const Arena::Mark mark = worker.arena->mark();
+        Arena &arena = arena_of(worker, engine);
+        const Arena::Mark mark = arena.mark();
         const Status status = run_to_parts(worker, engine, chosen);
-        worker.arena->give_back(mark);
+        arena.give_back(mark);
         return status;
       },
-      nullptr);
+      nullptr, Reach::kDevices);
 }
 
 Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &runs_of_ranks, int64_t begin,
                    std::byte *mine) {
   const auto self = static_cast<size_t>(engine.rank());
   const Bytes sent{mine, piece_of(runs_of_ranks[self], begin, kPieceBytes)};
-  copy_out(runs_of_ranks[self], begin, sent.count, mine);
+  const Queue &queue = queue_of(worker, engine);
+  LPT_TRY(copy_out(queue, runs_of_ranks[self], begin, sent.count, mine));
   std::vector<Bytes> outgoing(runs_of_ranks.size(), sent), incoming = outgoing;
   for (size_t q = 0; q < incoming.size(); ++q) {
     if (q != self) LPT_TRY(take_room(worker, engine, piece_of(runs_of_ranks[q], begin, kPieceBytes), incoming[q]));
@@ -112,7 +126,7 @@ Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &run
   LPT_TRY(
       engine.swap({"parameters of shards", 0, most_bytes(runs_of_ranks), begin, 0}, outgoing.data(), incoming.data()));
   for (size_t q = 0; q < incoming.size(); ++q) {
-    if (q != self) copy_in(runs_of_ranks[q], begin, incoming[q].count, incoming[q].data);
+    if (q != self) LPT_TRY(copy_in(queue, runs_of_ranks[q], begin, incoming[q].count, incoming[q].data));
   }
   return engine.release();
 }
@@ -122,48 +136,53 @@ Status swap_pieces(Context &worker, Engine &engine, const std::vector<Runs> &run
 Status check_shard_reduction(Context &context, Comm &comm, lpt_format format, const lpt_reduce_options &options) {
   LPT_TRY(check_reduce_options(options));
   const int32_t ranks = comm.engine->ranks();
+  if (options.algorithm == LPT_REDUCE_ALGORITHM_NATIVE) {
+    return unsupported("shards->reduce->algorithm is LPT_REDUCE_ALGORITHM_NATIVE: shares of ranks differ in size here");
+  }
   return reduce_pack(context, comm, format, {nullptr, equal_shares(kPieceElements * ranks, ranks), 0}, options,
                      nullptr);
 }
 
 Status reduce_shards(Context &context, Comm &comm, lpt_format format, const std::vector<Runs> &runs_of_ranks,
                      const lpt_reduce_options &wishes, std::byte *out) {
-  const Arena::Mark mark = context.arena->mark();
+  Arena &arena = arena_of(context, *comm.engine);
+  const Arena::Mark mark = arena.mark();
   Pack pack{nullptr, {}, element_bits(format) / 8};
   const int64_t length = kPieceElements * pack.element_bytes;
   const int64_t ranks = comm.engine->ranks(), most = most_bytes(runs_of_ranks);
-  LPT_TRY(context.arena->take(static_cast<size_t>(ranks * std::min(length, most)), &pack.data));
+  LPT_TRY(arena.take(static_cast<size_t>(ranks * std::min(length, most)), &pack.data));
   lpt_reduce_options options = wishes;
   for (int64_t begin = 0; begin < most; begin += length) {
-    fill_pack(runs_of_ranks, begin, length, pack);
+    LPT_TRY(fill_pack(queue_of(context, *comm.engine), runs_of_ranks, begin, length, pack));
     LPT_TRY(reduce_pack(context, comm, format, pack, options, out + begin));
     options.random.offset += static_cast<uint64_t>(pack.shares.back().end);
   }
-  context.arena->give_back(mark);
+  arena.give_back(mark);
   return {};
 }
 
 Status gather_shards(Context &context, Comm &comm, const std::vector<Runs> &runs_of_ranks) {
   std::byte *mine = nullptr;
-  LPT_TRY(context.arena->take(kPieceBytes, &mine));
+  LPT_TRY(arena_of(context, *comm.engine).take(kPieceBytes, &mine));
   return run_collective(
       context, comm,
       [&](Context &worker, Engine &engine) -> Status {
         const int64_t most = most_bytes(runs_of_ranks);
         for (int64_t begin = 0; begin < most; begin += kPieceBytes) {
-          const Arena::Mark mark = worker.arena->mark();
+          Arena &arena = arena_of(worker, engine);
+          const Arena::Mark mark = arena.mark();
           LPT_TRY(swap_pieces(worker, engine, runs_of_ranks, begin, mine));
-          worker.arena->give_back(mark);
+          arena.give_back(mark);
         }
         return {};
       },
-      nullptr);
+      nullptr, Reach::kDevices);
 }
 
-Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, size_t count,
+Status reduce_numbers(Context &context, Comm &comm, lpt_format format, void *numbers, int64_t count,
                       lpt_reduction reduction) {
   Tensor *raw = nullptr;
-  LPT_TRY(wrap_matrix(context, format, numbers, 1, static_cast<int64_t>(count), 0, &raw));
+  LPT_TRY(wrap_matrix(context, format, numbers, 1, count, 0, &raw));
   const std::unique_ptr<Tensor> tensor(raw);
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.reduction = reduction;

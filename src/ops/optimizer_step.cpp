@@ -277,11 +277,11 @@ Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &c
   // A step that may be skipped has to know the norm: whether it counts decides what the next one does.
   const bool is_norm_there = is_there && is_norm_asked(options) && options.is_nonfinite_skipped == 0;
   Decision decision;
-  LPT_TRY(is_norm_there ? queue_norm(context, optimizer, options, works)
+  LPT_TRY(is_norm_there ? queue_norm(context, optimizer, options, works, ranks)
                         : decide(context, works, ranks, options, decision));
   if (!decision.is_skipped) {
     for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
-    LPT_TRY(is_there ? queue_steps(context, works) : run_here(context, optimizer, works, ranks));
+    LPT_TRY(is_there ? queue_steps(context, works, ranks) : run_here(context, optimizer, works, ranks));
   }
   keep_values(optimizer, decision);
   optimizer.is_norm_there = is_norm_there;

@@ -75,6 +75,16 @@ class StepRanks {
 
   // The sums of whole gradients, as one rank that has all of them adds them.
   virtual Status find_sums(const std::vector<StepWork> &works, GradientSums &out_sums) = 0;
+
+  // The same where numbers lie on a device: this is queued.
+  virtual Status find_largest_there(float *numbers, int64_t count) = 0;
+
+  // `sums` has room for every block of the whole gradients, one after the other, and what this rank has of them; `nonfinite_counts`
+  // for a count of each rank, and its own. Both get those of the others.
+  virtual Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) = 0;
+
+  virtual int32_t rank() const = 0;
+  virtual int32_t ranks() const = 0;
 };
 
 // step_optimizer() of shards; `ranks` is NULL where there are no others.
