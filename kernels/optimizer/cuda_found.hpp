@@ -29,10 +29,10 @@ struct GradientFacts {
 struct ClipRequest {
   const double *sums;
   int64_t count;
-  double gradient_scale, largest_norm;  // 0: no clipping
-  GradientFacts *facts;                 // written
-  const int64_t *nonfinite_counts;      // NULL: facts has it
-  int32_t rank_count;                   // of nonfinite_counts
+  double gradient_scale, largest_norm;        // 0: no clipping
+  GradientFacts *facts;                       // written
+  const int64_t *nonfinite_counts = nullptr;  // NULL: facts has it
+  int32_t rank_count = 0;                     // of nonfinite_counts
 };
 
 // The new scales: of a delayed moment from twice the amax that is stored, of another, or where that one is 0, from the one that

@@ -77,6 +77,18 @@ TEST(SimtClip, FollowsItsFormula) {
   EXPECT_EQ(0.0f, broken.gradient_scale);
 }
 
+TEST(SimtClip, CountsWhatAllRanksHaveFound) {
+  const std::vector<double> sums = {9.0, 16.0};
+  const int64_t none[] = {0, 0, 0}, some[] = {0, 2, 3};
+  for (const int64_t *counts : {none, some}) {
+    GradientFacts facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no step before
+    take_next_order();
+    clip_device_kernels().front().run({sums.data(), 2, 1.0, 0.0, &facts, counts, 3}, nullptr);
+    EXPECT_EQ(counts == none ? 0 : 5, facts.nonfinite_count);
+    EXPECT_EQ(counts == none ? 5.0 : std::numeric_limits<double>::infinity(), facts.norm);
+  }
+}
+
 struct ScaleCase {
   float largest;
   bool is_delayed;
