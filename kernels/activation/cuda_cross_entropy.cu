@@ -108,9 +108,9 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(GradientJ
 __global__ void __launch_bounds__(kLineThreads) row_losses(LossesRequest job) {
   const int64_t row = int64_t{blockIdx.x} * kLineThreads + threadIdx.x;
   if (row >= job.rows) return;
-  const RowSums sums = job.sums[row];
+  const RowSums sums = joined_sums(job.sums, job.ranks, job.rows, row);
   const double log_sum = log_sum_of(sums);
-  const double loss = job.places[row] < 0 ? 0.0 : row_loss(sums, log_sum, job.label_smoothing, job.classes);
+  const double loss = job.places[row] == kUncounted ? 0.0 : row_loss(sums, log_sum, job.label_smoothing, job.classes);
   if (job.log_sums != nullptr) job.log_sums[row] = log_sum;
   job.losses[row] = loss;
 }
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kLineThreads) loss_factors(LossFactorsRequest 
                         : static_cast<double>(static_cast<const float *>(job.gradient)[index]);
   }
   if (job.divisor != 0.0) factor /= job.divisor;
-  job.factors[row] = job.places[row] < 0 ? 0.0 : factor;
+  job.factors[row] = job.places[row] == kUncounted ? 0.0 : factor;
 }
 
 uint32_t blocks_of_threads(int64_t count) { return static_cast<uint32_t>((count + kLineThreads - 1) / kLineThreads); }

@@ -40,11 +40,11 @@ struct GradientSumRequest {
   bool is_accumulated;
 };
 
-// What cross entropy makes of its rows' sums, of one rank's classes. Exact: the bits of the processor.
+// What cross entropy makes of its rows' sums. Exact: the bits of the processor.
 struct LossesRequest {
-  const RowSums *sums;
-  const int64_t *places;  // below 0: the row does not count
-  int64_t rows, classes;
+  const RowSums *sums;    // of rank after rank
+  const int64_t *places;  // kUncounted: the row does not count
+  int64_t ranks, rows, classes;
   double label_smoothing;
   double *log_sums;  // NULL, or written: log sum exp(x) of each row
   double *losses;    // written: scratch of `rows` numbers

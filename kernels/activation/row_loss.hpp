@@ -1,10 +1,34 @@
 // The loss of a row, for the processor and for devices.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/activation/activation.hpp"
 #include "src/formats/functions_f64.hpp"
 
 namespace lpt {
+
+// The place of a row that does not count.
+constexpr int64_t kUncounted = INT64_MIN / 2;
+
+// What all ranks know of a row, from what each of them knows: `all` has the rows of rank after rank. In their order, the same bits
+// on all.
+LPT_HOST_DEVICE static inline RowSums joined_sums(const RowSums *all, int64_t ranks, int64_t rows, int64_t row) {
+  RowSums whole = all[row];
+  if (ranks == 1) return whole;
+  for (int64_t q = 1; q < ranks; ++q) {
+    const double x = all[q * rows + row].largest;
+    whole.largest = x > whole.largest || x != x ? x : whole.largest;
+  }
+  whole.exponentials = whole.target = whole.all = 0.0;
+  for (int64_t q = 0; q < ranks; ++q) {
+    const RowSums &part = all[q * rows + row];
+    whole.exponentials += part.exponentials * exp_f64(part.largest - whole.largest);
+    whole.target += part.target;
+    whole.all += part.all;
+  }
+  return whole;
+}
 
 // l = log sum exp(x) of all classes.
 LPT_HOST_DEVICE static inline double log_sum_of(const RowSums &sums) {

@@ -21,6 +21,9 @@ class DeviceEngine : public Engine {
   bool shares_memory() const override { return false; }
   bool compares() const { return control_ != nullptr; }
 
+  // Where ranks compare: how their hosts speak, bytes of the processor.
+  Engine &control() { return *control_; }
+
   // From begin() to end() all is queued on this queue, behind what was queued before, on whichever. end() sets a mark behind
   // it: that of all, which the queue then watches; or also one for this piece of work.
   Status begin(Queue &queue);

@@ -11,7 +11,7 @@
 namespace lpt {
 
 // 2^n for n in [-1022, 1023].
-static inline double power_of_two_f64(int64_t n) {
+LPT_HOST_DEVICE static inline double power_of_two_f64(int64_t n) {
   const uint64_t bits = static_cast<uint64_t>(n + 1023) << 52;
   double value;
   std::memcpy(&value, &bits, sizeof value);
@@ -20,7 +20,7 @@ static inline double power_of_two_f64(int64_t n) {
 
 // exp(x) = 2^n · e^r,  n = round(x / ln 2),  |r| <= ln 2 / 2. The series of e^r ends with r^13 / 13!: what is left out is
 // below 2^-57 of it. Below -745.2 zero, above 709.8 infinity; a NaN gives a NaN.
-static inline double exp_f64(double x) {
+LPT_HOST_DEVICE static inline double exp_f64(double x) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   constexpr double kLn2High = 0x1.62e42feep-1;  // 31 bits: n · high is exact
   constexpr double kLn2Low = 0x1.a39ef35793c76p-33;

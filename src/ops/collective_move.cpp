@@ -180,16 +180,39 @@ Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts
   return {};
 }
 
+// On a device hosts compare the scales before anything is queued, for which each waits for its own. Parts of nothing have none.
+Status compare_scales(Context &context, Comm &comm, const Gathering &parts) {
+  constexpr int64_t kBytes = sizeof(float);
+  const auto ranks = parts.extents.size(), self = static_cast<size_t>(comm.engine->rank());
+  std::vector<float> scales(ranks);
+  LPT_TRY(check_works_on(context, device_of(comm)));
+  LPT_TRY(context.queue.copy({&scales[self], kBytes, parts.from.tensor_scale, kBytes, kBytes, 1}));
+  LPT_TRY(context.queue.synchronize());
+  std::vector<Bytes> incoming;
+  for (size_t q = 0; q < ranks; ++q) {
+    incoming.push_back({reinterpret_cast<std::byte *>(&scales[q]), parts.extents[q] > 0 ? kBytes : 0});
+  }
+  const std::vector<Bytes> outgoing(ranks, incoming[self]);
+  const auto swap = [&](Context &, Engine &engine) -> Status {
+    Engine &control = static_cast<DeviceEngine &>(engine).control();
+    const Settled settled(control);
+    LPT_TRY(control.swap(signature_of("all_gather, scales", parts.to, 0), outgoing.data(), incoming.data()));
+    incoming[self] = outgoing[self];
+    LPT_TRY(check_one_scale(incoming));
+    return control.release();
+  };
+  return run_collective(context, comm, swap, nullptr, Reach::kDevices);
+}
+
 }  // namespace
 
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future) {
   Gathering parts;
   LPT_TRY(check_gather(comm, input, counts, output, parts));
-  if (parts.to.format.has_tensor_scale() && !device_of(comm).is_cpu()) {
-    return unsupported(
-        "output is %s on %s: there nobody compares tensor scales of parts, expected a format without one",
-        format_name(parts.to.format.id).c_str(), device_text(device_of(comm)).c_str());
+  const bool has_one_scale = parts.to.format.has_tensor_scale();
+  if (has_one_scale && comm.device_engine != nullptr && comm.device_engine->compares()) {
+    LPT_TRY(compare_scales(context, comm, parts));
   }
   const Pieces mine(parts.from);
   Moving moving{signature_of("all_gather", parts.to, 0),
@@ -197,7 +220,7 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
                 parts_of(parts.axis, parts.to, parts.extents),
                 *input,
                 *output,
-                parts.to.format.has_tensor_scale()};
+                has_one_scale && device_of(comm).is_cpu()};
   return run_moving(context, comm, std::move(moving), out_future);
 }
 

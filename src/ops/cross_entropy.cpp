@@ -61,6 +61,15 @@ int64_t agreed_number(const Loss &loss) {
   return static_cast<int64_t>(sum);
 }
 
+// How ranks speak of numbers that the processor has.
+Engine &speaker_of(Engine &engine) {
+  return engine.device().is_cpu() ? engine : static_cast<DeviceEngine &>(engine).control();
+}
+
+Signature signature_of(const Loss &loss, const char *operation) {
+  return {operation, loss.logits.format.id, loss.logits.rows, 0, agreed_number(loss)};
+}
+
 // Every rank gives the others `count` numbers; out_all gets those of all ranks, in their order.
 template <typename Number>
 Status swap_numbers(const Loss &loss, const char *operation, const Number *mine, int64_t count,
@@ -68,9 +77,10 @@ Status swap_numbers(const Loss &loss, const char *operation, const Number *mine,
   const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
   const auto each = static_cast<size_t>(count);
   const int64_t bytes = count * static_cast<int64_t>(sizeof(Number));
-  const Signature signature{operation, loss.logits.format.id, loss.logits.rows, 0, agreed_number(loss)};
+  const Signature signature = signature_of(loss, operation);
   out_all.resize(ranks * each);
-  const auto swap = [&](Context &, Engine &engine) -> Status {
+  const auto swap = [&](Context &, Engine &engine_of_comm) -> Status {
+    Engine &engine = speaker_of(engine_of_comm);
     std::vector<Number> own(mine, mine + count);
     const std::vector<Bytes> outgoing(ranks, {reinterpret_cast<std::byte *>(own.data()), bytes});
     std::vector<Bytes> incoming;
@@ -86,7 +96,8 @@ Status swap_numbers(const Loss &loss, const char *operation, const Number *mine,
     }
     return engine.release();
   };
-  return run_collective(loss.context, *loss.options.comm, swap, nullptr);
+  const Reach reach = loss.device().is_cpu() ? Reach::kProcessor : Reach::kDevices;
+  return run_collective(loss.context, *loss.options.comm, swap, nullptr, reach);
 }
 
 // Where this rank's classes begin, and how many there are.
@@ -112,7 +123,7 @@ Status find_places(Loss &loss) {
                      number(target), number(loss.classes - 1), number(loss.options.ignored_target));
     }
     loss.counted += loss.counts(r) ? 1 : 0;
-    loss.places.push_back(loss.counts(r) ? target - loss.first : -1);
+    loss.places.push_back(loss.counts(r) ? target - loss.first : kUncounted);
   }
   return {};
 }
@@ -124,27 +135,6 @@ Status prepare(const Tensor *logits, Loss &loss) {
     return invalid("targets is NULL: expected a class for each of %lld rows", number(loss.logits.rows));
   }
   return {};
-}
-
-// What all ranks know of a row, from what each of them knows: in their order, the same bits on all.
-RowSums join(const std::vector<RowSums> &all, int64_t rows, int64_t row) {
-  RowSums whole = all[static_cast<size_t>(row)];
-  const size_t ranks = all.size() / static_cast<size_t>(rows);
-  if (ranks == 1) return whole;
-  const auto part = [&](size_t q) -> const RowSums & {
-    return all[q * static_cast<size_t>(rows) + static_cast<size_t>(row)];
-  };
-  for (size_t q = 1; q < ranks; ++q) {
-    const double x = part(q).largest;
-    whole.largest = x > whole.largest || x != x ? x : whole.largest;
-  }
-  whole.exponentials = whole.target = whole.all = 0.0;
-  for (size_t q = 0; q < ranks; ++q) {
-    whole.exponentials += part(q).exponentials * exp_f64(part(q).largest - whole.largest);
-    whole.target += part(q).target;
-    whole.all += part(q).all;
-  }
-  return whole;
 }
 
 void write_number(const MatrixView &vector, int64_t index, double value) {
@@ -169,7 +159,7 @@ void write_losses(const Loss &loss, const std::vector<RowSums> &all, const Matri
   const int64_t rows = loss.logits.rows;
   double sum = 0.0;
   for (int64_t r = 0; r < rows; ++r) {
-    const RowSums sums = join(all, rows, r);
+    const RowSums sums = joined_sums(all.data(), static_cast<int64_t>(all.size()) / rows, rows, r);
     const double log_sum = log_sum_of(sums), smoothing = loss.options.label_smoothing;
     const double one = loss.counts(r) ? row_loss(sums, log_sum, smoothing, loss.classes) : 0.0;
     if (log_sums != nullptr) log_sums[r] = log_sum;
@@ -193,13 +183,21 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   return factors;
 }
 
-// Ranks of GPUs do not share classes, and targets are read here.
+// Hosts tell each other how many classes they have.
+Status check_comm_there(const Loss &loss) {
+  if (loss.options.comm == nullptr) return {};
+  const Comm &comm = *loss.options.comm;
+  if (!(device_of(comm) == loss.device())) {
+    return invalid("options->comm works on %s: expected %s, as the context", device_text(device_of(comm)).c_str(),
+                   device_text(loss.device()).c_str());
+  }
+  if (comm.device_engine->compares()) return {};
+  return unsupported("options->comm has LPT_COMM_UNCOMPARED: expected ranks whose hosts tell each other their classes");
+}
+
+// Targets are read here.
 Status find_on_device(Loss &loss) {
   const std::string place = device_text(loss.device());
-  if (loss.options.comm != nullptr) {
-    return unsupported("options->comm is given: cross entropy on %s takes none", place.c_str());
-  }
-  if (!loss.needs_data) return {};
   if (loss.logits.rows > 0 && loss.context.queue.check(loss.targets, "targets").is_ok()) {
     return invalid("targets is memory of %s: expected the processor's", place.c_str());
   }
@@ -207,9 +205,43 @@ Status find_on_device(Loss &loss) {
   return find_places(loss);
 }
 
-DeviceLoss on_device(const Loss &loss) {
+// The sums of all ranks' rows, each where `all` has place for them.
+Status share_sums(const Loss &loss, RowSums *all) {
+  const auto ranks = static_cast<size_t>(loss.options.comm->engine->ranks());
+  const int64_t bytes = loss.logits.rows * static_cast<int64_t>(sizeof(RowSums));
+  std::vector<Bytes> incoming;
+  for (size_t q = 0; q < ranks; ++q) {
+    incoming.push_back({reinterpret_cast<std::byte *>(all + static_cast<int64_t>(q) * loss.logits.rows), bytes});
+  }
+  const std::vector<Bytes> outgoing(ranks, incoming[static_cast<size_t>(loss.options.comm->engine->rank())]);
+  const auto swap = [&](Context &, Engine &engine) {
+    return engine.swap(signature_of(loss, "cross_entropy"), outgoing.data(), incoming.data());
+  };
+  return run_collective(loss.context, *loss.options.comm, swap, nullptr, Reach::kDevices);
+}
+
+DeviceLoss on_device(const Loss &loss, bool is_check_only) {
   const bool is_for_rows = loss.options.reduction == LPT_LOSS_NONE;
-  return {loss.logits, loss.places, loss.options.label_smoothing, is_for_rows, divisor_of(loss), !loss.needs_data};
+  DeviceLoss there{loss.logits, loss.places,      loss.options.label_smoothing,
+                   is_for_rows, divisor_of(loss), is_check_only};
+  there.classes = loss.classes;
+  if (loss.options.comm == nullptr) return there;
+  there.rank = loss.options.comm->engine->rank();
+  there.ranks = loss.options.comm->engine->ranks();
+  there.share = [&loss](RowSums *all) { return share_sums(loss, all); };
+  return there;
+}
+
+// run(loss) queues a pass: all that it would refuse is said before other ranks hear of it.
+template <typename Run>
+Status queue_loss(Loss &loss, const Run &run) {
+  LPT_TRY(check_comm_there(loss));
+  const size_t told = loss.context.choices.size();
+  LPT_TRY(run(on_device(loss, true)));
+  if (!loss.needs_data) return {};
+  loss.context.choices.resize(told);
+  LPT_TRY(find_on_device(loss));
+  return run(on_device(loss, false));
 }
 
 }  // namespace
@@ -230,8 +262,9 @@ Status cross_entropy_forward(Context &context, const Tensor *logits, const int64
     LPT_TRY(check_apart(logs, "log_sums", losses, "loss"));
   }
   if (!loss.device().is_cpu()) {
-    LPT_TRY(find_on_device(loss));
-    return cross_entropy_forward_on_device(context, on_device(loss), losses, static_cast<double *>(log_data));
+    return queue_loss(loss, [&](const DeviceLoss &there) {
+      return cross_entropy_forward_on_device(context, there, losses, static_cast<double *>(log_data));
+    });
   }
   CrossEntropySumsRequest whole{loss.logits, nullptr, nullptr};
   const Row<CrossEntropySumsRequest> *row = nullptr;
@@ -276,9 +309,9 @@ Status cross_entropy_backward(Context &context, const Tensor *logits, const int6
   LPT_TRY(check_apart(gradient, "logits_gradient", vector_view(LPT_FORMAT_F64, log_data, rows), "log_sums"));
   LPT_TRY(check_apart(gradient, "logits_gradient", factors_from, "loss_gradient"));
   if (!loss.device().is_cpu()) {
-    LPT_TRY(find_on_device(loss));
-    return cross_entropy_backward_on_device(context, on_device(loss), static_cast<double *>(log_data), factors_from,
-                                            gradient);
+    return queue_loss(loss, [&](const DeviceLoss &there) {
+      return cross_entropy_backward_on_device(context, there, static_cast<double *>(log_data), factors_from, gradient);
+    });
   }
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, static_cast<double *>(log_data), nullptr, 0.0, 0.0};
   const Row<CrossEntropyGradientRequest> *row = nullptr;

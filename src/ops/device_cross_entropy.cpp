@@ -35,13 +35,16 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
   LPT_TRY(choose_on_device(context, "losses", losses, {out.format.id}, &losses_row));
   if (loss.is_check_only) return {};
   LPT_TRY(take_places(context, loss.places, &sums.places));
-  LPT_TRY(take_numbers(context, rows, &sums.sums));
+  RowSums *all = nullptr;
+  LPT_TRY(take_numbers(context, loss.ranks * rows, &all));
+  sums.sums = all + loss.rank * rows;
   double *scratch = nullptr;
   LPT_TRY(take_numbers(context, rows, &scratch));
-  losses = {.sums = sums.sums,
+  losses = {.sums = all,
             .places = sums.places,
+            .ranks = loss.ranks,
             .rows = rows,
-            .classes = loss.logits.columns,
+            .classes = loss.classes,
             .label_smoothing = loss.label_smoothing,
             .log_sums = log_sums,
             .losses = scratch,
@@ -50,12 +53,13 @@ Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss,
             .is_for_rows = loss.is_for_rows,
             .divisor = loss.divisor};
   LPT_TRY(queue_row(context, *sums_row, sums));
+  if (loss.share != nullptr) LPT_TRY(loss.share(all));
   return queue_row(context, *losses_row, losses);
 }
 
 Status cross_entropy_backward_on_device(Context &context, const DeviceLoss &loss, const double *log_sums,
                                         const MatrixView &loss_gradient, const MatrixView &gradient) {
-  const int64_t rows = loss.logits.rows, classes = loss.logits.columns;
+  const int64_t rows = loss.logits.rows, classes = loss.classes;
   const double smoothing = loss.label_smoothing, off = classes == 0 ? 0.0 : smoothing / static_cast<double>(classes);
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, log_sums, nullptr, 1.0 - smoothing, off};
   LossFactorsRequest factors{loss_gradient.data,

@@ -2,6 +2,7 @@
 // chosen and no work is queued.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernels/activation/cuda_steps.hpp"
@@ -38,11 +39,14 @@ Status softmax_backward_on_device(Context &context, const SoftmaxBackwardRequest
 
 struct DeviceLoss {
   MatrixView logits;
-  const std::vector<int64_t> &places;  // of targets; below 0: the row does not count
+  const std::vector<int64_t> &places;  // of targets; kUncounted: the row does not count
   double label_smoothing;
   bool is_for_rows;  // every row keeps its loss
   double divisor;    // of their sum; 0: none
   bool is_check_only;
+  int64_t classes = 0;  // of all ranks
+  int64_t rank = 0, ranks = 1;
+  std::function<Status(RowSums *)> share = nullptr;  // gives all ranks the sums of each; NULL: there are no others
 };
 
 Status cross_entropy_forward_on_device(Context &context, const DeviceLoss &loss, const MatrixView &out,

@@ -19,7 +19,7 @@ Status check_sequence_plan(const PartialPlan *plan, const Comm &comm, const Matr
 
 Status check_rows(const Tensor *input, const PartialPlan *plan, const Comm &comm) {
   MatrixView view;
-  LPT_TRY(check_wide_matrix(input, "input", true, view));
+  LPT_TRY(check_wide_matrix(input, "input", true, view, device_of(comm)));
   if (input->rank < 2) {
     return invalid("input is %s: expected rank 2 or more, whose first axis are rows", tensor_text(*input).c_str());
   }

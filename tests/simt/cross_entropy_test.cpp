@@ -8,6 +8,7 @@
 
 #include "kernels/activation/cuda_rows.hpp"
 #include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/row_loss.hpp"
 #include "tests/kernels/activation.hpp"
 #include "tests/simt/device_rows.hpp"
 #include "tests/support/sanitized.hpp"
@@ -138,12 +139,12 @@ TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
   for (int64_t row = 0; row < kRows; ++row) {
     const double largest = 10.0 * random.uniform();
     sums.push_back({largest, 1.0 + 40.0 * random.uniform(), largest - random.uniform(), 20.0 * random.uniform()});
-    places.push_back(row % 7 == 3 ? -1 : row % kClasses);
+    places.push_back(row % 7 == 3 ? kUncounted : row % kClasses);
   }
   for (const bool is_f64 : {false, true}) {
     std::vector<double> log_sums(kRows), losses(kRows), out(1);
-    LossesRequest request{sums.data(),   places.data(), kRows,  kClasses, 0.1, log_sums.data(),
-                          losses.data(), out.data(),    is_f64, false,    500};
+    LossesRequest request{sums.data(),     places.data(), 1,          kRows,  kClasses, 0.1,
+                          log_sums.data(), losses.data(), out.data(), is_f64, false,    500};
     take_next_order();
     losses_device_kernels().front().run(request, nullptr);
     double sum = 0.0;
@@ -161,10 +162,10 @@ TEST(SimtCrossEntropy, LossesAreThoseOfTheDefinitionInTheOrderOfRows) {
 
 TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
   const RowSums sums[] = {{0.0, 1.0, -3.0, 0.0}, {0.0, 1.0, -4.0, 0.0}, {0.0, 1.0, -5.0, 0.0}};
-  const int64_t places[] = {1, -1, 2};
+  const int64_t places[] = {1, kUncounted, 2};
   double losses[3];
   float out[3];
-  losses_device_kernels().front().run({sums, places, 3, 8, 0.0, nullptr, losses, out, false, true, 0.0}, nullptr);
+  losses_device_kernels().front().run({sums, places, 1, 3, 8, 0.0, nullptr, losses, out, false, true, 0.0}, nullptr);
   EXPECT_EQ(3.0f, out[0]);
   EXPECT_EQ(0.0f, out[1]);
   EXPECT_EQ(5.0f, out[2]);
@@ -172,12 +173,13 @@ TEST(SimtCrossEntropy, EveryRowMayKeepItsLoss) {
 
 TEST(SimtCrossEntropy, WithoutRowsTheSumIsZero) {
   double out = 5.0;
-  losses_device_kernels().front().run({nullptr, nullptr, 0, 8, 0.0, nullptr, nullptr, &out, true, false, 0.0}, nullptr);
+  losses_device_kernels().front().run({nullptr, nullptr, 1, 0, 8, 0.0, nullptr, nullptr, &out, true, false, 0.0},
+                                      nullptr);
   EXPECT_EQ(0.0, out);
 }
 
 TEST(SimtCrossEntropy, FactorsAreOnesOrWhatWasGiven) {
-  const int64_t places[] = {1, -1, 2};
+  const int64_t places[] = {1, kUncounted, 2};
   const double doubles[] = {3.0, 4.0, 5.0};
   const float floats[] = {6.0f};
   double factors[3];
