@@ -78,8 +78,9 @@ struct GemmLibrary {
 // ---- the choice: a function of the request, the device and the library's version
 
 struct LibraryMachine {
-  int32_t capability;  // 90 is 9.0
-  int64_t version;     // 120900 is 12.9.0
+  int32_t capability;      // 90 is 9.0
+  int64_t version;         // 120900 is 12.9.0
+  bool may_round = false;  // the caller takes operands that are rounded on their way, for speed
 };
 
 // What an operand is written out as before it is multiplied.
@@ -105,6 +106,7 @@ struct LibraryRow {
   int64_t least_version;
   const char *(*refuses)(const GemmRequest &);
   LibraryPlan (*plan)(const GemmRequest &);
+  bool rounds_operands = false;  // only where that is asked for
 };
 
 // Fastest first.

@@ -280,6 +280,12 @@ const char *refuses_four_bits(const GemmRequest &request) {
   return is_even ? nullptr : "needs k and n in multiples of 16, m in multiples of 4";
 }
 
+// Of int4 nothing is lost.
+const char *refuses_small_integers(const GemmRequest &request) {
+  const bool is_folded = byte_lift(request.a) == Lift::kFolded || byte_lift(request.b) == Lift::kFolded;
+  return is_folded ? "would round mxfp4 whose scales lie far apart" : refuses_four_bits(request);
+}
+
 LibraryOperand byte_operand(const MatrixView &view, bool is_transposed, Lift lift) {
   return lift == Lift::kNone ? operand_of(view, is_transposed, blocks_of(view))
                              : lifted(view, is_transposed, LPT_FORMAT_E4M3FN, LibraryScales::kLanes128);
@@ -385,7 +391,8 @@ constexpr LibraryRow kRows[] = {
     {"cublaslt_fp8_rows", 90, 90, kScaleModes, refuses_rows, plan_rows},
     {"cublaslt_fp8_blocks", 90, 90, kScaleModes, refuses_blocks, plan_blocks},
     {"cublaslt_fp8_finish", 89, kAnyCapability, 120000, refuses_factors, plan_factors},
-    {"cublaslt_fp8_folded", 90, 90, kScaleModes, refuses_four_bits, plan_four_bits},
+    {"cublaslt_fp8_folded", 90, 90, kScaleModes, refuses_small_integers, plan_four_bits},
+    {"cublaslt_fp8_rounded", 90, 90, kScaleModes, refuses_four_bits, plan_four_bits, true},
     {"cublaslt_int8", 80, kAnyCapability, 120000, refuses_integers, plan_integers},
     {"cublaslt_numbers", 80, kAnyCapability, 120000, refuses_numbers, plan_numbers},
     {"cublaslt_half", 80, kAnyCapability, 120000, refuses_half, plan_half},
@@ -408,6 +415,7 @@ const char *library_refusal(const LibraryRow &row, const LibraryMachine &machine
   if (machine.capability < row.least_capability) return "the device has an older compute capability";
   if (machine.capability > row.most_capability) return "it is for devices of compute capability 9.0";
   if (machine.version < row.least_version) return "the library is older than that";
+  if (row.rounds_operands && !machine.may_round) return "it may round numbers: only where LPT_GEMM_ROUND is set";
   return row.refuses(request);
 }
 

@@ -1,6 +1,7 @@
 #include "src/ops/device_gemm.hpp"
 
 #include "kernels/quantize/quantize.hpp"
+#include "src/base/plugin.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/gemm_library.hpp"
 
@@ -265,7 +266,7 @@ Status choose_library_row(Context &context, const GemmRequest &request, Taken &t
     explain_passed(context, library->name(), 0, library->reason());
     return {};
   }
-  const LibraryMachine machine{context.queue.capability(), library->version()};
+  const LibraryMachine machine{context.queue.capability(), library->version(), variable("LPT_GEMM_ROUND") != nullptr};
   for (const LibraryRow &row : gemm_library_rows()) {
     const char *reason = nullptr;
     LPT_TRY(try_library_row(*library, machine, row, request, taken.steps, &reason));

@@ -39,9 +39,8 @@ constexpr GemmCase kCases[] = {
     along_k(LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3FN_1X128, kF16, "cublaslt_fp8_blocks"),
     along_k(LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E4M3FN_128X128, kBf16, "cublaslt_f32"),
     along_k(LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT4_1X128, kBf16, "cublaslt_fp8_folded"),
-    along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kBf16, "cublaslt_fp8_folded"),
-    along_k(LPT_FORMAT_E5M2_1X128, LPT_FORMAT_MXFP4, kF32, "cublaslt_fp8_folded"),
-    {LPT_FORMAT_MXFP4, LPT_FORMAT_INT4_1X128, kF16, false, true, 8, 16, 208, "cublaslt_fp8_folded"},
+    along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kBf16, "cublaslt_half"),
+    along_k(LPT_FORMAT_E5M2_1X128, LPT_FORMAT_MXFP4, kF32, "cublaslt_f32"),
     along_k(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, kBf16, "cublaslt_int8"),
     along_k(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_TENSOR, kF32, "cublaslt_int8"),
     along_k(LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, kBf16, "cublaslt_half"),
@@ -60,6 +59,13 @@ constexpr GemmCase kCases[] = {
     {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128, kBf16, false, true, 5, 40, 256, "gemm_few_rows_int4_cuda"},
     {kF16, LPT_FORMAT_INT4_1X32, kF32, false, true, 16, 40, 128, "gemm_few_rows_int4_cuda"},
     {kBf16, LPT_FORMAT_NVFP4, kBf16, false, true, 1, 40, 256, "gemm_few_rows_fp4_cuda"},
+};
+
+// Where numbers may be rounded. These are not: scales of 128 lie near each other.
+constexpr GemmCase kRounded[] = {
+    along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kBf16, "cublaslt_fp8_rounded"),
+    along_k(LPT_FORMAT_E5M2_1X128, LPT_FORMAT_MXFP4, kF32, "cublaslt_fp8_rounded"),
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_INT4_1X128, kF16, false, true, 8, 16, 208, "cublaslt_fp8_rounded"},
 };
 
 // The options of a case, and how far its c may be from the exact product.
@@ -151,6 +157,41 @@ TEST_F(DeviceProducts, TakeFactorsAndTerms) {
   for (const GemmCase &c : kCases) {
     for (const Terms &terms : all) expect_defined(c, terms);
   }
+}
+
+TEST_F(DeviceProducts, MayBeRoundedWhereThatIsAsked) {
+  setenv("LPT_GEMM_ROUND", "1", 1);
+  for (const GemmCase &c : kRounded) expect_defined(c, {-0.5, 0.75, true});
+  unsetenv("LPT_GEMM_ROUND");
+}
+
+// Of 128 numbers of b those that meet a number of a are 2^-18 of the others: a share of the sum that rounding loses.
+TEST_F(DeviceProducts, OfScalesFarApartLoseNothing) {
+  constexpr int64_t kM = 20, kN = 48, kK = 256;
+  std::vector<double> first = draw_normal(18, kM * kK), second = draw_normal(19, kN * kK);
+  for (size_t i = 0; i < first.size(); ++i) first[i] *= i / 32 % 4 == 0 ? 0.0 : 1.0;
+  for (size_t i = 0; i < second.size(); ++i) second[i] *= i / 32 % 4 == 0 ? 1.0 : 0x1p-18;
+  const Tensor a = tensor_of(cpu(), LPT_FORMAT_MXFP4, kM, kK, first),
+               b = tensor_of(cpu(), LPT_FORMAT_MXFP4, kN, kK, second);
+  const Tensor there_a = there(a.get()), there_b = there(b.get()), c = make_tensor(gpu(), kF32, kM, kN);
+  const ExactProduct exact =
+      multiply(numbers_of(cpu(), a.get()), transposed(numbers_of(cpu(), b.get()), kN, kK), kM, kN, kK);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  const auto count_wrong = [&] {
+    EXPECT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, c.get())));
+    const std::vector<double> found = numbers_of(cpu(), here(c.get()).get());
+    int wrong = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      wrong += std::abs(exact.value[i] - found[i]) > product_bound(exact.magnitude[i], kK) ? 1 : 0;
+    }
+    return wrong;
+  };
+  EXPECT_EQ(0, count_wrong());
+  if (!is_hopper()) return;
+  setenv("LPT_GEMM_ROUND", "1", 1);
+  EXPECT_GT(count_wrong(), 0);  // or nothing was told apart above
+  unsetenv("LPT_GEMM_ROUND");
 }
 
 TEST_F(DeviceProducts, OfNothingAreTheOtherTerms) {

@@ -13,8 +13,8 @@ namespace lpt::test {
 namespace {
 
 constexpr LibraryMachine kHopper{90, 130100};
-constexpr LibraryMachine kMachines[] = {{80, 130100}, {89, 130100},  kHopper,
-                                        {90, 120100}, {100, 130100}, {120, 130100}};
+constexpr LibraryMachine kMachines[] = {{80, 130100},  {89, 130100},  kHopper,           {90, 120100},
+                                        {100, 130100}, {120, 130100}, {90, 130100, true}};
 
 // Extents that every row takes, and what of a request is varied.
 struct Shape {
@@ -98,8 +98,12 @@ constexpr Expected kExpected[] = {
     {LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E5M2, {100, 130100}, "cublaslt_mxfp8"},
     {LPT_FORMAT_MXFP8_E5M2, LPT_FORMAT_MXFP8_E5M2, {100, 130100}, "cublaslt_half"},
     {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, {100, 130100}, "cublaslt_half"},
-    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kHopper, "cublaslt_fp8_folded"},
-    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP4, kHopper, "cublaslt_fp8_folded"},
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, kHopper, "cublaslt_half"},
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, {90, 130100, true}, "cublaslt_fp8_rounded"},
+    {LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4, {100, 130100, true}, "cublaslt_half"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP4, kHopper, "cublaslt_f32"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_MXFP4, {90, 130100, true}, "cublaslt_fp8_rounded"},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT4_1X128, {90, 130100, true}, "cublaslt_fp8_folded"},
     {LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_BF16, {80, 130100}, "cublaslt_half"},
     {LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_F16, kHopper, "cublaslt_f32"},
     {LPT_FORMAT_F16, LPT_FORMAT_NVFP4, kHopper, "cublaslt_half"},
