@@ -30,11 +30,28 @@ __global__ void __launch_bounds__(kThreads) draw_strips(DrawJob job) {
   }
 }
 
-const char *refuses(const DrawRequest &request) {
+// One row of strips: signs are few.
+__global__ void __launch_bounds__(kThreads) draw_signs(RandomSource random, int8_t *signs, int64_t count) {
+  const int64_t first = first_column_of_grid();
+  const int32_t here = strip_count(count, first);
+  if (here == 0) return;
+  const RandomStrip drawn = draw_strip(random, static_cast<uint64_t>(random.offset + first));
+  CodeStrip<8> codes = {};
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) {
+    put_code(codes, i, (random_of(drawn, 16, i) & 1) != 0 ? 0xFFu : 1u);
+  }
+  const bool is_whole = here == kStrip && reinterpret_cast<uintptr_t>(signs) % 16 == 0;
+  store_codes(signs, first, here, is_whole, codes);
+}
+
+template <typename Request>
+const char *refuses(const Request &request) {
   return request.random.words == nullptr ? nullptr : "the caller has drawn them";
 }
 
 constexpr DeviceRow<DrawRequest> kRows[] = {{"draw_cuda", 80, refuses, draw_cuda}};
+constexpr DeviceRow<SignRequest> kSignRows[] = {{"signs_cuda", 80, refuses, signs_cuda}};
 
 }  // namespace
 
@@ -52,6 +69,15 @@ void draw_cuda(const DrawRequest &request, void *stream) {
   }
 }
 
+void signs_cuda(const SignRequest &request, void *stream) {
+  if (request.count == 0) return;
+  const StripGrid grid = strip_grid(1, request.count, kThreads);
+  LPT_LAUNCH(draw_signs, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, request.random, request.signs,
+             request.count);
+}
+
 std::span<const DeviceRow<DrawRequest>> draw_device_kernels() { return kRows; }
+
+std::span<const DeviceRow<SignRequest>> sign_device_kernels() { return kSignRows; }
 
 }  // namespace lpt

@@ -1,4 +1,4 @@
-// What only devices have of this family: random bits as a matrix.
+// What only devices have of this family: random bits as a matrix, and as signs.
 #pragma once
 
 #include <span>
@@ -15,8 +15,17 @@ struct DrawRequest {
   MatrixView target;    // column_stride 1; its format's bits are those of the source
 };
 
+// signs[i] = -1 where the lowest of random_bits(random, 0, i) is set, else 1.
+struct SignRequest {
+  RandomSource random;  // 16 bits each, without words of the caller
+  int8_t *signs;        // written
+  int64_t count;
+};
+
 void draw_cuda(const DrawRequest &request, void *stream);
+void signs_cuda(const SignRequest &request, void *stream);
 
 std::span<const DeviceRow<DrawRequest>> draw_device_kernels();
+std::span<const DeviceRow<SignRequest>> sign_device_kernels();
 
 }  // namespace lpt

@@ -17,8 +17,8 @@ lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lp
 }
 
 lpt_status lpt_random_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     if (random == nullptr) return invalid("random is NULL: expected where the bits come from");
-    return random_signs(*random, signs);
+    return random_signs(self, *random, signs);
   });
 }

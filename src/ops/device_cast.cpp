@@ -5,6 +5,7 @@
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/device_scaler.hpp"
+#include "src/ops/device_sums.hpp"
 
 namespace lpt {
 namespace {
@@ -174,6 +175,50 @@ Status cast_smoothed(Context &context, const MatrixView &source, const MatrixVie
   return is_check_only ? Status() : context.queue.copy({target.block_scales, count, cast.smoothing, count, count, 1});
 }
 
+// Scales of 1, as a new tensor has them, without waiting: those of f32 are factors of a sign above 0.
+Status take_ones(Context &context, int64_t count, bool is_check_only, float *&out_ones) {
+  std::byte *sign = nullptr;
+  const float *ones = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(int8_t), &sign));
+  if (!is_check_only) LPT_TRY(context.queue.fill(sign, 1, sizeof(int8_t)));
+  LPT_TRY(factors_on_device(context, LPT_FORMAT_INT8, sign, 1, count, is_check_only, &ones));
+  out_ones = const_cast<float *>(ones);  // scratch of this call
+  return {};
+}
+
+Status set_block_scales(Context &context, bool is_check_only, MatrixView &codes) {
+  const MatrixView scales = scales_of(codes);
+  const int64_t count = scales.rows * scales.columns;
+  const lpt_format format = codes.format.block_scale;
+  if (format == LPT_FORMAT_F32) {
+    float *ones = nullptr;
+    LPT_TRY(take_ones(context, count, is_check_only, ones));
+    codes.block_scales = ones;
+    return {};
+  }
+  const uint32_t one = encode(element_of(format), 1.0f, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0);
+  return is_check_only ? Status()
+                       : context.queue.fill(codes.block_scales, static_cast<uint8_t>(one), static_cast<size_t>(count));
+}
+
+// Codes in scratch; what nobody finds of their scales is 1.
+Status take_codes(Context &context, const MatrixView &source, const Format &format, lpt_scale_rule rule,
+                  bool is_check_only, MatrixView &out_codes) {
+  LPT_TRY(take_matrix_on_device(context, format, source.rows, source.columns, is_check_only, out_codes));
+  if (format.has_tensor_scale()) LPT_TRY(take_ones(context, 1, is_check_only, out_codes.tensor_scale));
+  const bool is_fixed = rule == LPT_SCALE_RULE_FIXED && format.has_block_scale();
+  return is_fixed ? set_block_scales(context, is_check_only, out_codes) : Status();
+}
+
+Status go_and_come_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
+                        const Cast &cast, bool is_check_only) {
+  MatrixView codes[2];  // as casts of two outputs have them
+  LPT_TRY(take_codes(context, source, format, cast.rule, is_check_only, codes[0]));
+  LPT_TRY(cast_on_device(context, source, codes[0], cast, is_check_only));
+  if (cast.sums != nullptr) LPT_TRY(count_on_device(context, source, codes, cast, is_check_only));
+  return dequantize_on_device(context, codes[0], target, is_check_only);
+}
+
 }  // namespace
 
 Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
@@ -210,6 +255,18 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   if (source.rows == 0 || source.columns == 0) return {};
   if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler));
   return queue_row(context, *steps.quantize, request);
+}
+
+Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,
+                               const MatrixView &target, const Cast &cast, bool is_check_only) {
+  LPT_TRY(go_and_come_back(context, source, format, target, cast, true));
+  if (is_check_only) return {};
+  context.choices.clear();
+  return go_and_come_back(context, source, format, target, cast, false);
+}
+
+Status signs_on_device(Context &context, const RandomSource &random, int8_t *signs, int64_t count) {
+  return run_on_device(context, "signs", SignRequest{random, signs, count}, {LPT_FORMAT_INT8}, false);
 }
 
 Status dequantize_on_device(Context &context, const MatrixView &source, const MatrixView &target, bool is_check_only) {

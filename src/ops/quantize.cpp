@@ -279,10 +279,11 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
   MatrixView output_view;
   Format format;
   LPT_TRY(check_cast_options(options));
-  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_wide_matrix(source, "source", needs_data, source_view, device));
   if (!find_format(format_id, format))
     return invalid("format is %lld: expected a format", static_cast<long long>(format_id));
-  LPT_TRY(check_wide_matrix(output, "output", needs_data, output_view));
+  LPT_TRY(check_wide_matrix(output, "output", needs_data, output_view, device));
   LPT_TRY(check_shape(output_view, "output", source_view.rows, source_view.columns, "source"));
   LPT_TRY(check_in_place(output_view, "output", source_view, "source"));
   Cast cast;
@@ -291,6 +292,7 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format_i
   LPT_TRY(check_target_format(format, "format", false, options, cast));
   LPT_TRY(read_signs(context, options.hadamard_signs, "hadamard_signs", options.hadamard_size, source_view.columns,
                      needs_data, &cast.preparation.signs));
+  if (!device.is_cpu()) return cast_and_back_on_device(context, source_view, format, output_view, cast, !needs_data);
   return cast_and_back(context, source_view, format, output_view, cast, !needs_data);
 }
 
@@ -370,15 +372,17 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   return {};
 }
 
-Status random_signs(const lpt_random &random, Tensor *signs) {
+Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {
   if (signs == nullptr) return invalid("signs is NULL: expected a tensor");
   if (signs->kind != HandleKind::kTensor) return invalid("signs is not a live tensor");
   const Shape shape = shape_of(*signs);
   const int64_t count = shape.rows * shape.columns;
   void *data = nullptr;
-  LPT_TRY(check_vector(signs, "signs", LPT_FORMAT_INT8, count, true, &data));
+  const Device &device = context.queue.device();
+  LPT_TRY(check_vector(signs, "signs", LPT_FORMAT_INT8, count, true, &data, device));
   RandomSource source;
   LPT_TRY(make_random(random, RandomRoom::kSigns, 0, count, 16, 7, source));
+  if (!device.is_cpu()) return signs_on_device(context, source, static_cast<int8_t *>(data), count);
   for (int64_t i = 0; i < count; ++i) {
     static_cast<int8_t *>(data)[i] = (random_bits(source, 0, i) & 1) != 0 ? -1 : 1;
   }

@@ -22,7 +22,7 @@ Status fake_quantize(Context &context, const Tensor *source, lpt_format format, 
                      Tensor *output);
 Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_options &options, Tensor *output);
 Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_options &options, Tensor *output);
-Status random_signs(const lpt_random &random, Tensor *signs);
+Status random_signs(Context &context, const lpt_random &random, Tensor *signs);
 
 // Statistics of casts of the context's device.
 Status create_statistics(Context &context, lpt_statistics **out_statistics);

@@ -54,6 +54,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("clip", clip_device_kernels()),
       family("turn", turn_device_kernels()),
       family("draw", draw_device_kernels()),
+      family("signs", sign_device_kernels()),
       family("factors", factor_device_kernels()),
       family("hadamard", hadamard_device_kernels()),
       family("sparse_mask", sparse_mask_device_kernels()),

@@ -10,8 +10,6 @@ struct Operands {
 
   lpt_context *own;
   Tensor f32 = make_tensor(own, LPT_FORMAT_F32, 32, 32), other = make_tensor(own, LPT_FORMAT_F32, 32, 32);
-  Tensor third = make_tensor(own, LPT_FORMAT_F32, 32, 32);
-  Tensor signs = make_tensor(own, LPT_FORMAT_INT8, {32});
   Tensor mask = make_tensor(own, LPT_FORMAT_UINT8, 32, 32), codes = make_tensor(own, LPT_FORMAT_MXFP8_E4M3, 32, 32);
   Tensor plain = make_tensor(own, LPT_FORMAT_E4M3FN, 32, 32), related = make_tensor(own, LPT_FORMAT_E4M3, 32, 32);
 };
@@ -26,8 +24,8 @@ lpt_status pack(lpt_context *context, Operands &o) {
   return lpt_weights_pack(context, o.f32.get(), nullptr, out(packed));
 }
 
-lpt_status fake(lpt_context *context, Operands &o) {
-  return lpt_fake_quantize(context, o.f32.get(), LPT_FORMAT_MXFP4, nullptr, o.other.get());
+lpt_status absorb(lpt_context *context, Operands &o) {
+  return lpt_sparse_absorb(context, o.f32.get(), o.mask.get(), 4, LPT_SPARSE_DIRECTION_ROW, o.other.get());
 }
 
 lpt_status convert(lpt_context *context, Operands &o) {
@@ -39,14 +37,7 @@ lpt_status export_there(lpt_context *context, Operands &o) {
   return lpt_dialect_export(context, o.codes.get(), LPT_DIALECT_CUBLAS_SCALES, bytes.data(), bytes.size());
 }
 
-lpt_status draw_signs(lpt_context *context, Operands &o) {
-  const lpt_random random = LPT_RANDOM_INIT;
-  return lpt_random_signs(context, &random, o.signs.get());
-}
-
 constexpr Call kCalls[] = {
-    {"fake_quantize", fake},
-    {"random_signs", draw_signs},
     {"convert", convert},
     {"dialect_export", export_there},
     {"weights_pack", pack},
@@ -55,10 +46,7 @@ constexpr Call kCalls[] = {
        int64_t count = 0;
        return lpt_sparse_mask_check(c, o.mask.get(), 2, 4, LPT_SPARSE_DIRECTION_ROW, &count);
      }},
-    {"sparse_absorb",
-     [](lpt_context *c, Operands &o) {
-       return lpt_sparse_absorb(c, o.f32.get(), o.mask.get(), 4, LPT_SPARSE_DIRECTION_ROW, o.other.get());
-     }},
+    {"sparse_absorb", absorb},
 };
 
 using DeviceRefusals = Devices;
@@ -82,7 +70,7 @@ TEST_F(DeviceRefusals, AreOfTheDeviceAlone) {
 
 TEST_F(DeviceRefusals, ContextsOfAGpuRunNoKernelsOfTheProcessor) {
   Operands operands(cpu());
-  EXPECT_EQ(LPT_UNSUPPORTED, fake(gpu(), operands));
+  EXPECT_EQ(LPT_UNSUPPORTED, absorb(gpu(), operands));
   expect_words({": no kernel takes", "on cuda:0", "_ref: it runs on the processor"}, lpt_context_error(gpu()));
 }
 

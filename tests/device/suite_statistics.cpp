@@ -93,6 +93,17 @@ TEST_F(DeviceStatistics, AddTilesInTheOrderOfTheProcessor) {
   expect_equal("tiles of both outputs");
 }
 
+// What a cast wrote before it came back.
+TEST_F(DeviceStatistics, CountCastsAndBack) {
+  const Tensor source = numbers(LPT_FORMAT_BF16, 37, 272, 8), moved = there(source.get());
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.statistics = here_.get();
+  ASSERT_TRUE(ok(cpu(), lpt_fake_quantize(cpu(), source.get(), LPT_FORMAT_NVFP4, &options, source.get())));
+  options.statistics = there_.get();
+  ASSERT_TRUE(ok(gpu(), lpt_fake_quantize(gpu(), moved.get(), LPT_FORMAT_NVFP4, &options, moved.get())));
+  expect_equal("cast and back");
+}
+
 TEST_F(DeviceStatistics, BeginAgain) {
   cast(numbers(LPT_FORMAT_F32, 3, 64, 7).get(), LPT_FORMAT_MXFP4, LPT_FORMAT_NONE);
   ASSERT_TRUE(ok(gpu(), lpt_statistics_reset(gpu(), there_.get())));
