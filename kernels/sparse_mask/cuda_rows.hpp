@@ -13,9 +13,12 @@ void sparse_mask_cuda(const SparseMaskRequest &request, void *stream);
 // Adjacent columns.
 void mask_apply_cuda(const MaskApplyRequest &request, void *stream);
 void mask_decay_cuda(const MaskDecayRequest &request, void *stream);
+// Any strides; the sums lie on the device. Drawn groups of 4 and 8.
+void sparse_measure_cuda(const SparseMeasureRequest &request, void *stream);
 
 std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels();
 std::span<const DeviceRow<MaskApplyRequest>> mask_apply_device_kernels();
 std::span<const DeviceRow<MaskDecayRequest>> mask_decay_device_kernels();
+std::span<const DeviceRow<SparseMeasureRequest>> sparse_measure_device_kernels();
 
 }  // namespace lpt

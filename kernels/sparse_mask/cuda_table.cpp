@@ -27,6 +27,12 @@ const char *refuses_decay(const MaskDecayRequest &request) {
   return is_number(request.weight.format.element) ? nullptr : "takes f32, bf16 and f16 only";
 }
 
+const char *refuses_measure(const SparseMeasureRequest &request) {
+  if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  const bool is_drawn = request.rule == LPT_SPARSE_RULE_MVUE || request.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
+  return is_drawn && request.of != 4 && request.of != 8 ? "takes drawn groups of 4 and 8 only" : nullptr;
+}
+
 }  // namespace
 
 std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels() {
@@ -44,6 +50,12 @@ std::span<const DeviceRow<MaskApplyRequest>> mask_apply_device_kernels() {
 std::span<const DeviceRow<MaskDecayRequest>> mask_decay_device_kernels() {
   static constexpr DeviceRow<MaskDecayRequest> rows[] = {
       {.name = "mask_decay_cuda", .least_capability = 80, .refuses = refuses_decay, .run = mask_decay_cuda}};
+  return rows;
+}
+
+std::span<const DeviceRow<SparseMeasureRequest>> sparse_measure_device_kernels() {
+  static constexpr DeviceRow<SparseMeasureRequest> rows[] = {
+      {.name = "sparse_measure_cuda", .least_capability = 80, .refuses = refuses_measure, .run = sparse_measure_cuda}};
   return rows;
 }
 

@@ -98,6 +98,23 @@ Status select_on_device(Context &context, const SparseMaskRequest &request, bool
   return select_columns(context, request, false);
 }
 
+Status select_tiles_on_device(Context &context, const TransposableMaskRequest &request, bool is_check_only) {
+  return run_on_device(context, "transposable_mask", request, {request.source.format.id}, is_check_only);
+}
+
+Status measure_on_device(Context &context, const SparseMeasureRequest &request, bool is_check_only,
+                         std::span<SparseSums> sums) {
+  const auto bytes = static_cast<int64_t>(sums.size_bytes());
+  std::byte *memory = nullptr;
+  if (!is_check_only) LPT_TRY(take_on_device(context, sums.size_bytes(), &memory));
+  SparseMeasureRequest there = request;
+  there.sums = reinterpret_cast<SparseSums *>(memory);
+  LPT_TRY(run_on_device(context, "sparse_measure", there, {request.source.format.id}, is_check_only));
+  if (is_check_only || sums.empty()) return {};
+  LPT_TRY(context.queue.copy({sums.data(), bytes, memory, bytes, bytes, 1}));
+  return context.queue.synchronize();
+}
+
 Status compress_on_device(Context &context, const DevicePacking &packing) {
   LPT_TRY(compress_there(context, packing, true));
   context.choices.clear();

@@ -38,6 +38,9 @@ Status check_output(const Tensor *tensor, const char *name, bool needs_data, con
 Status apply_mask(Context &context, const MaskApplyRequest &given, bool is_run) {
   MaskApplyRequest whole = given;
   whole.is_streamed = view_bytes(whole.target) >= kStreamedBytes;
+  if (!context.queue.device().is_cpu()) {
+    return run_on_device(context, "mask_apply", whole, {whole.source.format.id, whole.target.format.id}, !is_run);
+  }
   const Row<MaskApplyRequest> *row = nullptr;
   LPT_TRY(choose(context, "mask_apply", mask_apply_kernels(), whole, {whole.source.format.id, whole.target.format.id},
                  &row));
@@ -125,8 +128,7 @@ Status apply_sparse_mask(Context &context, const Tensor *source, const Tensor *m
   LPT_TRY(check_shape(whole.mask, "mask", whole.source.rows, whole.source.columns, "source"));
   LPT_TRY(check_output(output, "output", true, whole.source, whole.target, device));
   LPT_TRY(check_apart(whole.target, "output", whole.mask, "mask"));
-  if (device.is_cpu()) return apply_mask(context, whole, true);
-  return run_on_device(context, "mask_apply", whole, {whole.source.format.id, whole.target.format.id}, false);
+  return apply_mask(context, whole, true);
 }
 
 Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, double rate, Tensor *gradient) {

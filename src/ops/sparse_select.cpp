@@ -1,7 +1,9 @@
+#include <span>
 #include <vector>
 
 #include "kernels/sparse_mask/sparse_mask.hpp"
 #include "kernels/transposable_mask/transposable_mask.hpp"
+#include "src/ops/device.hpp"
 #include "src/ops/device_sparse.hpp"
 #include "src/ops/operation.hpp"
 #include "src/ops/sparse_parts.hpp"
@@ -154,7 +156,12 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
 Status need_mask(Context &context, bool is_run, Selection &selection) {
   if (selection.mask.format.id != LPT_FORMAT_NONE) return {};
   const MatrixView &source = selection.source;
-  return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
+  if (context.queue.device().is_cpu()) {
+    return take_matrix(context, LPT_FORMAT_UINT8, source.rows, source.columns, !is_run, selection.mask);
+  }
+  Format bytes;
+  find_format(LPT_FORMAT_UINT8, bytes);
+  return take_matrix_on_device(context, bytes, source.rows, source.columns, !is_run, selection.mask);
 }
 
 TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Selection &selection) {
@@ -175,9 +182,13 @@ TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Select
 
 Status select_tiles(Context &context, const lpt_sparse_options &options, Selection &selection) {
   const bool is_run = !is_check_only(options.flags);
-  const bool is_masked = selection.masked.data != nullptr;
+  const bool is_masked = selection.masked.format.id != LPT_FORMAT_NONE;
   LPT_TRY(need_mask(context, is_run, selection));
   const TransposableMaskRequest whole = tiles_of(options, selection);
+  if (!context.queue.device().is_cpu()) {
+    LPT_TRY(select_tiles_on_device(context, whole, !is_run));
+    return is_masked ? apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run) : Status();
+  }
   const Row<TransposableMaskRequest> *row = nullptr;
   LPT_TRY(choose(context, "transposable_mask", transposable_mask_kernels(), whole, {selection.source.format.id}, &row));
   if (is_run) {
@@ -197,6 +208,19 @@ Status select_tiles(Context &context, const lpt_sparse_options &options, Selecti
   return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
 }
 
+Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is_check_only,
+                    std::span<SparseSums> sums) {
+  if (!context.queue.device().is_cpu()) return measure_on_device(context, whole, is_check_only, sums);
+  const Row<SparseMeasureRequest> *row = nullptr;
+  LPT_TRY(choose(context, "sparse_measure", sparse_measure_kernels(), whole, {whole.source.format.id}, &row));
+  if (is_check_only) return {};
+  parallel_parts(context, whole.source.rows, whole.source.columns, [&](int64_t begin, int64_t count) {
+    row->run({cut_rows(whole.source, begin, count), cut_rows(whole.mask, begin, count), whole.kept, whole.of,
+              whole.rule, whole.sums + begin});
+  });
+  return {};
+}
+
 // Rows are measured apart and added up in turn, so that threads do not matter.
 Status measure_selection(Context &context, const lpt_sparse_options &options, const Selection &selection,
                          lpt_sparse_values &values) {
@@ -204,14 +228,9 @@ Status measure_selection(Context &context, const lpt_sparse_options &options, co
   const MatrixView source = is_column ? turned(selection.source) : selection.source;
   const MatrixView mask = is_column ? turned(selection.mask) : selection.mask;
   std::vector<SparseSums> sums(static_cast<size_t>(source.rows));
-  const SparseMeasureRequest whole{source, mask, options.kept, options.of, options.rule, sums.data()};
-  const Row<SparseMeasureRequest> *row = nullptr;
-  LPT_TRY(choose(context, "sparse_measure", sparse_measure_kernels(), whole, {source.format.id}, &row));
+  LPT_TRY(measure_rows(context, {source, mask, options.kept, options.of, options.rule, sums.data()},
+                       is_check_only(options.flags), sums));
   if (is_check_only(options.flags)) return {};
-  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
-    row->run({cut_rows(source, begin, count), cut_rows(mask, begin, count), options.kept, options.of, options.rule,
-              sums.data() + begin});
-  });
   values.element_count = source.rows * source.columns;
   for (const SparseSums &line : sums) {
     values.kept_count += line.kept;
@@ -221,6 +240,31 @@ Status measure_selection(Context &context, const lpt_sparse_options &options, co
     values.variance += line.variance;
   }
   return {};
+}
+
+// Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
+// there and before anything else is.
+Status select_measured(Context &context, const lpt_sparse_options &options, Selection selection,
+                       lpt_sparse_values &values) {
+  const bool is_run = !is_check_only(options.flags);
+  const bool is_tiled = options.direction == LPT_SPARSE_DIRECTION_BOTH;
+  LPT_TRY(need_mask(context, is_run, selection));
+  Selection first = selection;
+  first.masked = {};
+  LPT_TRY(is_tiled ? select_tiles(context, options, first) : select_groups(context, options, first));
+  LPT_TRY(measure_selection(context, options, first, values));
+  if (selection.masked.format.id == LPT_FORMAT_NONE) return {};
+  if (is_tiled) return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
+  selection.mask = {};
+  return select_groups(context, options, selection);
+}
+
+// A call of several steps. On a device all of them are checked before the first one is queued.
+Status select_steps(Context &context, const lpt_sparse_options &options, Selection &selection,
+                    lpt_sparse_values *values) {
+  if (values != nullptr) return select_measured(context, options, selection, *values);
+  return options.direction == LPT_SPARSE_DIRECTION_BOTH ? select_tiles(context, options, selection)
+                                                        : select_groups(context, options, selection);
 }
 
 }  // namespace
@@ -242,12 +286,9 @@ Status select_mask(Context &context, const lpt_sparse_options &options, const Ma
   selection.masked = masked;
   LPT_TRY(
       make_random(options.random, RandomRoom::kSparse, 0, source.columns, 16, options.philox_rounds, selection.random));
-  return options.direction == LPT_SPARSE_DIRECTION_BOTH ? select_tiles(context, options, selection)
-                                                        : select_groups(context, options, selection);
+  return select_steps(context, options, selection, nullptr);
 }
 
-// Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
-// there and before anything else is.
 Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
                           Tensor *masked, lpt_sparse_values *out_values) {
   Selection selection;
@@ -256,24 +297,18 @@ Status select_sparse_mask(Context &context, const Tensor *source, const lpt_spar
   }
   const Device &device = context.queue.device();
   LPT_TRY(check_selection(source, options, mask, masked, device, selection));
-  if (!device.is_cpu() && out_values != nullptr) {
-    return unsupported("out_values is given: the call would wait for %s", device_text(device).c_str());
-  }
-  const bool is_run = !is_check_only(options.flags);
-  const bool is_measured = out_values != nullptr;
-  if (is_measured) LPT_TRY(need_mask(context, is_run, selection));
-  Selection first = selection;
-  if (is_measured) first.masked.data = nullptr;
-  const bool is_tiled = options.direction == LPT_SPARSE_DIRECTION_BOTH;
-  LPT_TRY(is_tiled ? select_tiles(context, options, first) : select_groups(context, options, first));
-  if (!is_measured) return {};
   lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
-  LPT_TRY(measure_selection(context, options, first, values));
-  *out_values = values;
-  if (masked == nullptr) return {};
-  if (is_tiled) return apply_mask(context, {selection.source, selection.mask, selection.masked}, is_run);
-  selection.mask = {};
-  return select_groups(context, options, selection);
+  lpt_sparse_values *const wanted = out_values == nullptr ? nullptr : &values;
+  if (!device.is_cpu() && !is_check_only(options.flags)) {
+    lpt_sparse_options trial = options;
+    trial.flags |= LPT_CHECK_ONLY;
+    Selection tried = selection;
+    LPT_TRY(select_steps(context, trial, tried, wanted));
+    context.choices.clear();
+  }
+  LPT_TRY(select_steps(context, options, selection, wanted));
+  if (out_values != nullptr) *out_values = values;
+  return {};
 }
 
 }  // namespace lpt

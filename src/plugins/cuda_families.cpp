@@ -16,6 +16,7 @@
 #include "kernels/reduce/cuda_rows.hpp"
 #include "kernels/sparse_mask/cuda_rows.hpp"
 #include "kernels/sparse_pack/cuda_rows.hpp"
+#include "kernels/transposable_mask/cuda_rows.hpp"
 #include "src/plugins/cublas_library.hpp"
 
 namespace lpt {
@@ -58,6 +59,8 @@ std::span<const DeviceFamily> cuda_families() {
       family("factors", factor_device_kernels()),
       family("hadamard", hadamard_device_kernels()),
       family("sparse_mask", sparse_mask_device_kernels()),
+      family("sparse_measure", sparse_measure_device_kernels()),
+      family("transposable_mask", transposable_mask_device_kernels()),
       family("mask_apply", mask_apply_device_kernels()),
       family("mask_decay", mask_decay_device_kernels()),
       family("compress", compress_device_kernels()),

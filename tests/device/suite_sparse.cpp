@@ -104,6 +104,53 @@ TEST_F(DeviceSparse, MasksWeighColumnsByTheirImportance) {
   expect_equal(source.get(), options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), LPT_FORMAT_F32, weights.get());
 }
 
+TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheProcessor) {
+  std::vector<double> importance = draw_normal(33, kColumns);
+  for (double &each : importance) each = std::abs(each);
+  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kColumns, importance);
+  for (const lpt_format format : kSources) {
+    const Tensor source = numbers(format, kRows, kColumns, 34 + static_cast<uint64_t>(format));
+    for (const int32_t of : {4, 8}) {
+      lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, of / 2, of);
+      options.direction = LPT_SPARSE_DIRECTION_BOTH;
+      for (options.solver = LPT_SPARSE_SOLVER_AUTO; options.solver <= LPT_SPARSE_SOLVER_PRUNE; ++options.solver) {
+        expect_equal(source.get(), options, format);
+      }
+      expect_equal(source.get(), options, LPT_FORMAT_F32, weights.get());
+    }
+  }
+  lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 3, 16);
+  options.direction = LPT_SPARSE_DIRECTION_BOTH;
+  options.solver = LPT_SPARSE_SOLVER_ENTROPY;
+  options.iterations = 20;
+  expect_equal(numbers(LPT_FORMAT_F32, kRows, kColumns, 35).get(), options, LPT_FORMAT_F32);
+}
+
+// Measured before an output in place takes the source away.
+TEST_F(DeviceSparse, ValuesAreThoseOfTheProcessor) {
+  const auto compare = [&](lpt_format format, const lpt_sparse_options &options) {
+    const Tensor source = numbers(format, kRows, kColumns, 36), moved = there(source.get());
+    lpt_sparse_values expected = LPT_SPARSE_VALUES_INIT, found = LPT_SPARSE_VALUES_INIT;
+    ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source.get(), &options, nullptr, source.get(), &expected)));
+    ASSERT_TRUE(ok(gpu(), lpt_sparse_mask_select(gpu(), moved.get(), &options, nullptr, moved.get(), &found)));
+    EXPECT_EQ(0, std::memcmp(&expected, &found, sizeof found)) << "rule " << options.rule;
+    EXPECT_EQ(kRows * kColumns, found.element_count);
+    EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(moved.get())) << "rule " << options.rule;
+  };
+  for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
+                                     LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
+    for (const int32_t of : {4, 8}) {
+      lpt_sparse_options options = options_of(rule, 2, of);
+      compare(LPT_FORMAT_BF16, options);
+      options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+      compare(LPT_FORMAT_F32, options);
+    }
+  }
+  lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 4, 8);
+  options.direction = LPT_SPARSE_DIRECTION_BOTH;
+  compare(LPT_FORMAT_F16, options);
+}
+
 TEST_F(DeviceSparse, MasksAreAppliedToTheSameNumbers) {
   for (const lpt_format format : kSources) {
     const Tensor source = numbers(format, kRows, kColumns, 40), mask = mask_of(source.get());
@@ -188,19 +235,19 @@ TEST_F(DeviceSparse, WithoutAMaskWhatIsNotZeroIsPacked) {
 }
 
 TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
-  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 16, 32), mask = make_tensor(gpu(), LPT_FORMAT_UINT8, 16, 32);
-  const auto select = [&](const lpt_sparse_options &options, lpt_sparse_values *values) {
-    return lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, values);
-  };
+  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 16, 32), wide = make_tensor(gpu(), LPT_FORMAT_F64, 16, 32);
+  const Tensor mask = there(mask_of(numbers(LPT_FORMAT_F32, 16, 32, 70).get()).get());
+  const std::vector<uint8_t> before = bytes_there(mask.get());
+  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
   lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
-  EXPECT_EQ(LPT_UNSUPPORTED, select(options, nullptr));
-  expect_words({"transposable_mask: no kernel takes f32 on cuda:0"}, lpt_context_error(gpu()));
-  EXPECT_EQ(LPT_UNSUPPORTED, select(options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 16), nullptr));
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), wide.get(), &options, mask.get(), nullptr, &values));
+  expect_words({"transposable_mask: no kernel takes f64 on cuda:0"}, lpt_context_error(gpu()));
+  options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 16);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, &values));
   expect_words({"takes groups of 4 and 8 only"}, lpt_context_error(gpu()));
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
-  EXPECT_EQ(LPT_UNSUPPORTED, select(options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), &values));
-  expect_words({"out_values is given", "cuda:0"}, lpt_context_error(gpu()));
+  EXPECT_EQ(0, values.element_count);
+  EXPECT_EQ(before, bytes_there(mask.get()));
 }
 
 // A step that has no row ends the call before the steps before it are queued.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <string>
 
 #include "kernels/sparse_mask/cuda_rows.hpp"
@@ -106,6 +107,54 @@ TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRefused) {
   request.of = 4;
   request.mask.column_stride = 2;
   EXPECT_STREQ(row.refuses(request), "takes groups of adjacent columns only");
+  request.source.format.element = LPT_FORMAT_F64;
+  EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
+}
+
+// ---- what a selection did
+
+void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, bool is_turned, Values values,
+                   Random &random) {
+  const int64_t rows = random.below(70), columns = random.of(kColumns);
+  Matrix source(format, rows, columns, random.below(6)), mask(LPT_FORMAT_UINT8, rows, columns, random.below(6));
+  source.fill(random, values);
+  for (std::size_t i = 0; i < mask.data.bytes(); ++i) mask.data.data()[i] = static_cast<uint8_t>(random.below(2));
+  SparseMeasureRequest request = {source.view(), mask.view(), pattern.kept, pattern.of, rule, nullptr};
+  for (MatrixView *view : {&request.source, &request.mask}) {
+    if (!is_turned) continue;
+    std::swap(view->rows, view->columns);
+    std::swap(view->row_stride, view->column_stride);
+  }
+  const auto lines = static_cast<std::size_t>(request.source.rows);
+  std::vector<SparseSums> found(lines), wanted(lines);
+  request.sums = wanted.data();
+  reference_of(sparse_measure_kernels()).run(request);
+  request.sums = found.data();
+  ASSERT_EQ(sparse_measure_device_kernels().front().refuses(request), nullptr);
+  take_next_order();
+  sparse_measure_device_kernels().front().run(request, nullptr);
+  EXPECT_EQ(0, lines == 0 ? 0 : std::memcmp(found.data(), wanted.data(), lines * sizeof(SparseSums)))
+      << format_name(format) << " rule " << rule << " of " << pattern.of << ' ' << name_of(values);
+}
+
+TEST(SimtSparseMeasure, EqualsTheReference) {
+  Random random(64);
+  for (const lpt_sparse_rule rule : kRules) {
+    for (const Pattern pattern : {Pattern{2, 4}, Pattern{2, 8}, Pattern{9, 17}}) {
+      const bool is_drawn = rule == LPT_SPARSE_RULE_MVUE || rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
+      if (is_drawn && pattern.of > 8) continue;
+      for (const Values values : kAllValues) {
+        check_measure(random.of(kSources), rule, pattern, random.chance(0.5), values, random);
+      }
+    }
+  }
+}
+
+TEST(SimtSparseMeasure, WhatTheRowDoesNotTakeIsRefused) {
+  Matrix source(LPT_FORMAT_F32, 2, 32), mask(LPT_FORMAT_UINT8, 2, 32);
+  const auto &row = sparse_measure_device_kernels().front();
+  SparseMeasureRequest request = {source.view(), mask.view(), 2, 16, LPT_SPARSE_RULE_MVUE, nullptr};
+  EXPECT_STREQ(row.refuses(request), "takes drawn groups of 4 and 8 only");
   request.source.format.element = LPT_FORMAT_F64;
   EXPECT_STREQ(row.refuses(request), "takes f32, bf16 and f16 only");
 }

@@ -1,0 +1,122 @@
+// EXACT by a warp: ref_flow.cpp step by step. A lane has the node of its row and that of its column.
+#pragma once
+
+#include "kernels/transposable_mask/cuda_tile.hpp"
+
+namespace lpt {
+
+constexpr int64_t kFarThere = INT64_MAX;
+
+struct NodeThere {
+  int64_t distance, potential;
+  int from;
+  bool is_done;
+};
+struct FlowLane {
+  NodeThere row, column;
+};
+
+// The lane's row keeps its largest worths.
+__device__ __forceinline__ void keep_largest_there(WarpTile &tile, FlowLane &flow) {
+  const int row = lane_of_warp();
+  uint32_t bits = 0;
+  int64_t least = INT64_MAX;
+  for (int j = 0; row < tile.size && j < tile.size; ++j) {
+    const int64_t worth = tile.worth(row, j);
+    int before = 0;
+    for (int k = 0; k < tile.size; ++k) {
+      before += tile.worth(row, k) > worth || (tile.worth(row, k) == worth && k < j);
+    }
+    if (before >= tile.kept) continue;
+    bits |= 1u << j;
+    least = worth < least ? worth : least;
+  }
+  tile.rows[row] = bits;
+  flow.row.potential = least;
+  flow.column.potential = 0;
+  __syncwarp();
+  count_columns(tile);
+}
+
+// The nearest node that is not done, the last of equal ones. Distances lie below 2^51.
+__device__ __forceinline__ int nearest_there(const WarpTile &tile, const FlowLane &flow) {
+  const auto key = [](const NodeThere &node, int number) {
+    const bool is_open = !node.is_done && node.distance != kFarThere;
+    return is_open ? ~(static_cast<uint64_t>(node.distance) << 6 | static_cast<uint64_t>(63 - number)) : 0;
+  };
+  const int lane = lane_of_warp();
+  const uint64_t row = lane < tile.size ? key(flow.row, lane) : 0;
+  const uint64_t column = lane < tile.size ? key(flow.column, tile.size + lane) : 0;
+  return 63 - static_cast<int>(~largest_of_warp(row > column ? row : column) & 63);
+}
+
+__device__ __forceinline__ void reach_there(NodeThere &next, int64_t distance, int from) {
+  if (distance >= next.distance) return;
+  next.distance = distance;
+  next.from = from;
+}
+
+// From a row to the columns that it does not keep, each of them a lane's.
+__device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &flow, int row) {
+  const int lane = lane_of_warp();
+  const int64_t reached = __shfl_sync(kAllLanes, flow.row.distance + flow.row.potential, static_cast<uint32_t>(row));
+  if (lane < tile.size && !tile.stays(row, lane)) {
+    reach_there(flow.column, reached - tile.worth(row, lane) - flow.column.potential, row);
+  }
+  if (lane == row) flow.row.is_done = true;
+}
+
+// From a column to the rows that keep it.
+__device__ __forceinline__ void go_on_from_column(const WarpTile &tile, FlowLane &flow, int column) {
+  const int lane = lane_of_warp();
+  const int64_t reached =
+      __shfl_sync(kAllLanes, flow.column.distance + flow.column.potential, static_cast<uint32_t>(column));
+  if (lane < tile.size && tile.stays(lane, column)) {
+    reach_there(flow.row, reached + tile.worth(lane, column) - flow.row.potential, tile.size + column);
+  }
+  if (lane == column) flow.column.is_done = true;
+}
+
+// The nearest column that keeps too few.
+__device__ __forceinline__ int find_target_there(const WarpTile &tile, FlowLane &flow, int source) {
+  flow.row.distance = kFarThere;
+  flow.column.distance = lane_of_warp() == source ? 0 : kFarThere;
+  flow.row.is_done = flow.column.is_done = false;
+  for (;;) {
+    const int node = nearest_there(tile, flow), column = node - tile.size;
+    if (column < 0) {
+      go_on_from_row(tile, flow, node);
+      continue;
+    }
+    if (__shfl_sync(kAllLanes, tile.in_column, static_cast<uint32_t>(column)) < tile.kept) return column;
+    go_on_from_column(tile, flow, column);
+  }
+}
+
+__device__ __forceinline__ void send_from_there(WarpTile &tile, FlowLane &flow, int source) {
+  const int target = find_target_there(tile, flow, source);
+  const int64_t reached = __shfl_sync(kAllLanes, flow.column.distance, static_cast<uint32_t>(target));
+  flow.row.potential += flow.row.distance < reached ? flow.row.distance : reached;
+  flow.column.potential += flow.column.distance < reached ? flow.column.distance : reached;
+  for (int node = tile.size + target; node != tile.size + source;) {
+    const bool is_row = node < tile.size;
+    const auto lane = static_cast<uint32_t>(is_row ? node : node - tile.size);
+    const int before = __shfl_sync(kAllLanes, is_row ? flow.row.from : flow.column.from, lane);
+    flip_bits(tile, is_row ? node : before, 1u << ((is_row ? before : node) - tile.size));
+    node = before;
+  }
+  tile.in_column += (lane_of_warp() == target) - (lane_of_warp() == source);
+}
+
+__device__ __forceinline__ void solve_flow_there(WarpTile &tile) {
+  find_worths_there(tile);
+  FlowLane flow = {};
+  keep_largest_there(tile, flow);
+  for (int column = 0; column < tile.size; ++column) {
+    while (__shfl_sync(kAllLanes, tile.in_column, static_cast<uint32_t>(column)) > tile.kept) {
+      send_from_there(tile, flow, column);
+    }
+  }
+}
+
+}  // namespace lpt

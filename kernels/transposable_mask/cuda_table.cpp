@@ -1,0 +1,43 @@
+// Rows of the device.
+#include "kernels/transposable_mask/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+const char *refuses_operands(const TransposableMaskRequest &request) {
+  const lpt_format element = request.source.format.element;
+  if (element != LPT_FORMAT_F32 && element != LPT_FORMAT_BF16 && element != LPT_FORMAT_F16) {
+    return "takes f32, bf16 and f16 only";
+  }
+  const bool is_adjacent = request.source.column_stride == 1 && request.mask.column_stride == 1;
+  return is_adjacent ? nullptr : "takes adjacent columns only";
+}
+
+bool has_patterns(const TransposableMaskRequest &request) {
+  return request.kept == 2 && request.of == 4 && request.solver == LPT_SPARSE_SOLVER_EXACT;
+}
+
+const char *refuses_patterns(const TransposableMaskRequest &request) {
+  return has_patterns(request) ? refuses_operands(request) : "not 2:4 by EXACT";
+}
+
+// Sums of f32, not of integers, decide 2:4.
+const char *refuses_any(const TransposableMaskRequest &request) {
+  return has_patterns(request) ? "2:4 by EXACT has a row of its own" : refuses_operands(request);
+}
+
+}  // namespace
+
+std::span<const DeviceRow<TransposableMaskRequest>> transposable_mask_device_kernels() {
+  static constexpr DeviceRow<TransposableMaskRequest> rows[] = {{.name = "transposable_mask_2_4_exact_cuda",
+                                                                 .least_capability = 80,
+                                                                 .refuses = refuses_patterns,
+                                                                 .run = transposable_mask_2_4_exact_cuda},
+                                                                {.name = "transposable_mask_any_cuda",
+                                                                 .least_capability = 80,
+                                                                 .refuses = refuses_any,
+                                                                 .run = transposable_mask_any_cuda}};
+  return rows;
+}
+
+}  // namespace lpt
