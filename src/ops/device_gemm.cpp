@@ -4,6 +4,7 @@
 #include "src/base/plugin.hpp"
 #include "src/ops/device.hpp"
 #include "src/ops/gemm_library.hpp"
+#include "src/ops/sparse_parts.hpp"
 
 namespace lpt {
 namespace {
@@ -240,6 +241,33 @@ Status queue_steps(Context &context, const char *row, const GemmRequest &request
 
 bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
+// A 2:4 operand that is written out before it is multiplied; no row reads one as it is.
+struct WrittenOut {
+  const DeviceRow<DecompressRequest> *row = nullptr;  // nullptr: the operand is dense
+  DecompressRequest request{};
+};
+
+// Elements alone: the dense operand has its scales where the sparse one has them.
+Status write_out(Context &context, Scratch &scratch, MatrixView &operand, WrittenOut &out_written) {
+  if (operand.layout != Layout::kSparse) return {};
+  const MatrixView sparse = operand;
+  operand = dense_shape(sparse);
+  operand.tensor_scale = sparse.tensor_scale;
+  operand.block_scales = sparse.block_scales;
+  operand.block_scale_stride = sparse.block_scale_stride;
+  std::byte *memory = nullptr;
+  LPT_TRY(
+      scratch.take(static_cast<size_t>(row_bytes(operand.format.element, operand.row_stride) * operand.rows), &memory));
+  operand.data = memory;
+  out_written.request = {plain_view(sparse), sparse.indices, sparse.index_stride, plain_view(operand)};
+  return choose_on_device(context, "decompress", out_written.request, {sparse.format.id}, &out_written.row);
+}
+
+Status queue_written_out(Context &context, const GemmRequest &request, const WrittenOut &written) {
+  if (written.row == nullptr || request.k == 0) return {};
+  return queue_row(context, *written.row, written.request);
+}
+
 // What was chosen: a row of ours, or one of the library's.
 struct Taken {
   const DeviceRow<GemmRequest> *row = nullptr;
@@ -291,11 +319,14 @@ Status choose_product(Context &context, const GemmRequest &request, Taken &taken
 }  // namespace
 
 Status multiply_on_device(Context &context, const Product &product, bool is_check_only, Decision *out_decision) {
-  const GemmRequest request = request_of(product);
-  Taken taken;
-  LPT_TRY(choose_product(context, request, taken));
+  GemmRequest request = request_of(product);
   const bool is_told_only = is_check_only || out_decision != nullptr;
   Scratch scratch(context, is_told_only);
+  WrittenOut a, b;
+  LPT_TRY(write_out(context, scratch, request.a, a));
+  LPT_TRY(write_out(context, scratch, request.b, b));
+  Taken taken;
+  LPT_TRY(choose_product(context, request, taken));
   const bool has_steps = taken.row == nullptr && !is_empty(request);
   if (has_steps) LPT_TRY(take_all(scratch, request, taken.steps));
   const char *const name = taken.row != nullptr ? taken.row->name : taken.library_row->name;
@@ -303,6 +334,8 @@ Status multiply_on_device(Context &context, const Product &product, bool is_chec
     *out_decision = {{request.m, request.n, request.k}, nullptr, name, scratch.bytes(), 1};
   }
   if (is_told_only || is_empty(request)) return {};
+  LPT_TRY(queue_written_out(context, request, a));
+  LPT_TRY(queue_written_out(context, request, b));
   if (taken.row != nullptr) return queue_row(context, *taken.row, request);
   return queue_steps(context, name, request, taken.steps);
 }

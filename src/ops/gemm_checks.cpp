@@ -69,7 +69,7 @@ Status check_no_outliers(const lpt_gemm_options &options, const char *call) {
 Status check_operand(const Tensor *tensor, const char *name, bool needs_data, bool &is_transposed, MatrixView &out_view,
                      const Device &device) {
   LPT_TRY(check_tensor(tensor, name, device));
-  if (tensor->format.is_sparse) return check_sparse_matrix(tensor, name, needs_data, out_view);
+  if (tensor->format.is_sparse) return check_sparse_matrix(tensor, name, needs_data, out_view, device);
   const bool has_adjacent_columns = tensor->rank == 0 || tensor->strides[tensor->rank - 1] == 1;
   MatrixView view;
   if (!has_adjacent_columns) LPT_TRY(matrix_of(*tensor, name, view));

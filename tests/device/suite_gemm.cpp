@@ -80,6 +80,34 @@ class DeviceProducts : public Devices {
     return tensor_of(cpu(), format, rows, columns, draw_normal(place, rows * columns));
   }
 
+  // By name: a format may be 2:4.
+  Tensor draw_sparse(const char *name, int64_t rows, int64_t columns, uint64_t place) {
+    std::string dense = name;
+    if (const size_t slash = dense.find('/'); slash != std::string::npos) dense.resize(slash);
+    const Tensor source = draw(kF32, rows, columns, place);
+    Tensor drawn = make_tensor(cpu(), format_named(dense.c_str()), rows, columns);
+    if (dense == name) {
+      EXPECT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), nullptr, drawn.get(), nullptr)));
+      return drawn;
+    }
+    const Tensor mask = make_tensor(cpu(), LPT_FORMAT_UINT8, rows, columns);
+    EXPECT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source.get(), nullptr, mask.get(), source.get(), nullptr)));
+    EXPECT_TRUE(ok(cpu(), lpt_quantize(cpu(), source.get(), nullptr, drawn.get(), nullptr)));
+    Tensor sparse = make_tensor(cpu(), format_named(name), rows, columns);
+    EXPECT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), drawn.get(), mask.get(), sparse.get(), nullptr)));
+    return sparse;
+  }
+
+  // Of the processor, all columns; what is dense as it is.
+  Tensor written_out(const lpt_tensor *tensor) {
+    const std::string name = name_of(describe(cpu(), tensor).format);
+    const Shape shape = shape_of(cpu(), tensor);
+    Tensor dense = make_tensor(cpu(), format_named(name.substr(0, name.find('/')).c_str()), shape.rows, shape.columns);
+    EXPECT_TRUE(ok(cpu(), name.find('/') == std::string::npos ? lpt_tensor_copy(cpu(), tensor, dense.get())
+                                                              : lpt_sparse_decompress(cpu(), tensor, dense.get())));
+    return dense;
+  }
+
   // Matrices behind each other.
   Tensor draw_many(lpt_format format, const std::vector<int64_t> &extents, uint64_t place) {
     const int64_t rows = extents[0] * extents[1], columns = extents[2];
@@ -209,6 +237,35 @@ TEST_F(DeviceProducts, LeaveWhatIsBesideC) {
   const std::vector<double> expected = numbers_of(cpu(), whole.get()),
                             found = numbers_of(cpu(), here(there_whole.get()).get());
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
+}
+
+// The bits of the product of what they are when they are written out.
+TEST_F(DeviceProducts, OfSparseOperandsAreThoseOfDenseOnes) {
+  struct SparseCase {
+    const char *a, *b, *row;
+  };
+  const SparseCase cases[] = {{"bf16", "bf16/2:4", "cublaslt_numbers"},
+                              {"f16/2:4", "f16", "cublaslt_numbers"},
+                              {"f32", "f32/2:4", "cublaslt_numbers"},
+                              {"int8_row", "int8_row/2:4", "cublaslt_int8"},
+                              {"e4m3fn_tensor", "e4m3fn_tensor/2:4", "cublaslt_fp8"},
+                              {"e4m3fn_row", "e5m2_row/2:4", "cublaslt_fp8_rows"},
+                              {"e4m3fn/2:4", "e5m2/2:4", "cublaslt_fp8"},
+                              {"mxfp8_e4m3", "mxfp8_e4m3/2:4", "cublaslt_half"}};
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  for (const SparseCase &c : cases) {
+    const Tensor a = draw_sparse(c.a, 20, 256, 18), b = draw_sparse(c.b, 48, 256, 19);
+    const Tensor dense_a = written_out(a.get()), dense_b = written_out(b.get());
+    const Tensor expected = make_tensor(gpu(), kF32, 20, 48), found = make_tensor(gpu(), kF32, 20, 48);
+    ASSERT_TRUE(
+        ok(gpu(), lpt_gemm(gpu(), there(dense_a.get()).get(), there(dense_b.get()).get(), &options, expected.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there(a.get()).get(), there(b.get()).get(), &options, found.get())));
+    const std::string why = lpt_context_explanation(gpu());
+    expect_words({"decompress: decompress_cuda"}, why, c.b);
+    if (is_hopper()) expect_words({(std::string("gemm: ") + c.row + "\n").c_str()}, why + "\n", c.b);
+    EXPECT_EQ(bytes_there(expected.get()), bytes_there(found.get())) << c.a << " by " << c.b;
+  }
 }
 
 TEST_F(DeviceProducts, OfABatchAreOneByOne) {
