@@ -10,6 +10,8 @@ namespace lpt {
 
 // Groups of 4 and 8 along the row, every rule.
 void sparse_mask_cuda(const SparseMaskRequest &request, void *stream);
+// Groups of any length, by a warp each.
+void sparse_mask_any_cuda(const SparseMaskRequest &request, void *stream);
 // Adjacent columns.
 void mask_apply_cuda(const MaskApplyRequest &request, void *stream);
 void mask_decay_cuda(const MaskDecayRequest &request, void *stream);

@@ -10,13 +10,16 @@ bool is_number(lpt_format element) {
 
 bool is_adjacent(const MatrixView &view) { return view.data == nullptr || view.column_stride == 1; }
 
-const char *refuses_mask(const SparseMaskRequest &request) {
+const char *refuses_any_mask(const SparseMaskRequest &request) {
   if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
-  if (request.of != 4 && request.of != 8) return "takes groups of 4 and 8 only";
   if (!is_adjacent(request.source) || !is_adjacent(request.mask) || !is_adjacent(request.masked)) {
     return "takes groups of adjacent columns only";
   }
   return nullptr;
+}
+
+const char *refuses_mask(const SparseMaskRequest &request) {
+  return request.of == 4 || request.of == 8 ? refuses_any_mask(request) : "takes groups of 4 and 8 only";
 }
 
 const char *refuses_apply(const MaskApplyRequest &request) {
@@ -37,7 +40,11 @@ const char *refuses_measure(const SparseMeasureRequest &request) {
 
 std::span<const DeviceRow<SparseMaskRequest>> sparse_mask_device_kernels() {
   static constexpr DeviceRow<SparseMaskRequest> rows[] = {
-      {.name = "sparse_mask_cuda", .least_capability = 80, .refuses = refuses_mask, .run = sparse_mask_cuda}};
+      {.name = "sparse_mask_cuda", .least_capability = 80, .refuses = refuses_mask, .run = sparse_mask_cuda},
+      {.name = "sparse_mask_any_cuda",
+       .least_capability = 80,
+       .refuses = refuses_any_mask,
+       .run = sparse_mask_any_cuda}};
   return rows;
 }
 

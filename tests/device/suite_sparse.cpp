@@ -81,6 +81,19 @@ TEST_F(DeviceSparse, MasksDrawTheSameBits) {
   }
 }
 
+TEST_F(DeviceSparse, GroupsOfAnyLengthAreSelected) {
+  const Tensor source = numbers(LPT_FORMAT_BF16, kRows, kColumns, 24);
+  for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
+                                     LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
+    for (const int32_t of : {3, 16}) {
+      lpt_sparse_options options = options_of(rule, 2, of);
+      expect_equal(source.get(), options, LPT_FORMAT_F32);
+      options.direction = LPT_SPARSE_DIRECTION_COLUMN;
+      expect_equal(source.get(), options, LPT_FORMAT_BF16);
+    }
+  }
+}
+
 TEST_F(DeviceSparse, GroupsOfColumnsAreSelected) {
   for (const lpt_format format : kSources) {
     const Tensor source = numbers(format, kRows, kColumns, 25 + static_cast<uint64_t>(format));
@@ -243,9 +256,9 @@ TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), wide.get(), &options, mask.get(), nullptr, &values));
   expect_words({"transposable_mask: no kernel takes f64 on cuda:0"}, lpt_context_error(gpu()));
-  options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 16);
+  options = options_of(LPT_SPARSE_RULE_MVUE, 2, 16);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), source.get(), &options, mask.get(), nullptr, &values));
-  expect_words({"takes groups of 4 and 8 only"}, lpt_context_error(gpu()));
+  expect_words({"sparse_measure: no kernel takes", "takes drawn groups of 4 and 8 only"}, lpt_context_error(gpu()));
   EXPECT_EQ(0, values.element_count);
   EXPECT_EQ(before, bytes_there(mask.get()));
 }
