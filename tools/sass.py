@@ -4,14 +4,15 @@
 Usage: sass.py show CUBIN...
        sass.py write TABLE CUBIN...
        sass.py check TABLE CUBIN...
-       sass.py need NAME LEAST CUBIN...
+       sass.py need NAME LEAST KERNEL CUBIN...
 
 A CUBIN may also be what nvcc made for the host, FAMILY/NAME.cu.o: the cubin in it is read, that of sm_90a.
 
 A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later); the low twelve bits of one are its opcode, bits 73 to
 75 of a load or store its width. `check` fails where a kernel reads or writes local memory (registers that were spilled, arrays with an
 index that varies), where it has over 10 % more instructions than TABLE says, where fewer of its loads and stores are 128 bits wide, and
-where a kernel came or went. `need` fails where a kernel has fewer than LEAST instructions of a NAME. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole kernel, with
+where a kernel came or went. `need` fails where a kernel whose name begins with
+KERNEL has fewer than LEAST instructions of a NAME, and where there is no such kernel. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole kernel, with
 its slow ways: ends of rows, numbers that are not finite.
 """
 import csv
@@ -27,7 +28,8 @@ INSTRUCTION = 16
 GLOBAL_LOADS, GLOBAL_STORES = {0x981, 0x381}, {0x986, 0x386}
 LOCAL = {0x983, 0x383, 0x387, 0x987}
 PADDING = {0x918}  # NOP
-NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x9F3, 0xDF3}}  # of tensor cores
+NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x9F3, 0xDF3},  # of tensor cores
+         "LDGSTS": {0xFAE}}  # copies to shared memory that are not waited for
 WIDE = 6  # 128 bits
 FAT_HEAD, FAT_CUBIN = 16, 2
 COLUMNS = ["source", "kernel", "instructions", "global", "wide", "local"]
@@ -172,10 +174,12 @@ def check(path, paths):
     return 1 if bad or not rows else 0
 
 
-def need(name, least, paths):
+def need(name, least, beginning, paths):
     bad = count = 0
     for path in map(pathlib.Path, paths):
         for kernel, data in codes_of(path):
+            if not kernel.startswith(beginning):
+                continue
             found = sum(low & 0xFFF in NAMED[name] for low, _ in struct.iter_unpack("<QQ", data))
             count += 1
             bad += found < least
@@ -192,8 +196,8 @@ def main(arguments):
         return write(arguments[1], arguments[2:])
     if len(arguments) > 2 and arguments[0] == "check":
         return check(arguments[1], arguments[2:])
-    if len(arguments) > 3 and arguments[0] == "need" and arguments[1] in NAMED:
-        return need(arguments[1], int(arguments[2]), arguments[3:])
+    if len(arguments) > 4 and arguments[0] == "need" and arguments[1] in NAMED:
+        return need(arguments[1], int(arguments[2]), arguments[3], arguments[4:])
     print(__doc__, file=sys.stderr)
     return 2
 

@@ -39,11 +39,11 @@ def expect(status, said, *parts):
         sys.exit(f"status {status}, expected 1 and {missing} in:\n{said}")
 
 
-def lacks(cubin, name):
+def lacks(cubin, name, kernel):
     """What need() says of the cubin."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        status = sass.need(name, 1, [cubin])
+        status = sass.need(name, 1, kernel, [cubin])
     return status, said.getvalue()
 
 
@@ -52,7 +52,8 @@ def main(cubin):
     expect(*offences(cubin, with_row(instructions=10)), "instructions: expected at most 11")
     expect(*offences(cubin, with_row(wide=1)), "accesses are 128 bits wide: expected 1 of")
     expect(*offences(cubin, with_row(kernel="other")), "planted: is not in the table", "other: is in the table, and nowhere else")
-    expect(*lacks(cubin, "HMMA"), "planted: 0 HMMA: expected at least 1", "1 kernels, 1 without HMMA")
+    expect(*lacks(cubin, "HMMA", "planted"), "planted: 0 HMMA: expected at least 1", "1 kernels, 1 without HMMA")
+    expect(*lacks(cubin, "LDGSTS", "other"), "0 kernels, 0 without LDGSTS")
     status, said = offences(cubin, lambda lines: [line.replace("nvcc ", "nvcc 9") for line in lines])
     if status != sass.SKIPPED:
         sys.exit(f"another toolkit: status {status}, expected {sass.SKIPPED}:\n{said}")

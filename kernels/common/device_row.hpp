@@ -1,6 +1,7 @@
 // A row that runs on a device: as Row (src/base/row.hpp), on a stream. Pointers of the request are the device's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lpt {
@@ -11,6 +12,8 @@ struct DeviceRow {
   int32_t least_capability;                 // 10 · major + minor of the device: 80, 89, 90
   const char *(*refuses)(const Request &);  // a phrase, or nullptr: it will run. Looks at no device memory
   void (*run)(const Request &, void *stream);
+  size_t (*scratch_bytes)(const Request &) = nullptr;  // of the request's own scratch; nullptr: it wants none
+  int32_t most_capability = 0;                         // as least_capability; 0: none. What one generation alone has
 };
 
 }  // namespace lpt

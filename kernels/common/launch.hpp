@@ -7,7 +7,8 @@
 // is done, unless a test's runtime keeps streams of its own: simt::set_queue()). Arguments are taken by value. A template with commas stands in parentheses. A launch that fails is told by
 // cudaGetLastError(), for which whoever owns the stream asks.
 //
-// LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary.
+// LPT_DYNAMIC_SHARED(Type, name) names the `shared_bytes` of a launch inside a kernel: an array on a 16-byte boundary. Beyond
+// 48 KiB of them a kernel has to be allowed them before it is launched: allow_shared(kernel, bytes).
 #pragma once
 
 #if defined(LPT_SIMT)
@@ -19,9 +20,21 @@
                       [](auto... given) { kernel(given...); } __VA_OPT__(, ) __VA_ARGS__)
 #define LPT_DYNAMIC_SHARED(Type, name) Type *name = static_cast<Type *>(::lpt::simt::dynamic_shared())
 
+namespace lpt {
+template <typename... Given>
+void allow_shared(void (*)(Given...), std::size_t) {}
+}  // namespace lpt
+
 #elif defined(__CUDACC__)
 
 #include <cuda_runtime.h>
+
+namespace lpt {
+template <typename... Given>
+void allow_shared(void (*kernel)(Given...), std::size_t bytes) {
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+}
+}  // namespace lpt
 
 #define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   kernel<<<grid, block, shared_bytes, static_cast<cudaStream_t>(stream)>>>(__VA_ARGS__)

@@ -2,32 +2,13 @@
 // time, become bf16 or f16 in registers, exactly, and are multiplied by small products of a warp. The warps of a block take steps
 // of k in turn; their sums are added in the order of the warps, so that bits do not depend on timing.
 #include "kernels/gemm/cuda_few_rows.hpp"
-#include "kernels/gemm/cuda_halves.hpp"
+#include "kernels/gemm/cuda_four_bits.hpp"
 #include "kernels/gemm/cuda_products.hpp"
 
 namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 32 * kFewWarps;
-
-struct FewJob {
-  const void *a, *b, *b_scales;
-  const float *a_scales, *a_tensor, *b_tensor, *bias;  // NULL: none
-  void *c;
-  int64_t m, n, k;
-  int64_t a_stride, b_stride, c_stride;  // in elements; of b in bytes
-  int64_t a_scale_stride, b_scale_stride;
-  float alpha, beta;
-  lpt_format c_format;
-};
-
-// What a kernel is compiled for. Sums of groups are multiplied by their f32 scales; smaller scales go into the weights.
-template <lpt_format kA, lpt_format kScale, int32_t kGroup>
-struct FewKind {
-  static constexpr Numeral kNumeral = kA == LPT_FORMAT_BF16 ? Numeral::kBf16 : Numeral::kF16;
-  static constexpr bool kIsInteger = kScale == LPT_FORMAT_F32;
-  static constexpr bool kIsNarrow = kIsInteger && kGroup == 32;
-};
 
 // The running thread, in its warp's small products.
 struct FewPlace {
@@ -166,7 +147,7 @@ template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kRowTiles, i
 __device__ __forceinline__ void add_word(const RowsOfA<kA, kTokenTiles> &a, const RowsOfB<kRowTiles> &b, int64_t step,
                                          int32_t word, const Weights<kRowTiles> &weights,
                                          Sums<kRowTiles, kTokenTiles> &sums) {
-  using Kind = FewKind<kA, kScale, kGroup>;
+  using Kind = FourBitsKind<kA, kScale, kGroup>;
   RightWord right[kTokenTiles];
   const int64_t k = step * kFewStep + first_k_of_word(Kind::kIsNarrow, word, 0);
 #pragma unroll
@@ -228,36 +209,9 @@ __device__ __forceinline__ void add_step(const RowsOfA<kA, kTokenTiles> &a, cons
 
 // ---- from the sums of warps to c
 
-__device__ __forceinline__ float read_c(const FewJob &job, int64_t index) {
-  if (job.c_format == LPT_FORMAT_F32) return static_cast<const float *>(job.c)[index];
-  const uint32_t code = static_cast<const uint16_t *>(job.c)[index];
-  return job.c_format == LPT_FORMAT_BF16 ? number_of<Numeral::kBf16>(code) : number_of<Numeral::kF16>(code);
-}
-
-__device__ __forceinline__ void write_c(const FewJob &job, int64_t index, float number) {
-  if (job.c_format == LPT_FORMAT_F32) {
-    static_cast<float *>(job.c)[index] = number;
-    return;
-  }
-  const uint32_t code =
-      job.c_format == LPT_FORMAT_BF16 ? code_of<Numeral::kBf16>(number) : code_of<Numeral::kF16>(number);
-  static_cast<uint16_t *>(job.c)[index] = static_cast<uint16_t>(code);
-}
-
-__device__ __forceinline__ void finish(const FewJob &job, int64_t token, int64_t row, float sum) {
-  float factor = job.alpha;
-  if (job.a_tensor != nullptr) factor *= *job.a_tensor;
-  if (job.b_tensor != nullptr) factor *= *job.b_tensor;
-  if (job.a_scales != nullptr) factor *= job.a_scales[token * job.a_scale_stride];
-  const int64_t index = token * job.c_stride + row;
-  float number = sum * factor;
-  if (job.beta != 0.0f) number += job.beta * read_c(job, index);
-  if (job.bias != nullptr) number += job.bias[row];
-  write_c(job, index, number);
-}
-
 template <lpt_format kA, int32_t kTokenTiles>
-__device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FewJob &job, const FewPlace &at, bool is_narrow) {
+__device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FourBitsJob &job, const FewPlace &at,
+                                                              bool is_narrow) {
   RowsOfA<kA, kTokenTiles> rows;
   const int64_t k = first_k_of_word(is_narrow, 0, at.place);
 #pragma unroll
@@ -269,7 +223,7 @@ __device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FewJob &job,
 }
 
 template <lpt_format kScale, int32_t kGroup, int32_t kRowTiles>
-__device__ __forceinline__ RowsOfB<kRowTiles> rows_of_b(const FewJob &job, int64_t first, const FewPlace &at) {
+__device__ __forceinline__ RowsOfB<kRowTiles> rows_of_b(const FourBitsJob &job, int64_t first, const FewPlace &at) {
   using Place = ScalePlace<kScale, kGroup>;
   const int64_t last = job.n - 1, row = first + at.group < last ? first + at.group : last;
   const int64_t k = first_k_of_word(Place::kIsNarrow, 0, at.place);
@@ -286,8 +240,8 @@ __device__ __forceinline__ RowsOfB<kRowTiles> rows_of_b(const FewJob &job, int64
 }
 
 template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kTokenTiles>
-__global__ void __launch_bounds__(kThreads, 3 - kTokenTiles) multiply_few_rows(FewJob job) {
-  constexpr bool kIsNarrow = FewKind<kA, kScale, kGroup>::kIsNarrow;
+__global__ void __launch_bounds__(kThreads, 3 - kTokenTiles) multiply_few_rows(FourBitsJob job) {
+  constexpr bool kIsNarrow = FourBitsKind<kA, kScale, kGroup>::kIsNarrow;
   constexpr int32_t kRowTiles = 2 * kTokenTiles, kRows = 16 * kRowTiles, kTokens = 8 * kTokenTiles;
   __shared__ float parts[kFewWarps][kTokens][kRows];
   const FewPlace at = few_place();
@@ -326,34 +280,9 @@ __global__ void __launch_bounds__(kThreads, 3 - kTokenTiles) multiply_few_rows(F
 
 // ---- on the host
 
-FewJob few_job(const GemmRequest &request) {
-  const MatrixView &a = request.a, &b = request.b, &c = request.c;
-  FewJob job = {};
-  job.a = a.data;
-  job.b = b.data;
-  job.b_scales = b.block_scales;
-  job.a_scales = a.format.has_block_scale() ? static_cast<const float *>(a.block_scales) : nullptr;
-  job.a_tensor = a.format.has_tensor_scale() ? a.tensor_scale : nullptr;
-  job.b_tensor = b.format.has_tensor_scale() ? b.tensor_scale : nullptr;
-  job.bias = static_cast<const float *>(request.bias);
-  job.c = c.data;
-  job.m = request.m;
-  job.n = request.n;
-  job.k = request.k;
-  job.a_stride = a.row_stride;
-  job.b_stride = b.row_stride / 2;
-  job.c_stride = c.row_stride;
-  job.a_scale_stride = a.block_scale_stride;
-  job.b_scale_stride = b.block_scale_stride;
-  job.alpha = static_cast<float>(request.alpha);
-  job.beta = static_cast<float>(request.beta);
-  job.c_format = c.format.element;
-  return job;
-}
-
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
 void launch_few_rows(const GemmRequest &request, void *stream) {
-  const FewJob job = few_job(request);
+  const FourBitsJob job = four_bits_job(request);
   const int64_t rows = request.m > 8 ? 64 : 32;  // of b, of a block: a is read once for all of them
   const auto grid = static_cast<uint32_t>((request.n + rows - 1) / rows);
   if (request.m > 8) {

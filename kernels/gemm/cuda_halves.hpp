@@ -19,6 +19,41 @@ __device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
   return multiply_add_halves<kNumeral>(lifted, kHalvesOfOne<kNumeral>, kHalvesOfEight<kNumeral> | 0x80008000u);
 }
 
+// Codes 2i and 2i + 1 of a word, as codes i and i + 4 of the result for i = 0: for who wants neighbours beside each other.
+// `turned` is the word moved down by one code; `i` is known when compiled, so that this is one instruction.
+__device__ __forceinline__ uint32_t adjacent_codes(uint32_t word, uint32_t turned, int32_t i) {
+#if defined(LPT_SIMT)
+  return (word >> (8 * i) & 0xFFu) | (turned >> (8 * i) & 0xFFu) << 16;
+#else
+  return __byte_perm(word, turned, 0x0400u + 0x0111u * static_cast<uint32_t>(i));
+#endif
+}
+
+// Bytes of the table low : high, by the three low bits of the four codes in the low half of `codes`; 0 where a code's fourth bit
+// is set. The table's bytes are below 128: the fourth bit asks for copies of their sign.
+__device__ __forceinline__ uint32_t bytes_of_codes(uint32_t low, uint32_t high, uint32_t codes) {
+#if defined(LPT_SIMT)
+  uint32_t bytes = 0;
+  for (int32_t i = 0; i < 4; ++i) {
+    const uint32_t code = codes >> (4 * i) & 15u;
+    if (code < 8) bytes |= ((code < 4 ? low : high) >> (8 * (code % 4)) & 0xFFu) << (8 * i);
+  }
+  return bytes;
+#else
+  uint32_t bytes;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(codes));
+  return bytes;
+#endif
+}
+
+// The four int4 in the low half of `codes` as e4m3fn, in their order, exactly: 0 to 7 from one table; -8 to -1 from another of half
+// their codes, so that doubling brings the sign.
+__device__ __forceinline__ uint32_t e4m3_of_int4(uint32_t codes) {
+  const uint32_t positive = bytes_of_codes(0x44403800u, 0x4E4C4A48u, codes);
+  const uint32_t half_of_negative = bytes_of_codes(0x65666768u, 0x5C606264u, codes ^ 0x8888u);
+  return positive + 2 * half_of_negative;
+}
+
 // e2m1fn in bf16: its three bits below the sign stand where bf16's exponent ends and its mantissa begins, which is the number
 // times 2^-126. Subnormals of one are subnormals of the other.
 constexpr uint32_t kHalvesOfTwoTo126 = 0x7E807E80u;

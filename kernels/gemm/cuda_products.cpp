@@ -1,7 +1,10 @@
 // Products of the device, fastest first, and what they refuse. What none takes is a library's.
 #include "kernels/gemm/cuda_products.hpp"
 
+#include <cstdlib>
+
 #include "kernels/gemm/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda_tiles.hpp"
 
 namespace lpt {
 namespace {
@@ -39,7 +42,6 @@ const char *refuses_a(const GemmRequest &request) {
 }
 
 const char *refuses_places(const GemmRequest &request) {
-  if (request.m < 1 || request.m > kMostFewRows) return "takes 1 to 16 rows of a only";
   if (request.k == 0 || request.k % kFewStep != 0) return "takes k in multiples of 128 only";
   if (request.first_row != 0 || request.first_column != 0) return "takes whole products only";
   const MatrixView &b = request.b;
@@ -47,7 +49,7 @@ const char *refuses_places(const GemmRequest &request) {
   return is_on_sixteen(b, b.row_stride / 2) && b.row_stride % 2 == 0 ? nullptr : "rows of b do not begin on 16 bytes";
 }
 
-const char *refuses_few_rows(const GemmRequest &request) {
+const char *refuses_operands(const GemmRequest &request) {
   if (const char *why = refuses_law(request)) return why;
   if (const char *why = refuses_a(request)) return why;
   return refuses_places(request);
@@ -59,7 +61,7 @@ const char *refuses_int4(const GemmRequest &request) {
                           (format.block_columns == 32 || format.block_columns == 128);
   if (format.element != LPT_FORMAT_INT4 || !has_groups)
     return "takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only";
-  return refuses_few_rows(request);
+  return refuses_operands(request);
 }
 
 const char *refuses_fp4(const GemmRequest &request) {
@@ -70,12 +72,54 @@ const char *refuses_fp4(const GemmRequest &request) {
     return "takes b of e2m1fn with e4m3fn scales of 1 x 16, or e8m0fnu of 1 x 32, only";
   }
   if (request.a.format.element != LPT_FORMAT_BF16) return "takes a of bf16 only";
-  return refuses_few_rows(request);
+  return refuses_operands(request);
+}
+
+const char *refuses_few(const GemmRequest &request) {
+  return request.m < 1 || request.m > kMostFewRows ? "takes 1 to 16 rows of a only" : nullptr;
+}
+
+const char *refuses_few_int4(const GemmRequest &request) {
+  const char *const why = refuses_few(request);
+  return why != nullptr ? why : refuses_int4(request);
+}
+
+const char *refuses_few_fp4(const GemmRequest &request) {
+  const char *const why = refuses_few(request);
+  return why != nullptr ? why : refuses_fp4(request);
+}
+
+constexpr int64_t kMostTileColumns = 65535 * kTileRows;  // of c: what a grid takes
+
+const char *refuses_tiles(const GemmRequest &request) {
+  if (request.m <= kMostFewRows) return "takes 17 rows of a and more only";
+  if (request.n > kMostTileColumns) return "takes 8388480 columns of c at most";
+  return request.a.format.element == LPT_FORMAT_E4M3FN ? "takes a of bf16 and f16 only" : nullptr;
+}
+
+// A library would multiply int4 with its f32 scales as numbers of f32, without tensor cores: tiles are taken for any m.
+const char *refuses_tiles_int4(const GemmRequest &request) {
+  const char *const why = refuses_tiles(request);
+  return why != nullptr ? why : refuses_int4(request);
+}
+
+// Weights that are written out for a library move 4.5 bytes instead of half a one, but tensor cores work at their full rate
+// then, which mma.sync does not reach on 9.0: bytes decide up to here, unless the user has found otherwise.
+constexpr int64_t kMostTileRowsUnasked = 128;
+
+const char *refuses_tiles_fp4(const GemmRequest &request) {
+  if (const char *why = refuses_tiles(request)) return why;
+  if (request.m > kMostTileRowsUnasked && std::getenv("LPT_GEMM_TILES") == nullptr) {
+    return "takes more than 128 rows of a only with LPT_GEMM_TILES set";
+  }
+  return refuses_fp4(request);
 }
 
 constexpr DeviceRow<GemmRequest> kProducts[] = {
-    {"gemm_few_rows_int4_cuda", 80, refuses_int4, gemm_few_rows_int4_cuda},
-    {"gemm_few_rows_fp4_cuda", 80, refuses_fp4, gemm_few_rows_fp4_cuda},
+    {"gemm_few_rows_int4_cuda", 80, refuses_few_int4, gemm_few_rows_int4_cuda},
+    {"gemm_few_rows_fp4_cuda", 80, refuses_few_fp4, gemm_few_rows_fp4_cuda},
+    {"gemm_tiles_int4_cuda", 80, refuses_tiles_int4, gemm_tiles_int4_cuda, gemm_tiles_scratch_bytes},
+    {"gemm_tiles_fp4_cuda", 80, refuses_tiles_fp4, gemm_tiles_fp4_cuda, gemm_tiles_scratch_bytes},
 };
 
 }  // namespace

@@ -12,6 +12,11 @@ namespace lpt {
 void gemm_few_rows_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_few_rows_fp4_cuda(const GemmRequest &request, void *stream);
 
+// More rows of a by the same: a of bf16 or f16. Where k is cut in parts their sums lie in scratch.
+void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream);
+void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream);
+size_t gemm_tiles_scratch_bytes(const GemmRequest &request);
+
 std::span<const DeviceRow<GemmRequest>> gemm_device_kernels();
 
 }  // namespace lpt

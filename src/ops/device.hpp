@@ -32,10 +32,12 @@ std::span<const DeviceRow<Request>> device_rows(const Context &context, const ch
 template <typename Request>
 const DeviceRow<Request> *find_on_device(Context &context, const char *operation, const Request &request) {
   for (const DeviceRow<Request> &row : device_rows<Request>(context, operation)) {
-    const bool is_old = context.queue.capability() < row.least_capability;
-    const char *const reason = is_old                   ? "the device has an older compute capability"
-                               : row.refuses == nullptr ? nullptr
-                                                        : row.refuses(request);
+    const int32_t capability = context.queue.capability();
+    const bool is_new = row.most_capability != 0 && capability > row.most_capability;
+    const char *const reason = capability < row.least_capability ? "the device has an older compute capability"
+                               : is_new                          ? "the device has a newer compute capability"
+                               : row.refuses == nullptr          ? nullptr
+                                                                 : row.refuses(request);
     if (reason == nullptr) {
       explain_taken(context, operation, row.name);
       return &row;

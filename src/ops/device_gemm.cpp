@@ -130,6 +130,10 @@ Status take_target(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return scratch.take(static_cast<size_t>(request.m * request.n) * sizeof(float), &steps.target);
 }
 
+Status take_for_row(Scratch &scratch, const DeviceRow<GemmRequest> &row, GemmRequest &request) {
+  return row.scratch_bytes == nullptr ? Status() : scratch.take(row.scratch_bytes(request), &request.scratch);
+}
+
 Status take_workspace(Scratch &scratch, Steps &steps) {
   if (steps.prepared == nullptr || steps.prepared->workspace_bytes == 0) return {};
   LPT_TRY(scratch.take(steps.prepared->workspace_bytes + kWorkspaceBoundary, &steps.workspace));
@@ -327,8 +331,10 @@ Status multiply_on_device(Context &context, const Product &product, bool is_chec
   LPT_TRY(write_out(context, scratch, request.b, b));
   Taken taken;
   LPT_TRY(choose_product(context, request, taken));
-  const bool has_steps = taken.row == nullptr && !is_empty(request);
-  if (has_steps) LPT_TRY(take_all(scratch, request, taken.steps));
+  if (!is_empty(request)) {
+    LPT_TRY(taken.row != nullptr ? take_for_row(scratch, *taken.row, request)
+                                 : take_all(scratch, request, taken.steps));
+  }
   const char *const name = taken.row != nullptr ? taken.row->name : taken.library_row->name;
   if (out_decision != nullptr) {
     *out_decision = {{request.m, request.n, request.k}, nullptr, name, scratch.bytes(), 1};

@@ -46,7 +46,7 @@ constexpr GemmCase kCases[] = {
     along_k(LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4, kBf16, "cublaslt_half"),
     along_k(LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E5M2, kBf16, "cublaslt_half"),
     along_k(LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP6_E3M2, kF32, "cublaslt_half"),
-    along_k(kBf16, LPT_FORMAT_NVFP4, kBf16, "cublaslt_half"),
+    along_k(kBf16, LPT_FORMAT_NVFP4, kBf16, "gemm_tiles_fp4_cuda"),
     along_k(kF16, LPT_FORMAT_NVFP4, kF16, "cublaslt_half"),
     along_k(kF16, LPT_FORMAT_MXFP4, kF16, "cublaslt_f32"),
     along_k(kBf16, LPT_FORMAT_INT8_ROW, kBf16, "cublaslt_half"),
@@ -59,6 +59,10 @@ constexpr GemmCase kCases[] = {
     {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128, kBf16, false, true, 5, 40, 256, "gemm_few_rows_int4_cuda"},
     {kF16, LPT_FORMAT_INT4_1X32, kF32, false, true, 16, 40, 128, "gemm_few_rows_int4_cuda"},
     {kBf16, LPT_FORMAT_NVFP4, kBf16, false, true, 1, 40, 256, "gemm_few_rows_fp4_cuda"},
+    {kBf16, LPT_FORMAT_INT4_1X128, kBf16, false, true, 17, 40, 1280, "gemm_tiles_int4_cuda"},
+    {kF16, LPT_FORMAT_INT4_1X32, kF32, false, true, 65, 40, 128, "gemm_tiles_int4_cuda"},
+    {kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 33, 40, 1152, "gemm_tiles_fp4_cuda"},
+    {kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 129, 40, 128, "cublaslt_half"},
 };
 
 // Where numbers may be rounded. These are not: scales of 128 lie near each other.

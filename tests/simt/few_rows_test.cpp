@@ -8,8 +8,7 @@
 #include "kernels/gemm/cuda_few_rows.hpp"
 #include "kernels/gemm/cuda_halves.hpp"
 #include "kernels/gemm/cuda_products.hpp"
-#include "tests/kernels/gemm_problem.hpp"
-#include "tests/simt/device_rows.hpp"
+#include "tests/simt/device_products.hpp"
 
 namespace lpt::test {
 namespace {
@@ -134,6 +133,31 @@ TEST(SimtHalves, Int4IsExact) {
   expect_int4<Numeral::kF16>();
 }
 
+TEST(SimtHalves, AdjacentCodesAreTheFirstOfEitherHalf) {
+  for (uint32_t first = 0; first < 16; ++first) {
+    for (uint32_t second = 0; second < 16; ++second) {
+      for (int i = 0; i < 4; ++i) {
+        const uint32_t others = 0xA5C3960Fu & ~(0xFFu << (8 * i));
+        const uint32_t word = others | first << (8 * i) | second << (8 * i + 4);
+        const uint32_t codes = adjacent_codes(word, word >> 4, i);
+        EXPECT_EQ(first, codes & 15u);
+        EXPECT_EQ(second, codes >> 16 & 15u);
+      }
+    }
+  }
+}
+
+TEST(SimtHalves, Int4AsE4m3IsExact) {
+  for (uint32_t codes = 0; codes < 0x10000; ++codes) {
+    const uint32_t bytes = e4m3_of_int4(codes);
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_EQ(number_of(LPT_FORMAT_INT4, codes >> (4 * i) & 15u),
+                number_of(LPT_FORMAT_E4M3FN, bytes >> (8 * i) & 0xFFu))
+          << codes << ", " << i;
+    }
+  }
+}
+
 // Where neither the number nor the product is past bf16.
 template <lpt_format kScale>
 void expect_e2m1() {
@@ -179,20 +203,7 @@ TEST(SimtHalves, E4m3IsExact) {
 
 // ---- products
 
-const DeviceRow<GemmRequest> *row_for(const GemmRequest &request) {
-  for (const DeviceRow<GemmRequest> &row : gemm_device_kernels()) {
-    if (row.refuses(request) == nullptr) return &row;
-  }
-  return nullptr;
-}
-
-struct FewCase {
-  const char *a, *b;
-  lpt_format c;
-  int64_t m, n, k;
-};
-
-constexpr FewCase kCases[] = {
+constexpr ProductCase kCases[] = {
     {"bf16", "int4_1x128", LPT_FORMAT_BF16, 1, 16, 128},
     {"bf16", "int4_1x128", LPT_FORMAT_F32, 16, 33, 1280},
     {"f16", "int4_1x128", LPT_FORMAT_F16, 5, 70, 256},
@@ -207,25 +218,10 @@ constexpr FewCase kCases[] = {
     {"bf16", "mxfp4", LPT_FORMAT_F32, 12, 66, 384},
 };
 
-void check(const FewCase &c, Random &random, Tally &tally) {
-  // Rows of scales and of c have gaps; those of a and b begin on sixteen bytes.
-  Problem problem(c.a, c.b, c.c, false, true, c.m, c.n, c.k, 32);
-  problem.draw(random);
-  if (random.chance(0.5)) problem.add_terms(random.normal(), random.chance(0.5) ? 0.5 : 0.0, random.chance(0.5));
-  const DeviceRow<GemmRequest> *const row = row_for(problem.request);
-  ASSERT_NE(row, nullptr) << problem.name;
-  Oracle oracle(problem);
-  take_next_order();
-  row->run(problem.request, nullptr);
-  oracle.judge(row->name);
-  EXPECT_TRUE(problem.a.is_intact() && problem.b.is_intact() && problem.c.is_intact()) << problem.name;
-  tally.add(row->name);
-}
-
 TEST(SimtFewRows, AreNearTheSumsOfTheDefinition) {
   Random random(83);
-  Tally tally(gemm_device_kernels());
-  for (const FewCase &c : kCases) check(c, random, tally);
+  Tally tally(few_rows_kernels());
+  for (const ProductCase &c : kCases) check(c, random, tally);
   tally.expect_all_at_least(4);
 }
 
@@ -237,7 +233,7 @@ TEST(SimtFewRows, HaveTheSameBitsInEveryOrder) {
   std::vector<double> first;
   for (const simt::Order order : kOrders) {
     simt::set_order(order);
-    row_for(problem.request)->run(problem.request, nullptr);
+    run_on_cpu(*row_for(problem.request), problem.request);
     if (first.empty()) first = numbers_of_c(problem);
     EXPECT_EQ(first, numbers_of_c(problem));
   }

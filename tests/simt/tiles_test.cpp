@@ -1,0 +1,176 @@
+// Products of many rows by weights of four bits on the CPU: places and tiles exhaustively, copies that are late, sums against
+// those in double.
+#include <cstdlib>
+#include <set>
+
+#include "kernels/common/cuda_async.hpp"
+#include "kernels/gemm/cuda_few_rows.hpp"
+#include "kernels/gemm/cuda_tiles.hpp"
+#include "tests/simt/device_products.hpp"
+
+namespace lpt::test {
+namespace {
+
+// ---- shared memory
+
+TEST(SimtTiles, ChunksOfARowHaveAPlaceEach) {
+  for (int row = 0; row < 128; ++row) {
+    std::set<int> a, b;
+    for (int chunk = 0; chunk < kAChunks; ++chunk) a.insert(place_of_a_chunk(row, chunk));
+    for (int chunk = 0; chunk < kBChunks; ++chunk) b.insert(place_of_b_chunk(row, chunk));
+    EXPECT_TRUE(a.size() == 16 && *a.begin() == 0 && *a.rbegin() == 15) << row;
+    EXPECT_TRUE(b.size() == 4 && *b.begin() == 0 && *b.rbegin() == 3) << row;
+  }
+}
+
+// Shared memory gives a quarter of a warp 16 bytes each at once where they lie in different eighths of 128 bytes.
+TEST(SimtTiles, QuartersOfAWarpReadFromAllBanks) {
+  for (const bool is_narrow : {false, true}) {
+    for (int word = 0; word < kFewWords; ++word) {
+      for (int quarter = 0; quarter < 4; ++quarter) {
+        std::set<int> a, b;
+        for (int lane = 8 * quarter; lane < 8 * quarter + 8; ++lane) {
+          const int row = lane / 4, place = lane % 4;
+          a.insert((row * kAChunks + place_of_a_chunk(row, first_k_of_word(is_narrow, word, place) / 8)) % 8);
+          b.insert((row * kBChunks + place_of_b_chunk(row, place)) % 8);
+        }
+        EXPECT_EQ(8u, a.size()) << is_narrow << ", " << word << ", " << quarter;
+        EXPECT_EQ(8u, b.size()) << quarter;
+      }
+    }
+  }
+}
+
+// And a whole warp four bytes each where they lie in different ones of 32 words.
+TEST(SimtTiles, NarrowWordsAreReadFromAllBanks) {
+  for (int word = 0; word < kFewWords; ++word) {
+    std::set<int> banks;
+    for (int lane = 0; lane < 32; ++lane) {
+      banks.insert(((lane / 4 * kBChunks + place_of_b_chunk(lane / 4, word)) * 4 + lane % 4) % 32);
+    }
+    EXPECT_EQ(32u, banks.size()) << word;
+  }
+}
+
+// ---- tiles
+
+TEST(SimtTiles, PartsTakeEveryStepOnce) {
+  for (const int64_t m : {17, 32, 33, 64, 65, 128, 129, 1000}) {
+    for (const int64_t n : {1, 128, 129, 4096, 28672, 100000}) {
+      for (int64_t steps = 1; steps <= 140; ++steps) {
+        const TileGrid grid = tile_grid(m, n, steps * kTileStep);
+        EXPECT_GE(grid.tokens * grid.token_tiles, m);
+        EXPECT_LT(grid.tokens * (grid.token_tiles - 1), m);
+        EXPECT_GE(grid.row_tiles * kTileRows, n);
+        EXPECT_GE(grid.parts * grid.steps_of_part, steps);
+        EXPECT_LT((grid.parts - 1) * grid.steps_of_part, steps);
+        EXPECT_TRUE(grid.parts >= 1 && grid.parts <= kMostParts);
+        EXPECT_TRUE(grid.parts == 1 || grid.steps_of_part >= kLeastStepsOfPart);
+        EXPECT_TRUE(grid.parts == 1 || grid.token_tiles * grid.row_tiles * 2 <= kWantedBlocks);
+      }
+    }
+  }
+}
+
+TEST(SimtTiles, PartsWantTheirSumsInScratch) {
+  Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 20, 40, 1280, 32);
+  EXPECT_EQ(size_t{2 * 20 * 40 * 4}, tiles_kernels().front().scratch_bytes(problem.request));
+  problem.request.k = 512;
+  EXPECT_EQ(0u, tiles_kernels().front().scratch_bytes(problem.request));
+}
+
+// ---- copies
+
+TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
+  alignas(16) static uint32_t source[8], target[8];
+  for (uint32_t i = 0; i < 8; ++i) source[i] = i + 1;
+  simt::launch("copies", 1, 1, 0, nullptr, [] {
+    copy_async(target, source);
+    close_copies();
+    copy_async(target + 4, source + 4);
+    close_copies();
+    EXPECT_EQ(0u, target[0]);
+    wait_for_copies<1>();
+    EXPECT_TRUE(target[3] == 4 && target[4] == 0);
+    wait_for_copies<0>();
+    EXPECT_EQ(8u, target[7]);
+  });
+  EXPECT_THROW(simt::launch("askew", 1, 1, 0, nullptr, [] { copy_async(target, source + 1); }), simt::Fault);
+}
+
+// ---- products
+
+constexpr ProductCase kCases[] = {
+    {"bf16", "int4_1x128", LPT_FORMAT_BF16, 17, 16, 128},
+    {"bf16", "int4_1x128", LPT_FORMAT_F32, 33, 130, 1280},
+    {"f16", "int4_1x128", LPT_FORMAT_F16, 64, 70, 512},
+    {"f16", "int4_1x128", LPT_FORMAT_F32, 131, 1, 256},
+    {"f16_tensor", "int4_1x128", LPT_FORMAT_BF16, 32, 129, 384},
+    {"bf16", "int4_1x32", LPT_FORMAT_F32, 31, 128, 1152},
+    {"bf16", "int4_1x32", LPT_FORMAT_BF16, 40, 31, 640},
+    {"f16", "int4_1x32", LPT_FORMAT_F32, 66, 200, 128},
+    {"bf16", "nvfp4", LPT_FORMAT_F32, 18, 35, 256},
+    {"bf16", "nvfp4", LPT_FORMAT_BF16, 65, 129, 384},
+    {"bf16", "nvfp4", LPT_FORMAT_F16, 50, 64, 2048},
+    {"bf16", "mxfp4", LPT_FORMAT_F32, 30, 20, 128},
+    {"bf16", "mxfp4", LPT_FORMAT_F32, 63, 66, 384},
+    {"bf16", "mxfp4", LPT_FORMAT_BF16, 128, 130, 1408},
+};
+
+TEST(SimtTiles, AreNearTheSumsOfTheDefinition) {
+  Random random(85);
+  Tally tally(tiles_kernels());
+  for (const ProductCase &c : kCases) check(c, random, tally);
+  tally.expect_all_at_least(6);
+}
+
+// The order of threads and of blocks does not change a bit, where k is cut in parts neither.
+TEST(SimtTiles, HaveTheSameBitsInEveryOrder) {
+  Random random(86);
+  Problem problem("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 20, 130, 1152, 32);
+  problem.draw(random);
+  ASSERT_GT(tile_grid(20, 130, 1152).parts, 1);
+  std::vector<double> first;
+  for (const simt::Order order : kOrders) {
+    simt::set_order(order);
+    run_on_cpu(*row_for(problem.request), problem.request);
+    if (first.empty()) first = numbers_of_c(problem);
+    EXPECT_EQ(first, numbers_of_c(problem));
+  }
+}
+
+TEST(SimtTiles, RefuseWhatTheyDoNotTake) {
+  const Problem integers("bf16", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
+  const Problem floats("bf16", "nvfp4", LPT_FORMAT_F32, false, true, 128, 32, 256, 32);
+  const DeviceRow<GemmRequest> &int4 = tiles_kernels()[0], &fp4 = tiles_kernels()[1];
+  EXPECT_EQ(nullptr, int4.refuses(integers.request));
+  EXPECT_EQ(nullptr, fp4.refuses(floats.request));
+  GemmRequest request = integers.request;
+  request.m = 16;
+  EXPECT_STREQ("takes 17 rows of a and more only", int4.refuses(request));
+  EXPECT_STREQ("takes 17 rows of a and more only", fp4.refuses(request));
+  request = integers.request;
+  request.a.format.element = LPT_FORMAT_E4M3FN;
+  EXPECT_STREQ("takes a of bf16 and f16 only", int4.refuses(request));
+  request = integers.request;
+  request.n = 8388481;
+  EXPECT_STREQ("takes 8388480 columns of c at most", int4.refuses(request));
+  request = integers.request;
+  request.k = 192;
+  EXPECT_STREQ("takes k in multiples of 128 only", int4.refuses(request));
+  EXPECT_STREQ("takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only", int4.refuses(floats.request));
+}
+
+// Beyond 128 rows of a by FP4 a library is the better way by reckoning; who has measured may say otherwise.
+TEST(SimtTiles, TakeMoreRowsByFp4WhereTheyAreAskedTo) {
+  const Problem problem("bf16", "mxfp4", LPT_FORMAT_F32, false, true, 129, 32, 256, 32);
+  unsetenv("LPT_GEMM_TILES");
+  EXPECT_STREQ("takes more than 128 rows of a only with LPT_GEMM_TILES set",
+               tiles_kernels()[1].refuses(problem.request));
+  setenv("LPT_GEMM_TILES", "1", 1);
+  EXPECT_EQ(&tiles_kernels()[1], row_for(problem.request));
+  unsetenv("LPT_GEMM_TILES");
+}
+
+}  // namespace
+}  // namespace lpt::test
