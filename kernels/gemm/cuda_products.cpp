@@ -23,22 +23,32 @@ const char *refuses_law(const GemmRequest &request) {
   return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
 }
 
-// Scales of a are multiplied to the finished sums.
-const char *refuses_a(const GemmRequest &request) {
+bool has_scales_of_rows(const Format &format, int64_t k) {
+  const bool is_whole = format.block_columns == LPT_WHOLE || format.block_columns >= k;
+  return format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 && is_whole;
+}
+
+bool has_scales_of_groups(const Format &format, int64_t length) {
+  return format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 && format.block_columns == length;
+}
+
+const char *refuses_places_of_a(const GemmRequest &request) {
   const MatrixView &a = request.a;
-  const Format &format = a.format;
-  const bool is_byte = format.element == LPT_FORMAT_E4M3FN;
-  if (!is_byte && format.element != LPT_FORMAT_BF16 && format.element != LPT_FORMAT_F16) {
-    return "takes a of bf16, f16 and e4m3fn only";
-  }
-  if (format.has_block_scale()) {
-    const bool is_of_rows =
-        format.block_rows == 1 && (format.block_columns == LPT_WHOLE || format.block_columns >= request.k);
-    if (format.block_scale != LPT_FORMAT_F32 || !is_of_rows)
-      return "takes a with one f32 scale a row, or one in all, only";
-  }
+  const bool is_byte = a.format.element == LPT_FORMAT_E4M3FN;
   if (a.layout != Layout::kRows || request.is_a_transposed || a.column_stride != 1) return "k of a is not adjacent";
   return is_on_sixteen(a, a.row_stride * (is_byte ? 1 : 2)) ? nullptr : "rows of a do not begin on 16 bytes";
+}
+
+// Scales of a are multiplied to the finished sums.
+const char *refuses_a(const GemmRequest &request) {
+  const Format &format = request.a.format;
+  if (format.element != LPT_FORMAT_E4M3FN && format.element != LPT_FORMAT_BF16 && format.element != LPT_FORMAT_F16) {
+    return "takes a of bf16, f16 and e4m3fn only";
+  }
+  if (format.has_block_scale() && !has_scales_of_rows(format, request.k)) {
+    return "takes a with one f32 scale a row, or one in all, only";
+  }
+  return refuses_places_of_a(request);
 }
 
 const char *refuses_places(const GemmRequest &request) {
@@ -57,8 +67,7 @@ const char *refuses_operands(const GemmRequest &request) {
 
 const char *refuses_int4(const GemmRequest &request) {
   const Format &format = request.b.format;
-  const bool has_groups = format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 &&
-                          (format.block_columns == 32 || format.block_columns == 128);
+  const bool has_groups = has_scales_of_groups(format, 32) || has_scales_of_groups(format, 128);
   if (format.element != LPT_FORMAT_INT4 || !has_groups)
     return "takes b of int4 with f32 scales of 1 x 32 and 1 x 128 only";
   return refuses_operands(request);
@@ -89,11 +98,37 @@ const char *refuses_few_fp4(const GemmRequest &request) {
   return why != nullptr ? why : refuses_fp4(request);
 }
 
-constexpr int64_t kMostTileColumns = 65535 * kTileRows;  // of c: what a grid takes
+const char *refuses_grid(const GemmRequest &request) {
+  constexpr int64_t kMostTileColumns = 65535 * kTileRows;  // of c
+  return request.n > kMostTileColumns ? "takes 8388480 columns of c at most" : nullptr;
+}
+
+// Scales of groups of a are multiplied to the sums of groups.
+const char *refuses_wide_operands(const GemmRequest &request) {
+  const Format &a = request.a.format, &b = request.b.format;
+  if (a.element != LPT_FORMAT_E4M3FN) return "takes a of e4m3fn only";
+  if (a.has_block_scale() && !has_scales_of_rows(a, request.k) && !has_scales_of_groups(a, 128)) {
+    return "takes a with one f32 scale a row, in all, or per 1 x 128, only";
+  }
+  if (b.element != LPT_FORMAT_INT4 || !has_scales_of_groups(b, 128)) {
+    return "takes b of int4 with f32 scales of 1 x 128 only";
+  }
+  return nullptr;
+}
+
+// It has not run on a GPU: whoever asks for it has to look at what it gives.
+const char *refuses_warpgroups_int4(const GemmRequest &request) {
+  if (std::getenv("LPT_GEMM_WGMMA") == nullptr) return "is taken with LPT_GEMM_WGMMA set only";
+  if (const char *why = refuses_law(request)) return why;
+  if (const char *why = refuses_grid(request)) return why;
+  if (const char *why = refuses_wide_operands(request)) return why;
+  if (const char *why = refuses_places_of_a(request)) return why;
+  return refuses_places(request);
+}
 
 const char *refuses_tiles(const GemmRequest &request) {
   if (request.m <= kMostFewRows) return "takes 17 rows of a and more only";
-  if (request.n > kMostTileColumns) return "takes 8388480 columns of c at most";
+  if (const char *why = refuses_grid(request)) return why;
   return request.a.format.element == LPT_FORMAT_E4M3FN ? "takes a of bf16 and f16 only" : nullptr;
 }
 
@@ -118,6 +153,7 @@ const char *refuses_tiles_fp4(const GemmRequest &request) {
 constexpr DeviceRow<GemmRequest> kProducts[] = {
     {"gemm_few_rows_int4_cuda", 80, refuses_few_int4, gemm_few_rows_int4_cuda},
     {"gemm_few_rows_fp4_cuda", 80, refuses_few_fp4, gemm_few_rows_fp4_cuda},
+    {"gemm_warpgroups_int4_cuda", 90, refuses_warpgroups_int4, gemm_warpgroups_int4_cuda, gemm_tiles_scratch_bytes, 90},
     {"gemm_tiles_int4_cuda", 80, refuses_tiles_int4, gemm_tiles_int4_cuda, gemm_tiles_scratch_bytes},
     {"gemm_tiles_fp4_cuda", 80, refuses_tiles_fp4, gemm_tiles_fp4_cuda, gemm_tiles_scratch_bytes},
 };

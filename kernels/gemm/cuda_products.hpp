@@ -12,6 +12,9 @@ namespace lpt {
 void gemm_few_rows_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_few_rows_fp4_cuda(const GemmRequest &request, void *stream);
 
+// Rows of a of e4m3fn by int4 with scales of 1 × 128, on 9.0 alone. Scratch as below.
+void gemm_warpgroups_int4_cuda(const GemmRequest &request, void *stream);
+
 // More rows of a by the same: a of bf16 or f16. Where k is cut in parts their sums lie in scratch.
 void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream);
 void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream);

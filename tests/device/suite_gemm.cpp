@@ -1,5 +1,6 @@
 // Products on a GPU against their definition: the numbers that operands hold, multiplied in double.
 #include <algorithm>
+#include <cstdlib>
 
 #include "tests/device/support.hpp"
 
@@ -142,7 +143,8 @@ class DeviceProducts : public Devices {
 
   // Where a device adds FP8 up it keeps some 14 bits of a sum until it moves it to f32; all else is as in f32.
   static double bound(const GemmCase &c, double magnitude, double value) {
-    const bool is_short = std::string(c.row).find("fp8") != std::string::npos;
+    const std::string row = c.row;
+    const bool is_short = row.find("fp8") != std::string::npos || row.find("warpgroups") != std::string::npos;
     return product_bound(magnitude, c.k) + (is_short ? 0x1p-13 * magnitude : 0.0) + unit_of(c.c) * std::abs(value) +
            0x1p-24;
   }
@@ -224,6 +226,17 @@ TEST_F(DeviceProducts, OfScalesFarApartLoseNothing) {
   setenv("LPT_GEMM_ROUND", "1", 1);
   EXPECT_GT(count_wrong(), 0);  // or nothing was told apart above
   unsetenv("LPT_GEMM_ROUND");
+}
+
+// Read by the plugin when it chooses a row.
+TEST_F(DeviceProducts, AreMadeByWarpgroupsWhereTheyAreAskedFor) {
+  setenv("LPT_GEMM_WGMMA", "1", 1);
+  for (const lpt_format a : {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_1X128}) {
+    expect_defined({a, LPT_FORMAT_INT4_1X128, kBf16, false, true, 17, 40, 1152, "gemm_warpgroups_int4_cuda"}, {});
+    expect_defined({a, LPT_FORMAT_INT4_1X128, kF32, false, true, 65, 40, 256, "gemm_warpgroups_int4_cuda"},
+                   {1.5, -2.0, true});
+  }
+  unsetenv("LPT_GEMM_WGMMA");
 }
 
 TEST_F(DeviceProducts, OfNothingAreTheOtherTerms) {

@@ -9,7 +9,8 @@ namespace lpt::test {
 
 // The table's rows, by what they are for.
 inline std::span<const DeviceRow<GemmRequest>> few_rows_kernels() { return gemm_device_kernels().first(2); }
-inline std::span<const DeviceRow<GemmRequest>> tiles_kernels() { return gemm_device_kernels().subspan(2); }
+inline std::span<const DeviceRow<GemmRequest>> warpgroups_kernels() { return gemm_device_kernels().subspan(2, 1); }
+inline std::span<const DeviceRow<GemmRequest>> tiles_kernels() { return gemm_device_kernels().last(2); }
 
 inline const DeviceRow<GemmRequest> *row_for(const GemmRequest &request) {
   for (const DeviceRow<GemmRequest> &row : gemm_device_kernels()) {
