@@ -128,8 +128,7 @@ const char *refuses_warpgroups_int4(const GemmRequest &request) {
 
 const char *refuses_tiles(const GemmRequest &request) {
   if (request.m <= kMostFewRows) return "takes 17 rows of a and more only";
-  if (const char *why = refuses_grid(request)) return why;
-  return request.a.format.element == LPT_FORMAT_E4M3FN ? "takes a of bf16 and f16 only" : nullptr;
+  return refuses_grid(request);
 }
 
 // A library would multiply int4 with its f32 scales as numbers of f32, without tensor cores: tiles are taken for any m.

@@ -14,6 +14,14 @@ constexpr int32_t kRowTiles = 2;  // of 16 rows of b, of a warp
 constexpr int32_t kRowWarps = kTileRows / (16 * kRowTiles);
 constexpr int32_t kLaneRows = 2 * kRowTiles;
 
+// What a tile is compiled for. Bytes of a are eight adjacent ones of a lane: its words lie side by side in the four lanes of a row,
+// so that lanes read from all banks.
+template <lpt_format kA, lpt_format kScale, int32_t kGroup>
+struct TileKind : FourBitsKind<kA, kScale, kGroup> {
+  static constexpr int32_t kABytes = kA == LPT_FORMAT_E4M3FN ? 1 : 2;
+  static constexpr bool kIsNarrow = kABytes == 1 || FourBitsKind<kA, kScale, kGroup>::kIsNarrow;
+};
+
 // How many rows of a a warp has, by tiles of eight, and how many warps share them.
 template <int32_t kTokens>
 struct Tokens {
@@ -38,20 +46,26 @@ __device__ __forceinline__ TilePlace tile_place() {
 
 // ---- from global memory to a stage: rows past the end are the last one again, and what they give is not stored
 
-template <int32_t kTokens>
+template <int32_t kABytes>
+__device__ __forceinline__ int32_t place_of_a(int32_t row, int32_t chunk) {
+  const int32_t place = kABytes == 1 ? place_of_byte_chunk(row, chunk) : place_of_a_chunk(row, chunk);
+  return (row * (kAChunks / 2 * kABytes) + place) * kChunkBytes;
+}
+
+template <int32_t kTokens, int32_t kABytes>
 __device__ __forceinline__ void copy_stage(const FourBitsJob &job, int64_t first_token, int64_t first_row, int64_t step,
                                            uint8_t *stage) {
-  constexpr int32_t kThreads = Tokens<kTokens>::kThreads;
+  constexpr int32_t kThreads = Tokens<kTokens>::kThreads, kChunks = kAChunks / 2 * kABytes;
   const auto thread = static_cast<int32_t>(threadIdx.x);
-  const uint8_t *const a = static_cast<const uint8_t *>(job.a) + step * (kTileStep * 2);
+  const uint8_t *const a = static_cast<const uint8_t *>(job.a) + step * (kTileStep * kABytes);
   const uint8_t *const b = static_cast<const uint8_t *>(job.b) + step * (kTileStep / 2);
 #pragma unroll 2  // addresses of all of them would be kept in registers
-  for (int32_t i = 0; i < kTokens * kAChunks / kThreads; ++i) {
-    const int32_t row = (thread + i * kThreads) / kAChunks, chunk = thread % kAChunks;
-    copy_async(stage + (row * kAChunks + place_of_a_chunk(row, chunk)) * kChunkBytes,
-               a + within(first_token + row, job.m) * job.a_stride * 2 + chunk * kChunkBytes);
+  for (int32_t i = 0; i < kTokens * kChunks / kThreads; ++i) {
+    const int32_t row = (thread + i * kThreads) / kChunks, chunk = thread % kChunks;
+    copy_async(stage + place_of_a<kABytes>(row, chunk),
+               a + within(first_token + row, job.m) * job.a_stride * kABytes + chunk * kChunkBytes);
   }
-  stage += kTokens * kAChunks * kChunkBytes;
+  stage += kAStageBytes<kTokens, kABytes>;
 #pragma unroll 2
   for (int32_t i = 0; i < kTileRows * kBChunks / kThreads; ++i) {
     const int32_t row = (thread + i * kThreads) / kBChunks, chunk = thread % kBChunks;
@@ -66,10 +80,18 @@ struct RightWord {
   MmaRight product[2];
 };
 
-__device__ __forceinline__ RightWord load_right(const uint8_t *stage, int32_t token, int32_t chunk) {
-  const uint4 halves =
-      *reinterpret_cast<const uint4 *>(stage + (token * kAChunks + place_of_a_chunk(token, chunk)) * kChunkBytes);
-  return {{{{halves.x, halves.y}}, {{halves.z, halves.w}}}};
+// `k`: the first of a row's eight numbers in the stage.
+template <int32_t kABytes>
+__device__ __forceinline__ RightWord load_right(const uint8_t *stage, int32_t token, int32_t k) {
+  const uint8_t *const chunk = stage + place_of_a<kABytes>(token, k * kABytes / kChunkBytes);
+  if constexpr (kABytes == 2) {
+    const uint4 halves = *reinterpret_cast<const uint4 *>(chunk);
+    return {{{{halves.x, halves.y}}, {{halves.z, halves.w}}}};
+  } else {
+    const uint2 codes = *reinterpret_cast<const uint2 *>(chunk + k % kChunkBytes);
+    const auto halves = [](uint32_t two) { return f16_of_e4m3((two & 0xFFu) | (two & 0xFF00u) << 8); };
+    return {{{{halves(codes.x), halves(codes.x >> 16)}}, {{halves(codes.y), halves(codes.y >> 16)}}}};
+  }
 }
 
 struct Weights {
@@ -189,7 +211,7 @@ template <typename Kind, lpt_format kScale, int32_t kTokenTiles>
 __device__ __forceinline__ void add_word(const uint8_t *stage, const TilePlace &at, int32_t word,
                                          const Weights &weights, const uint32_t (&scales)[kLaneRows],
                                          Sums<kTokenTiles> &sums) {
-  const int32_t chunk = first_k_of_word(Kind::kIsNarrow, word, at.place) / 8;
+  const int32_t k = first_k_of_word(Kind::kIsNarrow, word, at.place);
   LeftWord left[kRowTiles];
 #pragma unroll
   for (int32_t tile = 0; tile < kRowTiles; ++tile) {
@@ -203,7 +225,7 @@ __device__ __forceinline__ void add_word(const uint8_t *stage, const TilePlace &
   }
 #pragma unroll
   for (int32_t i = 0; i < kTokenTiles; ++i) {
-    const RightWord right = load_right(stage, at.first_token + 8 * i + at.group, chunk);
+    const RightWord right = load_right<Kind::kABytes>(stage, at.first_token + 8 * i + at.group, k);
 #pragma unroll
     for (int32_t product = 0; product < 2; ++product) {
 #pragma unroll
@@ -252,7 +274,8 @@ __device__ __forceinline__ void share_sums(const Sums<kTokenTiles> &sums, const 
 template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kTokens>
 __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
     multiply_tiles(FourBitsJob job, int64_t steps_of_part, float *parts) {
-  using Kind = FourBitsKind<kA, kScale, kGroup>;
+  using Kind = TileKind<kA, kScale, kGroup>;
+  constexpr int32_t kBytesOfStage = kStageBytes<kTokens, Kind::kABytes>;
   constexpr int32_t kThreads = Tokens<kTokens>::kThreads, kAhead = kStages<kTokens> - 1;
   LPT_DYNAMIC_SHARED(uint8_t, shared);
   const TilePlace at = tile_place<kTokens>();
@@ -261,7 +284,8 @@ __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
   const int64_t end = first + steps_of_part < steps ? first + steps_of_part : steps;
 #pragma unroll
   for (int32_t i = 0; i < kAhead; ++i) {
-    if (first + i < end) copy_stage<kTokens>(job, first_token, first_row, first + i, shared + i * kStageBytes<kTokens>);
+    if (first + i < end)
+      copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, first + i, shared + i * kBytesOfStage);
     close_copies();
   }
   Scales<kScale, kGroup> next = load_scales<kScale, kGroup>(job, first_row, first, at);
@@ -272,11 +296,11 @@ __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
     wait_for_copies<kAhead - 1>();
     __syncthreads();  // the stage is everybody's, and nobody reads the one before it any more
     if (step + kAhead < end)
-      copy_stage<kTokens>(job, first_token, first_row, step + kAhead, shared + free * kStageBytes<kTokens>);
+      copy_stage<kTokens, Kind::kABytes>(job, first_token, first_row, step + kAhead, shared + free * kBytesOfStage);
     close_copies();
     if (step + 1 < end) next = load_scales<kScale, kGroup>(job, first_row, step + 1, at);
-    const uint8_t *const a = shared + stage * kStageBytes<kTokens>;
-    add_stage<Kind>(a, a + kTokens * kAChunks * kChunkBytes, at, scales, totals);
+    const uint8_t *const a = shared + stage * kBytesOfStage;
+    add_stage<Kind>(a, a + kAStageBytes<kTokens, Kind::kABytes>, at, scales, totals);
     stage = stage + 1 < kStages<kTokens> ? stage + 1 : 0;
     free = free + 1 < kStages<kTokens> ? free + 1 : 0;
   }
@@ -304,9 +328,10 @@ template <lpt_format kA, lpt_format kScale, int32_t kGroup, int32_t kTokens>
 void launch_tiles(const FourBitsJob &job, const TileGrid &grid, float *parts, void *stream) {
   const dim3 blocks(static_cast<uint32_t>(grid.token_tiles), static_cast<uint32_t>(grid.row_tiles),
                     static_cast<uint32_t>(grid.parts));
-  allow_shared(multiply_tiles<kA, kScale, kGroup, kTokens>, kSharedBytes<kTokens>);
-  LPT_LAUNCH((multiply_tiles<kA, kScale, kGroup, kTokens>), blocks, Tokens<kTokens>::kThreads, kSharedBytes<kTokens>,
-             stream, job, grid.steps_of_part, parts);
+  constexpr int32_t kBytes = kSharedBytes<kTokens, TileKind<kA, kScale, kGroup>::kABytes>;
+  allow_shared(multiply_tiles<kA, kScale, kGroup, kTokens>, kBytes);
+  LPT_LAUNCH((multiply_tiles<kA, kScale, kGroup, kTokens>), blocks, Tokens<kTokens>::kThreads, kBytes, stream, job,
+             grid.steps_of_part, parts);
 }
 
 template <lpt_format kA, lpt_format kScale, int32_t kGroup>
@@ -340,7 +365,8 @@ void add_parts_of_tiles(const FourBitsJob &job, const float *parts, int64_t coun
 
 void gemm_tiles_int4_cuda(const GemmRequest &request, void *stream) {
   if (request.a.format.element == LPT_FORMAT_BF16) return multiply_integers<LPT_FORMAT_BF16>(request, stream);
-  multiply_integers<LPT_FORMAT_F16>(request, stream);
+  if (request.a.format.element == LPT_FORMAT_F16) return multiply_integers<LPT_FORMAT_F16>(request, stream);
+  multiply_integers<LPT_FORMAT_E4M3FN>(request, stream);
 }
 
 void gemm_tiles_fp4_cuda(const GemmRequest &request, void *stream) {

@@ -17,28 +17,34 @@ namespace lpt {
 constexpr int32_t kTileRows = 128;  // of b
 constexpr int32_t kTileStep = 128;  // of k
 constexpr int32_t kChunkBytes = 16;
-constexpr int32_t kAChunks = 16;  // of a row of a in a stage: 128 numbers of 16 bits
+constexpr int32_t kAChunks = 16;  // of a row of a in a stage: 128 numbers of 16 bits; of bytes half as many
 constexpr int32_t kBChunks = 4;   // of a row of b: 128 codes
 
 // Where a row's chunk lies in its row of shared memory, so that the lanes of a quarter of a warp read from all banks.
 LPT_HOST_DEVICE constexpr int32_t place_of_a_chunk(int32_t row, int32_t chunk) {
   return chunk ^ (chunk >> 3) ^ (row & 1) * 6;
 }
+LPT_HOST_DEVICE constexpr int32_t place_of_byte_chunk(int32_t row, int32_t chunk) { return chunk ^ (row & 3) << 1; }
 LPT_HOST_DEVICE constexpr int32_t place_of_b_chunk(int32_t row, int32_t chunk) { return chunk ^ (row >> 1 & 3); }
 
 // The fewest stages that keep a block's copies ahead, of what all devices from 8.0 on have: 99 KiB.
 template <int32_t kTokens>
 constexpr int32_t kStages = kTokens == 128 ? 2 : 3;
-template <int32_t kTokens>
-constexpr int32_t kStageBytes = kTokens *kAChunks *kChunkBytes + kTileRows *kBChunks *kChunkBytes;
+template <int32_t kTokens, int32_t kABytes>
+constexpr int32_t kAStageBytes = kTokens *kTileStep *kABytes;
+template <int32_t kTokens, int32_t kABytes>
+constexpr int32_t kStageBytes = kAStageBytes<kTokens, kABytes> + kTileRows *kBChunks *kChunkBytes;
 
 // Sums on their way to c lie where the stages were; a column more, so that lanes write to all banks.
 constexpr int32_t kSumStride = kTileRows + 1;
 template <int32_t kTokens>
-constexpr int32_t kSharedBytes = kStages<kTokens> *kStageBytes<kTokens>;
-static_assert(kSharedBytes<128> <= 99 * 1024 && kSharedBytes<64> <= 99 * 1024 && kSharedBytes<32> <= 99 * 1024);
-static_assert(128 * kSumStride * 4 <= kSharedBytes<128> && 64 * kSumStride * 4 <= kSharedBytes<64>);
-static_assert(32 * kSumStride * 4 <= kSharedBytes<32>);
+constexpr int32_t kSumBytes = kTokens *kSumStride * 4;
+template <int32_t kTokens, int32_t kABytes>
+constexpr int32_t kSharedBytes = kStages<kTokens> *kStageBytes<kTokens, kABytes> > kSumBytes<kTokens>
+                                     ? kStages<kTokens> *kStageBytes<kTokens, kABytes>
+                                     : kSumBytes<kTokens>;
+static_assert(kSharedBytes<128, 2> <= 99 * 1024 && kSharedBytes<64, 2> <= 99 * 1024 &&
+              kSharedBytes<32, 2> <= 99 * 1024);
 
 struct TileGrid {
   int32_t tokens;  // of a, of a block

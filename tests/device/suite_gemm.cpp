@@ -62,6 +62,7 @@ constexpr GemmCase kCases[] = {
     {kBf16, LPT_FORMAT_NVFP4, kBf16, false, true, 1, 40, 256, "gemm_few_rows_fp4_cuda"},
     {kBf16, LPT_FORMAT_INT4_1X128, kBf16, false, true, 17, 40, 1280, "gemm_tiles_int4_cuda"},
     {kF16, LPT_FORMAT_INT4_1X32, kF32, false, true, 65, 40, 128, "gemm_tiles_int4_cuda"},
+    {LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128, kBf16, false, true, 18, 40, 256, "gemm_tiles_int4_cuda"},
     {kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 33, 40, 1152, "gemm_tiles_fp4_cuda"},
     {kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 129, 40, 128, "cublaslt_half"},
 };

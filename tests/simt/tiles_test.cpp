@@ -18,6 +18,9 @@ TEST(SimtTiles, ChunksOfARowHaveAPlaceEach) {
     std::set<int> a, b;
     for (int chunk = 0; chunk < kAChunks; ++chunk) a.insert(place_of_a_chunk(row, chunk));
     for (int chunk = 0; chunk < kBChunks; ++chunk) b.insert(place_of_b_chunk(row, chunk));
+    std::set<int> bytes;
+    for (int chunk = 0; chunk < kAChunks / 2; ++chunk) bytes.insert(place_of_byte_chunk(row, chunk));
+    EXPECT_TRUE(bytes.size() == 8 && *bytes.begin() == 0 && *bytes.rbegin() == 7) << row;
     EXPECT_TRUE(a.size() == 16 && *a.begin() == 0 && *a.rbegin() == 15) << row;
     EXPECT_TRUE(b.size() == 4 && *b.begin() == 0 && *b.rbegin() == 3) << row;
   }
@@ -37,6 +40,20 @@ TEST(SimtTiles, QuartersOfAWarpReadFromAllBanks) {
         EXPECT_EQ(8u, a.size()) << is_narrow << ", " << word << ", " << quarter;
         EXPECT_EQ(8u, b.size()) << quarter;
       }
+    }
+  }
+}
+
+// And half of a warp eight bytes each where they lie in different sixteenths: numbers of a of one byte.
+TEST(SimtTiles, HalvesOfAWarpReadBytesFromAllBanks) {
+  for (int word = 0; word < kFewWords; ++word) {
+    for (int half = 0; half < 2; ++half) {
+      std::set<int> places;
+      for (int lane = 16 * half; lane < 16 * half + 16; ++lane) {
+        const int row = lane / 4, k = first_k_of_word(true, word, lane % 4);
+        places.insert((row * kTileStep + place_of_byte_chunk(row, k / 16) * 16 + k % 16) / 8 % 16);
+      }
+      EXPECT_EQ(16u, places.size()) << word << ", " << half;
     }
   }
 }
@@ -109,6 +126,9 @@ constexpr ProductCase kCases[] = {
     {"bf16", "int4_1x32", LPT_FORMAT_F32, 31, 128, 1152},
     {"bf16", "int4_1x32", LPT_FORMAT_BF16, 40, 31, 640},
     {"f16", "int4_1x32", LPT_FORMAT_F32, 66, 200, 128},
+    {"e4m3fn_row", "int4_1x128", LPT_FORMAT_BF16, 20, 40, 256},
+    {"e4m3fn_tensor", "int4_1x32", LPT_FORMAT_F32, 70, 130, 384},
+    {"e4m3fn", "int4_1x128", LPT_FORMAT_F32, 33, 129, 1152},
     {"bf16", "nvfp4", LPT_FORMAT_F32, 18, 35, 256},
     {"bf16", "nvfp4", LPT_FORMAT_BF16, 65, 129, 384},
     {"bf16", "nvfp4", LPT_FORMAT_F16, 50, 64, 2048},
@@ -150,8 +170,8 @@ TEST(SimtTiles, RefuseWhatTheyDoNotTake) {
   EXPECT_STREQ("takes 17 rows of a and more only", int4.refuses(request));
   EXPECT_STREQ("takes 17 rows of a and more only", fp4.refuses(request));
   request = integers.request;
-  request.a.format.element = LPT_FORMAT_E4M3FN;
-  EXPECT_STREQ("takes a of bf16 and f16 only", int4.refuses(request));
+  request.a.format.element = LPT_FORMAT_E5M2;
+  EXPECT_STREQ("takes a of bf16, f16 and e4m3fn only", int4.refuses(request));
   request = integers.request;
   request.n = 8388481;
   EXPECT_STREQ("takes 8388480 columns of c at most", int4.refuses(request));

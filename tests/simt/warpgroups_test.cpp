@@ -196,7 +196,7 @@ TEST_F(SimtWarpgroups, RefuseWhatTheyDoNotTake) {
 
 // Nobody has seen it run on a GPU: it is not taken before somebody asks for it.
 TEST_F(SimtWarpgroups, AreTakenWhereTheyAreAskedForOnly) {
-  const Problem problem("e4m3fn_row", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
+  const Problem problem("e4m3fn_1x128", "int4_1x128", LPT_FORMAT_F32, false, true, 17, 32, 256, 32);
   EXPECT_EQ(&warpgroups_kernels().front(), row_for(problem.request));
   unsetenv("LPT_GEMM_WGMMA");
   EXPECT_STREQ("is taken with LPT_GEMM_WGMMA set only", warpgroups_kernels().front().refuses(problem.request));
