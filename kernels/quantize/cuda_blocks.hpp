@@ -21,7 +21,7 @@ struct CastJob {
   float *amax;                // NULL, or raised
   bool *has_nan;              // NULL, or set
   int64_t rows, columns;
-  int64_t first_row;                            // of a launch: grids have their limits
+  int64_t first_line;                           // of a launch, in rows or in rows of blocks
   int64_t source_stride, source_column_stride;  // in elements
   int64_t target_stride;                        // in bytes
   int64_t block_scale_stride;
@@ -266,5 +266,28 @@ inline CastJob cast_job(const QuantizeRequest &request) {
   job.stores_whole = is_on(target.data, job.target_stride, code_boundary(element.bits));
   return job;
 }
+
+// What a cast is compiled for beside its formats: body(CastTag<...>{}).
+template <Numeral kSource, bool kIsDrawn>
+struct CastTag {};
+
+template <typename Body>
+void for_cast(const QuantizeRequest &request, const Body &body) {
+  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
+    if (request.rounding == LPT_ROUNDING_STOCHASTIC) return body(CastTag<kSource, true>{});
+    body(CastTag<kSource, false>{});
+  });
+}
+
+// Runs launch(job, count) for at most `most` of the lines at once: grids have their limits.
+template <typename Launch>
+void for_lines(CastJob job, int64_t lines, int64_t most, const Launch &launch) {
+  for (; job.first_line < lines; job.first_line += most) {
+    const int64_t left = lines - job.first_line;
+    launch(job, static_cast<uint32_t>(left < most ? left : most));
+  }
+}
+
+constexpr int64_t kMostGridLines = 65535;  // of the second extent of a grid
 
 }  // namespace lpt

@@ -39,7 +39,7 @@ __device__ __forceinline__ float settle_line(const CastJob &job, int64_t row, co
 template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kMostThreads) quantize_lines(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
-  const int64_t row = job.first_row + blockIdx.x;
+  const int64_t row = job.first_line + blockIdx.x;
   const StripFacts facts = facts_of_line<kSource>(job, row);
   const float inverse = settle_line<kTarget>(job, row, facts);
   if (threadIdx.x == 0) {
@@ -61,28 +61,17 @@ uint32_t threads_of(int64_t columns) {
   return threads;
 }
 
-template <lpt_format kTarget, Numeral kSource>
-void launch(CastJob job, bool is_drawn, void *stream) {
-  if (job.columns == 0) return;
-  constexpr int64_t kMostRows = int64_t{1} << 30;  // of a launch
-  const uint32_t threads = threads_of(job.columns);
-  for (; job.first_row < job.rows; job.first_row += kMostRows) {
-    const int64_t left = job.rows - job.first_row;
-    const auto rows = static_cast<uint32_t>(left < kMostRows ? left : kMostRows);
-    if (is_drawn) {
-      LPT_LAUNCH((quantize_lines<kTarget, kSource, true>), rows, threads, 0, stream, job);
-    } else {
-      LPT_LAUNCH((quantize_lines<kTarget, kSource, false>), rows, threads, 0, stream, job);
-    }
-  }
-}
+constexpr int64_t kMostRows = int64_t{1} << 30;  // of a launch
 
 template <lpt_format kTarget>
-void launch_from(const QuantizeRequest &request, void *stream) {
-  const CastJob job = cast_job(request);
-  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
+void launch(const QuantizeRequest &request, void *stream) {
+  if (request.source.columns == 0) return;
+  const uint32_t threads = threads_of(request.source.columns);
+  for_cast(request, [&]<Numeral kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    for_lines(cast_job(request), request.source.rows, kMostRows, [&](const CastJob &job, uint32_t rows) {
+      LPT_LAUNCH((quantize_lines<kTarget, kSource, kIsDrawn>), rows, threads, 0, stream, job);
+    });
+  });
 }
 
 }  // namespace
@@ -90,11 +79,11 @@ void launch_from(const QuantizeRequest &request, void *stream) {
 void quantize_lines_cuda(const QuantizeRequest &request, void *stream) {
   switch (request.target.format.element) {
     case LPT_FORMAT_E4M3FN:
-      return launch_from<LPT_FORMAT_E4M3FN>(request, stream);
+      return launch<LPT_FORMAT_E4M3FN>(request, stream);
     case LPT_FORMAT_E5M2:
-      return launch_from<LPT_FORMAT_E5M2>(request, stream);
+      return launch<LPT_FORMAT_E5M2>(request, stream);
     default:
-      return launch_from<LPT_FORMAT_INT8>(request, stream);
+      return launch<LPT_FORMAT_INT8>(request, stream);
   }
 }
 

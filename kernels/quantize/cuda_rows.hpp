@@ -14,6 +14,8 @@ void quantize_strips_cuda(const QuantizeRequest &request, void *stream);
 void quantize_lines_cuda(const QuantizeRequest &request, void *stream);
 // Blocks of 128 × 128.
 void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
+// Blocks of 16 × 16 with scales of e4m3fn.
+void quantize_squares_cuda(const QuantizeRequest &request, void *stream);
 // One scale; sources with adjacent rows.
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream);
 void amax_cuda(const AmaxRequest &request, void *stream);

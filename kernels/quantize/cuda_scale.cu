@@ -9,6 +9,10 @@ __global__ void tensor_scale(ScaleSpec spec, const float *amax, float *scale) {
   *scale = tensor_scale_value(spec, *amax);
 }
 
+__global__ void nan_scale(NanScaleRequest request) {
+  if (*request.has_nan) *request.scale = bits_float(kFloatNanBits);
+}
+
 const char *refuses(const TensorScaleRequest &request) {
   const bool is_alone = request.spec.kind == LPT_FORMAT_NONE;
   switch (request.spec.rule) {
@@ -24,6 +28,7 @@ const char *refuses(const TensorScaleRequest &request) {
 }
 
 constexpr DeviceRow<TensorScaleRequest> kRows[] = {{"tensor_scale_cuda", 80, refuses, tensor_scale_cuda}};
+constexpr DeviceRow<NanScaleRequest> kNanRows[] = {{"nan_scale_cuda", 80, nullptr, nan_scale_cuda}};
 
 }  // namespace
 
@@ -31,6 +36,9 @@ void tensor_scale_cuda(const TensorScaleRequest &request, void *stream) {
   LPT_LAUNCH(tensor_scale, 1, 1, 0, stream, request.spec, request.amax, request.scale);
 }
 
+void nan_scale_cuda(const NanScaleRequest &request, void *stream) { LPT_LAUNCH(nan_scale, 1, 1, 0, stream, request); }
+
 std::span<const DeviceRow<TensorScaleRequest>> tensor_scale_device_kernels() { return kRows; }
+std::span<const DeviceRow<NanScaleRequest>> nan_scale_device_kernels() { return kNanRows; }
 
 }  // namespace lpt

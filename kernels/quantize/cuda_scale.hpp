@@ -17,8 +17,16 @@ struct TensorScaleRequest {
   float *scale;  // written
 };
 
+// *scale becomes NaN where *has_nan: what an output says whose codes cannot.
+struct NanScaleRequest {
+  const bool *has_nan;
+  float *scale;
+};
+
 void tensor_scale_cuda(const TensorScaleRequest &request, void *stream);
+void nan_scale_cuda(const NanScaleRequest &request, void *stream);
 
 std::span<const DeviceRow<TensorScaleRequest>> tensor_scale_device_kernels();
+std::span<const DeviceRow<NanScaleRequest>> nan_scale_device_kernels();
 
 }  // namespace lpt

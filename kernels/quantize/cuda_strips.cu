@@ -48,58 +48,18 @@ __global__ void __launch_bounds__(kStripThreads) quantize_strips(CastJob job, ui
               is_full && job.stores_whole, codes);
 }
 
-template <lpt_format kTarget, lpt_format kScale>
-void launch_from(const QuantizeRequest &request, void *stream) {
-  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  for_numeral(request.source.format.element, [&]<Numeral kSource>(NumeralTag<kSource>) {
-    for_strip_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t strips_of_row) {
-      if (is_drawn) {
-        LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, true>), blocks, kStripThreads, 0, stream, job,
-                   strips_of_row);
-      } else {
-        LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, false>), blocks, kStripThreads, 0, stream, job,
-                   strips_of_row);
-      }
-    });
-  });
-}
-
-// Bytes: any scale but e4m3fn's.
-template <lpt_format kTarget>
-void launch_bytes(const QuantizeRequest &request, void *stream) {
-  switch (request.target.format.block_scale) {
-    case LPT_FORMAT_F32:
-      return launch_from<kTarget, LPT_FORMAT_F32>(request, stream);
-    case LPT_FORMAT_E8M0FNU:
-      return launch_from<kTarget, LPT_FORMAT_E8M0FNU>(request, stream);
-    default:
-      return launch_from<kTarget, LPT_FORMAT_NONE>(request, stream);
-  }
-}
-
 }  // namespace
 
 void quantize_strips_cuda(const QuantizeRequest &request, void *stream) {
   if (is_searched(request)) search_scales_cuda(request, stream);
-  switch (request.target.format.element) {
-    case LPT_FORMAT_E4M3FN:
-      return launch_bytes<LPT_FORMAT_E4M3FN>(request, stream);
-    case LPT_FORMAT_E5M2:
-      return launch_bytes<LPT_FORMAT_E5M2>(request, stream);
-    case LPT_FORMAT_E3M2FN:
-      return launch_from<LPT_FORMAT_E3M2FN, LPT_FORMAT_E8M0FNU>(request, stream);
-    case LPT_FORMAT_E2M3FN:
-      return launch_from<LPT_FORMAT_E2M3FN, LPT_FORMAT_E8M0FNU>(request, stream);
-    case LPT_FORMAT_INT8:
-      return launch_from<LPT_FORMAT_INT8, LPT_FORMAT_F32>(request, stream);
-    case LPT_FORMAT_INT4:
-      return launch_from<LPT_FORMAT_INT4, LPT_FORMAT_F32>(request, stream);
-    default:
-      if (request.target.format.block_scale == LPT_FORMAT_E8M0FNU) {
-        return launch_from<LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU>(request, stream);
-      }
-      return launch_from<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN>(request, stream);
-  }
+  for_block_format(request.target.format, [&]<lpt_format kTarget, lpt_format kScale>(BlockTag<kTarget, kScale>) {
+    for_cast(request, [&]<Numeral kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+      for_strip_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t strips_of_row) {
+        LPT_LAUNCH((quantize_strips<kTarget, kScale, kSource, kIsDrawn>), blocks, kStripThreads, 0, stream, job,
+                   strips_of_row);
+      });
+    });
+  });
 }
 
 }  // namespace lpt

@@ -18,7 +18,7 @@ struct StripPlace {
 __device__ __forceinline__ StripPlace strip_place(const CastJob &job, uint32_t strips_of_row) {
   const uint32_t index = blockIdx.x * kStripThreads + threadIdx.x;
   StripPlace place = {};
-  place.row = job.first_row + index / strips_of_row;
+  place.row = job.first_line + index / strips_of_row;
   place.column = static_cast<int64_t>(index % strips_of_row) * kStrip;
   const int64_t left = job.columns - place.column;
   place.count = place.row >= job.rows || left <= 0 ? 0 : static_cast<int32_t>(left < kStrip ? left : kStrip);
@@ -27,15 +27,48 @@ __device__ __forceinline__ StripPlace strip_place(const CastJob &job, uint32_t s
 
 // Runs launch(job, blocks, strips_of_row) for as many rows at once as 32 bits count strips.
 template <typename Launch>
-void for_strip_rows(CastJob job, const Launch &launch) {
-  const int64_t group = kStrip * (job.lanes == 0 ? 1 : job.lanes);
-  const int64_t strips_of_row = (job.columns + group - 1) / group * group / kStrip;
+void for_strip_rows(const CastJob &whole, const Launch &launch) {
+  const int64_t group = kStrip * (whole.lanes == 0 ? 1 : whole.lanes);
+  const int64_t strips_of_row = (whole.columns + group - 1) / group * group / kStrip;
   if (strips_of_row == 0) return;
-  const int64_t most_rows = (kMostStrips + strips_of_row - 1) / strips_of_row;
-  for (; job.first_row < job.rows; job.first_row += most_rows) {
-    const int64_t left = job.rows - job.first_row, strips = (left < most_rows ? left : most_rows) * strips_of_row;
+  const int64_t most = (kMostStrips + strips_of_row - 1) / strips_of_row;
+  for_lines(whole, whole.rows, most, [&](const CastJob &job, uint32_t rows) {
+    const int64_t strips = rows * strips_of_row;
     launch(job, static_cast<uint32_t>((strips + kStripThreads - 1) / kStripThreads),
            static_cast<uint32_t>(strips_of_row));
+  });
+}
+
+// What formats of blocks along rows a kernel is compiled for: body(BlockTag<...>{}).
+template <lpt_format kElement, lpt_format kScale>
+struct BlockTag {};
+
+template <lpt_format kElement, typename Body>
+void for_byte_blocks(lpt_format scale, const Body &body) {
+  if (scale == LPT_FORMAT_F32) return body(BlockTag<kElement, LPT_FORMAT_F32>{});
+  if (scale == LPT_FORMAT_E8M0FNU) return body(BlockTag<kElement, LPT_FORMAT_E8M0FNU>{});
+  body(BlockTag<kElement, LPT_FORMAT_NONE>{});
+}
+
+template <typename Body>
+void for_block_format(const Format &format, const Body &body) {
+  switch (format.element) {
+    case LPT_FORMAT_E4M3FN:
+      return for_byte_blocks<LPT_FORMAT_E4M3FN>(format.block_scale, body);
+    case LPT_FORMAT_E5M2:
+      return for_byte_blocks<LPT_FORMAT_E5M2>(format.block_scale, body);
+    case LPT_FORMAT_E3M2FN:
+      return body(BlockTag<LPT_FORMAT_E3M2FN, LPT_FORMAT_E8M0FNU>{});
+    case LPT_FORMAT_E2M3FN:
+      return body(BlockTag<LPT_FORMAT_E2M3FN, LPT_FORMAT_E8M0FNU>{});
+    case LPT_FORMAT_INT8:
+      if (format.block_scale == LPT_FORMAT_F32) return body(BlockTag<LPT_FORMAT_INT8, LPT_FORMAT_F32>{});
+      return body(BlockTag<LPT_FORMAT_INT8, LPT_FORMAT_NONE>{});
+    case LPT_FORMAT_INT4:
+      return body(BlockTag<LPT_FORMAT_INT4, LPT_FORMAT_F32>{});
+    default:
+      if (format.block_scale == LPT_FORMAT_E8M0FNU) return body(BlockTag<LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU>{});
+      return body(BlockTag<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN>{});
   }
 }
 

@@ -20,6 +20,8 @@ bool is_small(lpt_format element) {
          element == LPT_FORMAT_E2M1FN;
 }
 
+bool has_eight_bits(const Format &format) { return is_byte(format.element) || format.element == LPT_FORMAT_INT8; }
+
 // The rules that read a block's amax alone.
 bool is_rule_taken(lpt_scale_rule rule) {
   switch (rule) {
@@ -83,15 +85,20 @@ bool is_rule_of_strips(const QuantizeRequest &request) {
   }
 }
 
+// Kernels read along rows.
+const char *refuses_directions(const QuantizeRequest &request) {
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
+  return is_drawn && request.random_column_stride != 1 ? "draws along rows only" : nullptr;
+}
+
 const char *refuses_strips(const QuantizeRequest &request) {
   if (const char *why = refuses_cast(request)) return why;
-  if (request.source.column_stride != 1) return "takes adjacent columns only";
-  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
-    return "draws along rows only";
-  }
+  if (const char *why = refuses_directions(request)) return why;
   const Format &format = request.target.format;
-  if (format.block_scale == LPT_FORMAT_NONE)
-    return is_byte(format.element) ? nullptr : "needs block scales save for e4m3fn and e5m2";
+  if (format.block_scale == LPT_FORMAT_NONE) {
+    return has_eight_bits(format) ? nullptr : "needs block scales save for e4m3fn, e5m2 and int8";
+  }
   if (!are_scales_of_rows(format)) return "takes blocks of 16 to 512 columns only";
   return is_rule_of_strips(request) ? nullptr : "does not take this scale rule";
 }
@@ -99,14 +106,11 @@ const char *refuses_strips(const QuantizeRequest &request) {
 const char *refuses_lines(const QuantizeRequest &request) {
   if (const char *why = refuses_cast(request)) return why;
   const Format &format = request.target.format;
-  if (!is_byte(format.element) && format.element != LPT_FORMAT_INT8) return "gives e4m3fn, e5m2 and int8 only";
+  if (!has_eight_bits(format)) return "gives e4m3fn, e5m2 and int8 only";
   if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 1 || format.block_columns != LPT_WHOLE) {
     return "takes f32 scales of rows only";
   }
-  if (request.source.column_stride != 1) return "takes adjacent columns only";
-  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
-    return "draws along rows only";
-  }
+  if (const char *why = refuses_directions(request)) return why;
   const bool is_taken = is_rule_taken(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
   return is_taken ? nullptr : "takes scale rules of amax only";
 }
@@ -118,18 +122,27 @@ const char *refuses_tiles(const QuantizeRequest &request) {
   if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 128 || format.block_columns != 128) {
     return "takes f32 scales of 128 x 128 only";
   }
-  if (request.source.column_stride != 1) return "takes adjacent columns only";
-  if (request.rounding == LPT_ROUNDING_STOCHASTIC && request.random_column_stride != 1) {
-    return "draws along rows only";
-  }
+  if (const char *why = refuses_directions(request)) return why;
   return is_rule_taken(request.rule) ? nullptr : "takes scale rules of amax only";
+}
+
+const char *refuses_squares(const QuantizeRequest &request) {
+  if (const char *why = refuses_cast(request)) return why;
+  const Format &format = request.target.format;
+  if (format.element != LPT_FORMAT_E2M1FN || format.block_scale != LPT_FORMAT_E4M3FN) {
+    return "gives e2m1fn with e4m3fn scales only";
+  }
+  if (format.block_rows != 16 || format.block_columns != 16) return "takes blocks of 16 x 16 only";
+  if (const char *why = refuses_directions(request)) return why;
+  return is_rule_of_strips(request) ? nullptr : "does not take this scale rule";
 }
 
 const char *refuses_transposed(const QuantizeRequest &request) {
   if (const char *why = refuses_cast(request)) return why;
   const Format &format = request.target.format;
-  if (!is_byte(format.element) || format.block_scale != LPT_FORMAT_NONE)
-    return "gives e4m3fn and e5m2 of one scale only";
+  if (!has_eight_bits(format) || format.block_scale != LPT_FORMAT_NONE) {
+    return "gives e4m3fn, e5m2 and int8 of one scale only";
+  }
   if (request.source.row_stride != 1) return "takes adjacent rows only";
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
   return is_drawn && request.random.row_stride != 1 ? "draws along the source's rows only" : nullptr;
@@ -167,6 +180,7 @@ constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
     {"quantize_strips_cuda", 80, refuses_strips, quantize_strips_cuda},
     {"quantize_lines_cuda", 80, refuses_lines, quantize_lines_cuda},
     {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
+    {"quantize_squares_cuda", 80, refuses_squares, quantize_squares_cuda},
     {"quantize_transposed_cuda", 80, refuses_transposed, quantize_transposed_cuda},
 };
 constexpr DeviceRow<DequantizeRequest> kDequantize[] = {

@@ -19,7 +19,7 @@ struct TileStrip {
 __device__ __forceinline__ TileStrip tile_strip(const CastJob &job, int32_t turn) {
   const int32_t index = turn * static_cast<int32_t>(kThreads) + static_cast<int32_t>(threadIdx.x);
   TileStrip strip = {};
-  strip.row = (job.first_row + blockIdx.y) * kTile + index / kStripsOfRow;
+  strip.row = (job.first_line + blockIdx.y) * kTile + index / kStripsOfRow;
   strip.column = int64_t{blockIdx.x} * kTile + index % kStripsOfRow * kStrip;
   const int64_t left = job.columns - strip.column;
   strip.count = strip.row >= job.rows || left <= 0 ? 0 : static_cast<int32_t>(left < kStrip ? left : kStrip);
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
   const StripFacts all = facts_of_block(facts);
   const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, all.amax);
   if (threadIdx.x == 0) {
-    store_scale<LPT_FORMAT_F32>(job, job.first_row + blockIdx.y, blockIdx.x,
+    store_scale<LPT_FORMAT_F32>(job, job.first_line + blockIdx.y, blockIdx.x,
                                 written_scale<kTarget, LPT_FORMAT_F32>(scale.code, all.has_nan));
     if (job.amax != nullptr) atomicMax(reinterpret_cast<uint32_t *>(job.amax), all.amax);
     if (job.has_nan != nullptr && all.has_nan) *job.has_nan = true;
@@ -60,39 +60,25 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
   }
 }
 
-// `first_row` counts tiles here.
-template <lpt_format kTarget, Numeral kSource>
-void launch(CastJob job, bool is_drawn, void *stream) {
-  const auto tiles = static_cast<uint32_t>((job.columns + kTile - 1) / kTile);
-  const int64_t tile_rows = (job.rows + kTile - 1) / kTile;
-  if (tiles == 0) return;
-  constexpr int64_t kMostRows = 65535;  // of a grid
-  for (; job.first_row < tile_rows; job.first_row += kMostRows) {
-    const int64_t left = tile_rows - job.first_row;
-    const dim3 grid(tiles, static_cast<uint32_t>(left < kMostRows ? left : kMostRows));
-    if (is_drawn) {
-      LPT_LAUNCH((quantize_tiles<kTarget, kSource, true>), grid, kThreads, 0, stream, job);
-    } else {
-      LPT_LAUNCH((quantize_tiles<kTarget, kSource, false>), grid, kThreads, 0, stream, job);
-    }
-  }
-}
-
 template <lpt_format kTarget>
-void launch_from(const QuantizeRequest &request, void *stream) {
-  const CastJob job = cast_job(request);
-  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
+void launch(const QuantizeRequest &request, void *stream) {
+  const auto tiles = static_cast<uint32_t>((request.source.columns + kTile - 1) / kTile);
+  if (tiles == 0) return;
+  for_cast(request, [&]<Numeral kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    const int64_t tile_rows = (request.source.rows + kTile - 1) / kTile;
+    for_lines(cast_job(request), tile_rows, kMostGridLines, [&](const CastJob &job, uint32_t rows) {
+      LPT_LAUNCH((quantize_tiles<kTarget, kSource, kIsDrawn>), dim3(tiles, rows), kThreads, 0, stream, job);
+    });
+  });
 }
 
 }  // namespace
 
 void quantize_tiles_cuda(const QuantizeRequest &request, void *stream) {
   if (request.target.format.element == LPT_FORMAT_E4M3FN) {
-    launch_from<LPT_FORMAT_E4M3FN>(request, stream);
+    launch<LPT_FORMAT_E4M3FN>(request, stream);
   } else {
-    launch_from<LPT_FORMAT_E5M2>(request, stream);
+    launch<LPT_FORMAT_E5M2>(request, stream);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 template <lpt_format kFormat, Numeral kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
-  const int64_t first_row = job.first_row + int64_t{blockIdx.y} * kTurnTile;
+  const int64_t first_row = (job.first_line + blockIdx.y) * kTurnTile;
   const int64_t first_column = int64_t{blockIdx.x} * kTurnTile;
   const int64_t column = first_column + turn_line();
   const int64_t row = first_row + turn_place();
@@ -33,31 +33,19 @@ __global__ void __launch_bounds__(kTurnThreads) quantize_transposed(CastJob job)
               written == kStrip && job.stores_whole, turned);
 }
 
-constexpr int64_t kMostTiles = 65535;  // rows of a grid
-
-template <lpt_format kTarget, Numeral kSource>
-void launch(CastJob job, bool is_drawn, void *stream) {
-  const auto tiles = static_cast<uint32_t>((job.columns + kTurnTile - 1) / kTurnTile);
-  if (tiles == 0) return;
-  for (; job.first_row < job.rows; job.first_row += kMostTiles * kTurnTile) {
-    const int64_t left = (job.rows - job.first_row + kTurnTile - 1) / kTurnTile;
-    const dim3 grid(tiles, static_cast<uint32_t>(left < kMostTiles ? left : kMostTiles));
-    if (is_drawn) {
-      LPT_LAUNCH((quantize_transposed<kTarget, kSource, true>), grid, kTurnThreads, 0, stream, job);
-    } else {
-      LPT_LAUNCH((quantize_transposed<kTarget, kSource, false>), grid, kTurnThreads, 0, stream, job);
-    }
-  }
-}
-
 template <lpt_format kTarget>
-void launch_from(const QuantizeRequest &request, void *stream) {
-  CastJob job = cast_job(request);
-  const int64_t bytes = number_bytes(request.source.format.element);
-  job.loads_whole = is_on(request.source.data, request.source.column_stride * bytes, 16);
-  const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
-  for_numeral(request.source.format.element,
-              [&]<Numeral kSource>(NumeralTag<kSource>) { launch<kTarget, kSource>(job, is_drawn, stream); });
+void launch(const QuantizeRequest &request, void *stream) {
+  const MatrixView &source = request.source;
+  const auto tiles = static_cast<uint32_t>((source.columns + kTurnTile - 1) / kTurnTile);
+  if (tiles == 0) return;
+  CastJob whole = cast_job(request);
+  whole.loads_whole = is_on(source.data, source.column_stride * number_bytes(source.format.element), 16);
+  for_cast(request, [&]<Numeral kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    const int64_t tile_rows = (source.rows + kTurnTile - 1) / kTurnTile;
+    for_lines(whole, tile_rows, kMostGridLines, [&](const CastJob &job, uint32_t rows) {
+      LPT_LAUNCH((quantize_transposed<kTarget, kSource, kIsDrawn>), dim3(tiles, rows), kTurnThreads, 0, stream, job);
+    });
+  });
 }
 
 // ---- codes
@@ -106,10 +94,13 @@ int32_t bits_of(lpt_format element) {
 }  // namespace
 
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
-  if (request.target.format.element == LPT_FORMAT_E4M3FN) {
-    launch_from<LPT_FORMAT_E4M3FN>(request, stream);
-  } else {
-    launch_from<LPT_FORMAT_E5M2>(request, stream);
+  switch (request.target.format.element) {
+    case LPT_FORMAT_E4M3FN:
+      return launch<LPT_FORMAT_E4M3FN>(request, stream);
+    case LPT_FORMAT_E5M2:
+      return launch<LPT_FORMAT_E5M2>(request, stream);
+    default:
+      return launch<LPT_FORMAT_INT8>(request, stream);
   }
 }
 

@@ -38,6 +38,12 @@ void add_sums(const CastSums &from, CastSums &to);
 // The rule that DEFAULT stands for, or a refusal if the target's scales have no such rule.
 Status resolve_rule(const Format &target, lpt_rounding rounding, lpt_scale_rule rule, lpt_scale_rule &out_rule);
 
+// Whether nothing in a format's elements or block scales can tell of a NaN; refused where an infinity has to be told too.
+Status find_hidden_nan(const Format &target, lpt_overflow overflow, bool &out_hides_nan);
+
+// What a cast that met such a NaN says, where no tensor scale carries it.
+Status untold_nan(const Format &target);
+
 // A target without its block scales: what is cast where smoothing factors become them.
 Status without_block_scales(const MatrixView &target, MatrixView &out_inner);
 

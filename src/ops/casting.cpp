@@ -23,6 +23,17 @@ bool has_nan_code(lpt_format element) {
 
 }  // namespace
 
+Status find_hidden_nan(const Format &target, lpt_overflow overflow, bool &out_hides_nan) {
+  out_hides_nan = !target.has_block_scale() && !has_nan_code(target.element);
+  if (!out_hides_nan || overflow != LPT_OVERFLOW_INFINITE) return {};
+  return unsupported("overflow is LPT_OVERFLOW_INFINITE: %s has no code for an infinity or a NaN",
+                     format_name(target.id).c_str());
+}
+
+Status untold_nan(const Format &target) {
+  return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(target.id).c_str());
+}
+
 Status Casting::add(const MatrixView &target, bool is_transposed) {
   Job job;
   job.is_transposed = is_transposed;
@@ -65,11 +76,7 @@ Status Casting::run() {
 
 Status Casting::settle_sources(Job &job) {
   const Format &format = job.request.target.format;
-  job.hides_nan = !format.has_block_scale() && !has_nan_code(format.element);
-  if (job.hides_nan && cast_.overflow == LPT_OVERFLOW_INFINITE) {
-    return unsupported("overflow is LPT_OVERFLOW_INFINITE: %s has no code for an infinity or a NaN",
-                       format_name(format.id).c_str());
-  }
+  LPT_TRY(find_hidden_nan(format, cast_.overflow, job.hides_nan));
   const lpt_scale_rule rule = job.request.rule;
   const bool is_given = cast_.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
   const bool is_delayed = cast_.scaler != nullptr && has_delayed_amax(*cast_.scaler, job.delayed_amax);
@@ -167,7 +174,7 @@ Status Casting::finish() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     const Format &format = jobs_[i].request.target.format;
     if (!jobs_[i].hides_nan || !found_[i].has_nan || (format.has_tensor_scale() && !is_and_back_)) continue;
-    return invalid("source has a NaN: %s has no code for it, and no scale to carry it", format_name(format.id).c_str());
+    return untold_nan(format);
   }
   return {};
 }

@@ -11,15 +11,11 @@ namespace lpt {
 namespace {
 
 // What needs numbers that the processor would have to wait for, or look at.
-Status check_cast(const Context &context, const Cast &cast, const Format &format) {
+Status check_cast(const Context &context, const Cast &cast) {
   const char *given = nullptr;
   if (cast.scale_list != nullptr) given = "scale_list";
-  const std::string place = device_text(context.queue.device());
-  if (given != nullptr) return unsupported("%s is given: casts on %s take none", given, place.c_str());
-  const bool tells_nan = format.has_block_scale() || element_of(format.element).nan_code != 0;
-  if (tells_nan) return {};
-  return unsupported("the output is %s: casts on %s take formats that can tell of a NaN",
-                     format_name(format.id).c_str(), place.c_str());
+  if (given == nullptr) return {};
+  return unsupported("%s is given: casts on %s take none", given, device_text(context.queue.device()).c_str());
 }
 
 QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, const Cast &cast, lpt_scale_rule rule) {
@@ -107,6 +103,7 @@ struct Steps {
   const DeviceRow<ScalerAmaxRequest> *pick = nullptr;
   const DeviceRow<TensorScaleRequest> *scale = nullptr;
   const DeviceRow<QuantizeRequest> *quantize = nullptr;
+  const DeviceRow<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
 };
 
 bool is_delayed(const Cast &cast) { return cast.scaler != nullptr && cast.scaler->options.kind == LPT_SCALER_DELAYED; }
@@ -159,6 +156,26 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
   const ScaleSpec spec = scale_spec(request.target.format, request.rule, 1.0f);
   const float *const taken = scaler != nullptr ? &found->picked : &found->amax;
   return queue_row(context, *steps.scale, {spec, taken, request.target.tensor_scale});
+}
+
+// ---- a NaN that codes and block scales cannot tell
+
+Status clear_nan(Context &context, QuantizeRequest &request) {
+  std::byte *memory = nullptr;
+  LPT_TRY(take_on_device(context, sizeof(bool), &memory));
+  request.has_nan = reinterpret_cast<bool *>(memory);
+  return context.queue.fill(request.has_nan, 0, sizeof(bool));
+}
+
+// Without a tensor scale it is an error of the call, which waits for that.
+Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
+  if (steps.nan_scale != nullptr) {
+    return queue_row(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
+  }
+  bool has_nan = false;
+  LPT_TRY(context.queue.copy({&has_nan, sizeof has_nan, request.has_nan, sizeof has_nan, sizeof has_nan, 1}));
+  LPT_TRY(context.queue.synchronize());
+  return has_nan ? untold_nan(request.target.format) : Status();
 }
 
 // Column scales of e8m0fnu: the smoothed source, cast as if there were none; the factors become these scales.
@@ -238,7 +255,7 @@ Status hadamard_on_device(Context &context, const HadamardRequest &request, bool
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only) {
   if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
-  LPT_TRY(check_cast(context, cast, target.format));
+  LPT_TRY(check_cast(context, cast));
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);
@@ -250,11 +267,18 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   const bool is_finding = cast.scaler != nullptr && (is_scale_given || is_delayed(cast));
   if (is_finding) request.amax = &numbers_of(*cast.scaler)->running_amax;
   LPT_TRY(choose_steps(context, request, cast, is_scale_given, steps));
+  bool hides_nan = false;
+  LPT_TRY(find_hidden_nan(target.format, cast.overflow, hides_nan));
+  if (hides_nan && target.format.has_tensor_scale()) {
+    LPT_TRY(choose_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
+  }
   if (is_check_only) return {};
   if (cast.scaler != nullptr) cast.scaler->is_recorded = true;
   if (source.rows == 0 || source.columns == 0) return {};
   if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler));
-  return queue_row(context, *steps.quantize, request);
+  if (hides_nan) LPT_TRY(clear_nan(context, request));
+  LPT_TRY(queue_row(context, *steps.quantize, request));
+  return hides_nan ? tell_nan(context, steps, request) : Status();
 }
 
 Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,

@@ -37,6 +37,7 @@ std::span<const DeviceFamily> cuda_families() {
   static const DeviceFamily kFamilies[] = {
       family("amax", amax_device_kernels()),
       family("tensor_scale", tensor_scale_device_kernels()),
+      family("nan_scale", nan_scale_device_kernels()),
       family("quantize", quantize_device_kernels()),
       family("dequantize", dequantize_device_kernels()),
       family("gemm", gemm_device_kernels()),

@@ -1,4 +1,6 @@
 // Casts on a GPU give the bits of the processor, whose own are judged elsewhere.
+#include <cmath>
+
 #include "tests/device/support.hpp"
 
 namespace lpt::test {
@@ -8,7 +10,8 @@ constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,      LPT_FORMAT_E5M2,     
                                    LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128,
                                    LPT_FORMAT_MXFP8_E4M3,  LPT_FORMAT_MXFP8_E5M2,   LPT_FORMAT_MXFP6_E3M2,
                                    LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4,        LPT_FORMAT_E4M3FN_ROW,
-                                   LPT_FORMAT_INT8_ROW,    LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X64};
+                                   LPT_FORMAT_INT8_ROW,    LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X64,
+                                   LPT_FORMAT_NVFP4_16X16, LPT_FORMAT_INT8_TENSOR};
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 
 class DeviceCasts : public Devices {
@@ -59,6 +62,7 @@ TEST_F(DeviceCasts, SearchScalesAsTheProcessor) {
   static constexpr Searched kSearched[] = {
       {LPT_FORMAT_NVFP4, LPT_SCALE_RULE_FOUR_OVER_SIX}, {LPT_FORMAT_NVFP4, LPT_SCALE_RULE_MSE},
       {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_MSE},           {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_FLOOR},
+      {LPT_FORMAT_NVFP4_16X16, LPT_SCALE_RULE_MSE},     {LPT_FORMAT_NVFP4_16X16, LPT_SCALE_RULE_FOUR_OVER_SIX},
       {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_NEAREST}, {LPT_FORMAT_MXFP4, LPT_SCALE_RULE_QUEST_CEIL},
       {LPT_FORMAT_MXFP8_E5M2, LPT_SCALE_RULE_MSE},      {LPT_FORMAT_E4M3FN_1X128, LPT_SCALE_RULE_MSE},
       {LPT_FORMAT_E4M3FN_1X128, LPT_SCALE_RULE_MEAN}};
@@ -76,7 +80,8 @@ TEST_F(DeviceCasts, TakeScalesThatAreGiven) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scale_rule = LPT_SCALE_RULE_FIXED;
   const Tensor source = numbers(LPT_FORMAT_F32, 7, 144, 13), other = numbers(LPT_FORMAT_F32, 7, 144, 14);
-  for (const lpt_format target : {LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_E4M3FN_1X128}) {
+  for (const lpt_format target :
+       {LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4_16X16, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_E4M3FN_1X128}) {
     const Tensor expected = make_tensor(cpu(), target, 7, 144);
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), other.get(), nullptr, expected.get(), nullptr)));
     const Tensor found = there(expected.get());
@@ -127,11 +132,26 @@ TEST_F(DeviceCasts, AreRefusedWithTheReasonOfEveryRow) {
   EXPECT_EQ(bytes_of(cpu(), make_tensor(cpu(), LPT_FORMAT_MXFP4, 4, 64).get()), bytes_there(target.get()));
 }
 
-TEST_F(DeviceCasts, RefuseWhatNeedsTheProcessor) {
-  const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 4, 64);
-  const Tensor integers = make_tensor(gpu(), LPT_FORMAT_INT8_TENSOR, 4, 64);
-  EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(gpu(), source.get(), nullptr, integers.get(), nullptr));
-  expect_words({"int8_tensor", "NaN"}, lpt_context_error(gpu()));
+// The same numbers but for one.
+TEST_F(DeviceCasts, TellOfANanByTheTensorScaleWhereCodesCannot) {
+  std::vector<double> spoiled = draw_normal(15, 5 * 80);
+  spoiled[123] = std::nan("");
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, spoiled);
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  expect_equal(source.get(), LPT_FORMAT_INT8_TENSOR, &options);
+  options.flags = LPT_KEEP_TENSOR_SCALE;
+  expect_equal(source.get(), LPT_FORMAT_INT8_TENSOR, &options);
+}
+
+TEST_F(DeviceCasts, WaitForTheNanThatNothingElseTells) {
+  std::vector<double> numbers_of_it = draw_normal(16, 5 * 80);
+  const Tensor codes = make_tensor(gpu(), LPT_FORMAT_INT8, 5, 80);
+  const Tensor tame = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, numbers_of_it);
+  expect_equal(tame.get(), LPT_FORMAT_INT8, nullptr);
+  numbers_of_it[7] = std::nan("");
+  const Tensor spoiled = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, numbers_of_it);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), there(spoiled.get()).get(), nullptr, codes.get(), nullptr));
+  expect_words({"source has a NaN: int8 has no code for it"}, lpt_context_error(gpu()));
 }
 
 TEST_F(DeviceCasts, TakeTensorsOfTheirDeviceAlone) {

@@ -11,16 +11,17 @@ namespace lpt::test {
 namespace {
 
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
-constexpr lpt_format kTargets[] = {
-    LPT_FORMAT_E4M3FN,     LPT_FORMAT_E4M3FN_TENSOR,  LPT_FORMAT_E5M2_TENSOR,  LPT_FORMAT_E4M3FN_1X128,
-    LPT_FORMAT_E5M2_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,
-    LPT_FORMAT_MXFP8_E5M2, LPT_FORMAT_MXFP6_E3M2,     LPT_FORMAT_MXFP6_E2M3,   LPT_FORMAT_MXFP4,
-    LPT_FORMAT_NVFP4,      LPT_FORMAT_E4M3FN_ROW,     LPT_FORMAT_E5M2_ROW,     LPT_FORMAT_INT8_ROW,
-    LPT_FORMAT_INT8_1X32,  LPT_FORMAT_INT4_1X32,      LPT_FORMAT_INT4_1X128};
+constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR,
+                                   LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128,    LPT_FORMAT_E4M3FN_128X128,
+                                   LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP8_E5M2,
+                                   LPT_FORMAT_MXFP6_E3M2,   LPT_FORMAT_MXFP6_E2M3,    LPT_FORMAT_MXFP4,
+                                   LPT_FORMAT_NVFP4,        LPT_FORMAT_E4M3FN_ROW,    LPT_FORMAT_E5M2_ROW,
+                                   LPT_FORMAT_INT8_ROW,     LPT_FORMAT_INT8_1X32,     LPT_FORMAT_INT4_1X32,
+                                   LPT_FORMAT_INT4_1X128,   LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_TENSOR};
 struct Size {
   int64_t rows, columns;
 };
-constexpr Size kSizes[] = {{1, 1}, {3, 16}, {2, 130}, {5, 37}, {1, 300}, {9, 64}, {0, 7}, {4, 0}};
+constexpr Size kSizes[] = {{1, 1}, {3, 16}, {2, 130}, {5, 37}, {1, 300}, {9, 64}, {33, 40}, {0, 7}, {4, 0}};
 constexpr Values kValues[] = {Values::kNormal,     Values::kOutliers, Values::kZeroRuns, Values::kSpecials,
                               Values::kSubnormals, Values::kExtremes, Values::kTies,     Values::kBits};
 
@@ -109,7 +110,8 @@ TEST(SimtQuantize, EveryRowEqualsTheReference) {
     }
   }
   for (int i = 0; i < 60; ++i) {
-    QuantizeCase c = any_case(random, random.of({LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR}));
+    QuantizeCase c =
+        any_case(random, random.of({LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_INT8_TENSOR}));
     c.is_transposed = true;
     if (c.random.row_stride != 0) c.random.row_stride = c.rows + random.below(9);
     check(c, random, tally);
@@ -130,7 +132,7 @@ TEST(SimtQuantize, LargeMatricesEqualTheReference) {
     c.random.row_stride = 0;
     check(c, random, tally);
   }
-  tally.expect_all_at_least(2);
+  tally.expect_all_at_least(1);
 }
 
 TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
