@@ -18,8 +18,11 @@ void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
 void quantize_squares_cuda(const QuantizeRequest &request, void *stream);
 // One scale; sources with adjacent rows.
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream);
+// Any format, any strides: for what the others do not take.
+void quantize_any_cuda(const QuantizeRequest &request, void *stream);
 void amax_cuda(const AmaxRequest &request, void *stream);
 void dequantize_strips_cuda(const DequantizeRequest &request, void *stream);
+void dequantize_any_cuda(const DequantizeRequest &request, void *stream);
 // Codes of 8, 16 and 32 bits.
 void turn_cuda(const TurnRequest &request, void *stream);
 

@@ -1,12 +1,17 @@
 // One thread: what follows needs one number.
 #include "kernels/common/launch.hpp"
+#include "kernels/quantize/cuda_list.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 
 namespace lpt {
 namespace {
 
-__global__ void tensor_scale(ScaleSpec spec, const float *amax, float *scale) {
-  *scale = tensor_scale_value(spec, *amax);
+__global__ void tensor_scale(ScaleSpec spec, ScaleList list, const float *amax, float *scale) {
+  if (spec.rule == LPT_SCALE_RULE_LIST) {
+    *scale = listed_scale(list, *amax / spec.largest);
+  } else {
+    *scale = tensor_scale_value(spec, *amax);
+  }
 }
 
 __global__ void nan_scale(NanScaleRequest request) {
@@ -14,17 +19,8 @@ __global__ void nan_scale(NanScaleRequest request) {
 }
 
 const char *refuses(const TensorScaleRequest &request) {
-  const bool is_alone = request.spec.kind == LPT_FORMAT_NONE;
-  switch (request.spec.rule) {
-    case LPT_SCALE_RULE_LIST:
-      return "takes no lists";
-    case LPT_SCALE_RULE_MEAN:
-    case LPT_SCALE_RULE_SAWB:
-    case LPT_SCALE_RULE_MSE:
-      return is_alone ? "takes rules of amax only" : nullptr;
-    default:
-      return nullptr;
-  }
+  const bool is_long = request.spec.rule == LPT_SCALE_RULE_LIST && request.spec.list_count > kLongestListThere;
+  return is_long ? "takes lists of 64 scales at most" : nullptr;
 }
 
 constexpr DeviceRow<TensorScaleRequest> kRows[] = {{"tensor_scale_cuda", 80, refuses, tensor_scale_cuda}};
@@ -33,7 +29,10 @@ constexpr DeviceRow<NanScaleRequest> kNanRows[] = {{"nan_scale_cuda", 80, nullpt
 }  // namespace
 
 void tensor_scale_cuda(const TensorScaleRequest &request, void *stream) {
-  LPT_LAUNCH(tensor_scale, 1, 1, 0, stream, request.spec, request.amax, request.scale);
+  ScaleSpec spec = request.spec;
+  const ScaleList list = scale_list_of(spec.rule, spec.list, spec.list_count);
+  spec.list = nullptr;
+  LPT_LAUNCH(tensor_scale, 1, 1, 0, stream, spec, list, request.amax, request.scale);
 }
 
 void nan_scale_cuda(const NanScaleRequest &request, void *stream) { LPT_LAUNCH(nan_scale, 1, 1, 0, stream, request); }

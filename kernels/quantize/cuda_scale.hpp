@@ -10,9 +10,12 @@
 
 namespace lpt {
 
-// *scale = tensor_scale_value(spec, *amax).
+// A list is the processor's memory; kernels take it by value, and no longer one.
+constexpr int32_t kLongestListThere = 64;
+
+// *scale = tensor_scale_value(spec, *amax); of MEAN, SAWB and MSE what they begin with.
 struct TensorScaleRequest {
-  ScaleSpec spec;  // without a list
+  ScaleSpec spec;
   const float *amax;
   float *scale;  // written
 };

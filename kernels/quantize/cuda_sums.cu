@@ -1,4 +1,5 @@
 // Counts of a cast: sixteen threads for a row of a tile, as the reference has lanes; then tiles, then all of them in order.
+#include "kernels/quantize/cuda_any.hpp"
 #include "kernels/quantize/cuda_decode.hpp"
 #include "kernels/quantize/cuda_sums.hpp"
 
@@ -10,6 +11,7 @@ constexpr uint32_t kLanes = 16;
 
 struct SumsJob {
   DecodeJob codes;  // its target is the source
+  AnyCodes any;     // of formats that no kernel is compiled for
   lpt_format source;
   int64_t tile_rows, tile_columns, across, tiles;
   float limit;  // beyond it a number was clipped
@@ -39,21 +41,47 @@ __device__ __forceinline__ uint32_t stored_code(const DecodeJob &job, int64_t ro
   return word >> (bit % 8) & ((1u << kBits) - 1);
 }
 
+// A code beside what its number was divided by.
+struct Quantized {
+  float decoded, product;
+};
+
+template <lpt_format kFormat>
+__device__ __forceinline__ Quantized quantized_at(const SumsJob &job, int64_t row, int64_t column, float value) {
+  if constexpr (kFormat == LPT_FORMAT_NONE) {
+    const float inverse = inverse_scale(any_scale(job.any, row, column));
+    return {any_number(job.any, row, column), scaled(value, inverse)};
+  } else {
+    constexpr Element kElement = small_element(kFormat);
+    const float scale = scale_at(job.codes, row, column);
+    const uint32_t code = stored_code<kElement.bits>(job.codes, row, column);
+    return {unscaled(small_number<kElement>(code), scale), scaled(value, inverse_scale(scale))};
+  }
+}
+
+// With a zero point the sum before holding leaves 0 .. the limit.
+template <lpt_format kFormat>
+__device__ __forceinline__ bool is_clipped(const SumsJob &job, int64_t row, int64_t column, float product) {
+  if (kFormat != LPT_FORMAT_NONE || job.any.zero_points == nullptr) {
+    return bits_float(float_bits(product) & 0x7FFFFFFFu) > job.limit;
+  }
+  constexpr Element kWide = kElementInt16;
+  const uint32_t code = encode(kWide, product, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16);
+  const float moved = static_cast<float>(static_cast<int16_t>(code)) + any_zero_point(job.any, row, column);
+  return moved < 0.0f || moved > job.limit;
+}
+
 template <lpt_format kFormat>
 __device__ __forceinline__ void add_number(const SumsJob &job, int64_t row, int64_t column, LaneSums &sums) {
-  constexpr Element kElement = small_element(kFormat);
   const float value = source_at(job, row * job.codes.target_stride + column);
   if (value != value) {
     ++sums.nans;
     return;
   }
-  const float scale = scale_at(job.codes, row, column);
+  const auto [decoded, product] = quantized_at<kFormat>(job, row, column, value);
   const float magnitude = bits_float(float_bits(value) & 0x7FFFFFFFu);
-  const float product = scaled(value, inverse_scale(scale));
-  if (bits_float(float_bits(product) & 0x7FFFFFFFu) > job.limit) ++sums.clipped;
+  if (is_clipped<kFormat>(job, row, column, product)) ++sums.clipped;
   if (magnitude > kLargestFloat) return;
-  const uint32_t code = stored_code<kElement.bits>(job.codes, row, column);
-  const float decoded = unscaled(small_number<kElement>(code), scale);
   if (magnitude > sums.amax) sums.amax = magnitude;
   if (value != 0.0f && decoded == 0.0f) ++sums.underflows;
   const float error = value - decoded;
@@ -122,13 +150,15 @@ __global__ void __launch_bounds__(kThreads) add_tiles(SumsJob job) {
 
 SumsJob sums_job(const TileSumsRequest &request) {
   SumsJob job = {};
+  const Format &format = request.quantized.format;
   job.codes = decode_job({request.quantized, request.source});
+  job.any = any_codes(request.quantized);
   job.source = request.source.format.element;
   job.tile_rows = request.tile_rows;
   job.tile_columns = request.tile_columns;
   job.across = (request.source.columns + request.tile_columns - 1) / request.tile_columns;
   job.tiles = job.across * ((request.source.rows + request.tile_rows - 1) / request.tile_rows);
-  job.limit = largest_of(request.quantized.format.element) * (1.0f + 0x1p-20f);
+  job.limit = largest_of(format.element) * (format.has_zero_point() ? 1.0f : 1.0f + 0x1p-20f);
   job.lines = request.scratch;
   job.tile_sums = request.scratch + 2 * job.across * request.source.rows;
   job.sums = request.sums;
@@ -156,8 +186,10 @@ void launch_format(lpt_format element, const SumsJob &job, void *stream) {
       return launch_lines<LPT_FORMAT_INT8>(job, stream);
     case LPT_FORMAT_INT4:
       return launch_lines<LPT_FORMAT_INT4>(job, stream);
-    default:
+    case LPT_FORMAT_E2M1FN:
       return launch_lines<LPT_FORMAT_E2M1FN>(job, stream);
+    default:
+      return launch_lines<LPT_FORMAT_NONE>(job, stream);
   }
 }
 

@@ -1,5 +1,6 @@
 // Rows of the device, fastest first. There is no reference row there: what none takes, the caller is refused.
 #include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
 #include "kernels/quantize/cuda_sums.hpp"
 #include "src/formats/block_scale.hpp"
@@ -148,6 +149,16 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   return is_drawn && request.random.row_stride != 1 ? "draws along the source's rows only" : nullptr;
 }
 
+const char *refuses_any(const QuantizeRequest &request) {
+  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  const bool is_long = request.rule == LPT_SCALE_RULE_LIST && request.scale_list_count > kLongestListThere;
+  return is_long ? "takes lists of 64 scales at most" : nullptr;
+}
+
+const char *refuses_any_codes(const DequantizeRequest &request) {
+  return are_numbers(request.target.format.element) ? nullptr : "gives f32, bf16 and f16 only";
+}
+
 const char *refuses_dequantize(const DequantizeRequest &request) {
   const Format &format = request.source.format;
   if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
@@ -159,9 +170,7 @@ const char *refuses_dequantize(const DequantizeRequest &request) {
 
 const char *refuses_sums(const TileSumsRequest &request) {
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
-  if (request.source.column_stride != 1) return "takes adjacent columns only";
-  if (is_small(request.quantized.format.element)) return nullptr;
-  return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
+  return request.source.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 
 const char *refuses_turn(const TurnRequest &request) {
@@ -182,9 +191,12 @@ constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
     {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
     {"quantize_squares_cuda", 80, refuses_squares, quantize_squares_cuda},
     {"quantize_transposed_cuda", 80, refuses_transposed, quantize_transposed_cuda},
+    {"quantize_any_cuda", 80, refuses_any, quantize_any_cuda},
 };
 constexpr DeviceRow<DequantizeRequest> kDequantize[] = {
-    {"dequantize_strips_cuda", 80, refuses_dequantize, dequantize_strips_cuda}};
+    {"dequantize_strips_cuda", 80, refuses_dequantize, dequantize_strips_cuda},
+    {"dequantize_any_cuda", 80, refuses_any_codes, dequantize_any_cuda},
+};
 constexpr DeviceRow<TileSumsRequest> kSums[] = {{"tile_sums_cuda", 80, refuses_sums, tile_sums_cuda}};
 constexpr DeviceRow<TurnRequest> kTurn[] = {{"turn_cuda", 80, refuses_turn, turn_cuda}};
 

@@ -4,19 +4,12 @@
 #include "kernels/quantize/cuda_draw.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "src/ops/device.hpp"
+#include "src/ops/device_fit.hpp"
 #include "src/ops/device_scaler.hpp"
 #include "src/ops/device_sums.hpp"
 
 namespace lpt {
 namespace {
-
-// What needs numbers that the processor would have to wait for, or look at.
-Status check_cast(const Context &context, const Cast &cast) {
-  const char *given = nullptr;
-  if (cast.scale_list != nullptr) given = "scale_list";
-  if (given == nullptr) return {};
-  return unsupported("%s is given: casts on %s take none", given, device_text(context.queue.device()).c_str());
-}
 
 QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, const Cast &cast, lpt_scale_rule rule) {
   QuantizeRequest request{};
@@ -26,8 +19,8 @@ QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, c
   request.overflow = cast.overflow;
   request.rule = rule;
   request.tensor_inverse = 1.0f;
-  request.scale_list = kGaudi2Scales;
-  request.scale_list_count = 4;
+  request.scale_list = cast.scale_list != nullptr ? cast.scale_list : kGaudi2Scales;
+  request.scale_list_count = cast.scale_list != nullptr ? cast.scale_list_count : 4;
   request.random = cast.random;
   request.random_column_stride = 1;
   if (cast.is_transposed) std::swap(request.random.row_stride, request.random_column_stride);
@@ -120,11 +113,16 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   return choose_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
 }
 
+// Of the tensor scale.
+ScaleSpec spec_of(const QuantizeRequest &request) {
+  return scale_spec(request.target.format, request.rule, 1.0f, request.scale_list, request.scale_list_count);
+}
+
 Status choose_steps(Context &context, const QuantizeRequest &request, const Cast &cast, bool is_scale_given,
                     Steps &steps) {
   const lpt_format source = request.source.format.id, target = request.target.format.id;
   if (!is_scale_given) {
-    const TensorScaleRequest scale{scale_spec(request.target.format, request.rule, 1.0f), nullptr, nullptr};
+    const TensorScaleRequest scale{spec_of(request), nullptr, nullptr};
     LPT_TRY(choose_amax(context, request, cast, steps));
     LPT_TRY(choose_on_device(context, "tensor_scale", scale, {target}, &steps.scale));
   }
@@ -145,7 +143,8 @@ Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, Fo
                     options.margin, &found->picked});
 }
 
-Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request, const Scaler *scaler) {
+Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRequest &request, const Scaler *scaler,
+                          const float **out_amax) {
   std::byte *memory = nullptr;
   LPT_TRY(take_on_device(context, sizeof(FoundThere), &memory));
   auto *const found = reinterpret_cast<FoundThere *>(memory);
@@ -153,9 +152,9 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
   if (steps.amax != nullptr) LPT_TRY(queue_row(context, *steps.amax, amax));
   if (steps.look != nullptr) LPT_TRY(queue_row(context, *steps.look, {amax, &numbers_of(*scaler)->amax}));
   if (scaler != nullptr) LPT_TRY(queue_pick(context, steps, *scaler, found));
-  const ScaleSpec spec = scale_spec(request.target.format, request.rule, 1.0f);
-  const float *const taken = scaler != nullptr ? &found->picked : &found->amax;
-  return queue_row(context, *steps.scale, {spec, taken, request.target.tensor_scale});
+  const ScaleSpec spec = spec_of(request);
+  *out_amax = scaler != nullptr ? &found->picked : &found->amax;
+  return queue_row(context, *steps.scale, {spec, *out_amax, request.target.tensor_scale});
 }
 
 // ---- a NaN that codes and block scales cannot tell
@@ -255,7 +254,6 @@ Status hadamard_on_device(Context &context, const HadamardRequest &request, bool
 Status cast_on_device(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast,
                       bool is_check_only) {
   if (cast.smoothing != nullptr) return cast_smoothed(context, source, target, cast, is_check_only);
-  LPT_TRY(check_cast(context, cast));
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);
@@ -272,10 +270,14 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   if (hides_nan && target.format.has_tensor_scale()) {
     LPT_TRY(choose_on_device(context, "nan_scale", NanScaleRequest{}, {target.format.id}, &steps.nan_scale));
   }
+  const bool is_fitted = !is_scale_given && is_fitted_rule(request);
+  if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, nullptr, true));
   if (is_check_only) return {};
   if (cast.scaler != nullptr) cast.scaler->is_recorded = true;
   if (source.rows == 0 || source.columns == 0) return {};
-  if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler));
+  const float *amax = nullptr;
+  if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler, &amax));
+  if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, amax, false));
   if (hides_nan) LPT_TRY(clear_nan(context, request));
   LPT_TRY(queue_row(context, *steps.quantize, request));
   return hides_nan ? tell_nan(context, steps, request) : Status();

@@ -8,6 +8,7 @@
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/quantize/cuda_draw.hpp"
+#include "kernels/quantize/cuda_fit.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 #include "kernels/quantize/cuda_scale.hpp"
 #include "kernels/quantize/cuda_scaler.hpp"
@@ -38,6 +39,10 @@ std::span<const DeviceFamily> cuda_families() {
       family("amax", amax_device_kernels()),
       family("tensor_scale", tensor_scale_device_kernels()),
       family("nan_scale", nan_scale_device_kernels()),
+      family("magnitude_sum", magnitude_sum_device_kernels()),
+      family("fitted_scale", fitted_scale_device_kernels()),
+      family("trial_scale", trial_scale_device_kernels()),
+      family("keep_scale", keep_scale_device_kernels()),
       family("quantize", quantize_device_kernels()),
       family("dequantize", dequantize_device_kernels()),
       family("gemm", gemm_device_kernels()),

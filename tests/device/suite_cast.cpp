@@ -76,6 +76,59 @@ TEST_F(DeviceCasts, SearchScalesAsTheProcessor) {
   }
 }
 
+// Formats, roundings and overflows that no kernel is compiled for.
+TEST_F(DeviceCasts, TakeEveryFormat) {
+  const Tensor source = numbers(LPT_FORMAT_F32, 9, 320, 17);
+  for (const char *const name :
+       {"uint4_1x64", "uint8/1x32/f32/uint8", "nf4_1x64", "mxint8", "e3m0_tensor", "int16_tensor", "ternary_tensor",
+        "e4m3fnuz_tensor", "f16_tensor", "int2", "e2m3fn", "e4m3_row", "int4/tensor/f32", "e4m3fn/column/f32"}) {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    const lpt_format target = format_named(name);
+    expect_equal(source.get(), target, &options);
+    options.rounding = LPT_ROUNDING_TOWARD_ZERO;
+    expect_equal(source.get(), target, &options);
+    const Tensor codes = tensor_of(cpu(), target, 5, 96, draw_normal(9, 5 * 96));
+    const Tensor expected = make_tensor(cpu(), LPT_FORMAT_F32, 5, 96),
+                 found = make_tensor(gpu(), LPT_FORMAT_F32, 5, 96);
+    ASSERT_TRUE(ok(cpu(), lpt_dequantize(cpu(), codes.get(), nullptr, expected.get())));
+    ASSERT_TRUE(ok(gpu(), lpt_dequantize(gpu(), there(codes.get()).get(), nullptr, found.get())));
+    EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << name;
+  }
+}
+
+TEST_F(DeviceCasts, FitTensorScalesAsTheProcessor) {
+  const Tensor source = numbers(LPT_FORMAT_BF16, 70, 300, 18);
+  struct Fitted {
+    const char *target;
+    lpt_scale_rule rule;
+  };
+  for (const Fitted &one : {Fitted{"int8_tensor", LPT_SCALE_RULE_MSE}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_MSE},
+                            Fitted{"e4m3fn_tensor", LPT_SCALE_RULE_MEAN}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_SAWB},
+                            Fitted{"int8_tensor", LPT_SCALE_RULE_LIST}}) {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.scale_rule = one.rule;
+    expect_equal(source.get(), format_named(one.target), &options);
+    options.rounding = LPT_ROUNDING_STOCHASTIC;
+    expect_equal(source.get(), format_named(one.target), &options);
+  }
+}
+
+TEST_F(DeviceCasts, TakeListsOfTheProcessorsMemory) {
+  const Tensor source = numbers(LPT_FORMAT_F32, 6, 160, 19);
+  Tensor list = tensor_of(cpu(), LPT_FORMAT_F32, 1, 4, {0.01, 0.02, 0.4, 3.0});
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.scale_rule = LPT_SCALE_RULE_LIST;
+  options.scale_list = list.get();
+  for (const char *const name : {"e4m3fn_tensor", "e4m3fn_1x128", "int8_row"}) {
+    expect_equal(source.get(), format_named(name), &options);
+  }
+  const Tensor far = there(list.get());
+  const Tensor codes = make_tensor(gpu(), LPT_FORMAT_E4M3FN_TENSOR, 6, 160);
+  options.scale_list = far.get();
+  EXPECT_NE(LPT_OK, lpt_quantize(gpu(), there(source.get()).get(), &options, codes.get(), nullptr));
+  expect_words({"scale_list", "cuda:0"}, lpt_context_error(gpu()));
+}
+
 TEST_F(DeviceCasts, TakeScalesThatAreGiven) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scale_rule = LPT_SCALE_RULE_FIXED;

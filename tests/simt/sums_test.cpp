@@ -16,13 +16,17 @@ constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F
 constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_E4M3FN_1X128,
                                    LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E5M2,  LPT_FORMAT_MXFP6_E3M2,
                                    LPT_FORMAT_MXFP6_E2M3,   LPT_FORMAT_MXFP4,       LPT_FORMAT_NVFP4,
-                                   LPT_FORMAT_INT8_TENSOR,  LPT_FORMAT_INT4_1X32};
+                                   LPT_FORMAT_INT8_TENSOR,  LPT_FORMAT_INT4_1X32,   LPT_FORMAT_UINT4_1X32,
+                                   LPT_FORMAT_NF4_1X64,     LPT_FORMAT_MXINT8,      LPT_FORMAT_NVFP4_16X16};
 
 bool is_same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
 
 void scramble(Matrix &matrix, Random &random) {
   for (std::size_t i = 0; i < matrix.data.bytes(); ++i) matrix.data.data()[i] = static_cast<uint8_t>(random.bits());
   for (std::size_t i = 0; i < matrix.scales.bytes(); ++i) matrix.scales.data()[i] = static_cast<uint8_t>(random.bits());
+  for (std::size_t i = 0; i < matrix.zero_points.bytes(); ++i) {
+    matrix.zero_points.data()[i] = static_cast<uint8_t>(random.below(16));
+  }
 }
 
 CastSums by_tiles(const TileSumsRequest &request) {
@@ -76,12 +80,13 @@ TEST(SimtSums, AreThoseOfTheReferenceTileByTile) {
 
 TEST(SimtSums, WhatTheRowDoesNotTakeIsRefused) {
   Matrix source(LPT_FORMAT_F32, 2, 64), wide(LPT_FORMAT_F64, 2, 64), codes(LPT_FORMAT_MXFP4, 2, 64);
-  Matrix integers(LPT_FORMAT_UINT4_1X32, 2, 64);
+  Matrix turned(LPT_FORMAT_F32, 2, 64, 0, 0, true);
   const auto refusal = [](Matrix &from, Matrix &to) {
     return tile_sums_device_kernels().front().refuses({from.view(), to.view(), 1, 64, nullptr, nullptr});
   };
   EXPECT_STREQ("takes f32, bf16 and f16 only", refusal(wide, codes));
-  EXPECT_STREQ("takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only", refusal(source, integers));
+  EXPECT_STREQ("takes adjacent columns only", refusal(turned, codes));
+  EXPECT_EQ(nullptr, refusal(source, codes));
 }
 
 }  // namespace
