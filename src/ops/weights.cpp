@@ -153,6 +153,16 @@ Status take_weights(Context &context, const Tensor *weights, bool needs_data, Ma
   return take_dense(context, sparse, !needs_data, out_view);
 }
 
+// Panels are an order of the processor's rows. A device has none, and nothing to gain by one.
+Status check_home(const Context &context, const Tensor *weights) {
+  const bool is_tensor = weights != nullptr && weights->kind == HandleKind::kTensor;
+  const Device &device = is_tensor ? weights->device : context.queue.device();
+  if (device.is_cpu()) return {};
+  return unsupported(
+      "weights is on %s: only products of the processor take packed weights, lpt_gemm() there takes them as they are",
+      device_text(device).c_str());
+}
+
 }  // namespace
 
 bool is_packable(const Format &format) {
@@ -304,6 +314,7 @@ Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_o
 
 Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, Tensor **out_packed) {
   LPT_TRY(check_flags("flags", options.flags));
+  LPT_TRY(check_home(context, weights));
   const bool needs_data = !is_check_only(options.flags);
   MatrixView all;
   LPT_TRY(take_weights(context, weights, needs_data, all));

@@ -40,7 +40,6 @@ lpt_status export_there(lpt_context *context, Operands &o) {
 constexpr Call kCalls[] = {
     {"convert", convert},
     {"dialect_export", export_there},
-    {"weights_pack", pack},
     {"sparse_mask_check",
      [](lpt_context *c, Operands &o) {
        int64_t count = 0;
@@ -59,6 +58,14 @@ TEST_F(DeviceRefusals, NameTheTensorAndItsDevice) {
       expect_words({" on cuda:0", "no kernel there takes it", "lpt_tensor_copy()"}, lpt_context_error(context),
                    call.name);
     }
+  }
+}
+
+TEST_F(DeviceRefusals, SayWhatStandsInForPackedWeights) {
+  Operands operands(gpu());
+  for (lpt_context *const context : {gpu(), cpu()}) {
+    EXPECT_EQ(LPT_UNSUPPORTED, pack(context, operands));
+    expect_words({"weights is on cuda:0", "packed weights", "lpt_gemm()"}, lpt_context_error(context));
   }
 }
 
