@@ -8,8 +8,9 @@
 
 namespace lpt {
 
-// How a state lies in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2.
-enum class Kept { kNone, kNumbers, kBytes, kTree };
+// How a state lies in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2; any is one of them
+// or none, or what else there is (cuda_state_any.hpp).
+enum class Kept { kNone, kNumbers, kBytes, kTree, kAny };
 
 // What a kernel needs to know of a StateArray; taken by value.
 struct StateJob {
@@ -22,6 +23,10 @@ struct StateJob {
   lpt_underflow underflow;
   RandomSource random;
   bool is_aligned;  // strips lie on boundaries of what they take
+  // Of any kind alone:
+  uint16_t *exponents;  // NULL: not expanded
+  Element any;          // of f32 and trees none
+  float largest;        // of the element
 };
 
 // The trees in shared memory, where lanes may look at different places of them.
@@ -109,6 +114,7 @@ __device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) 
 }
 
 __device__ __forceinline__ float largest_of_state(lpt_format element) {
+  if (element == LPT_FORMAT_E4M3) return 240.0f;
   return element == LPT_FORMAT_E4M3FN ? 448.0f : element == LPT_FORMAT_E5M2 ? 57344.0f : 1.0f;
 }
 

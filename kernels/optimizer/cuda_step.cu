@@ -3,6 +3,7 @@
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/optimizer/cuda_state.hpp"
+#include "kernels/optimizer/cuda_state_any.hpp"
 
 namespace lpt {
 namespace {
@@ -15,7 +16,7 @@ struct StepJob {
   const void *gradient;
   bool is_gradient_bf16, is_gradient_aligned;
   int64_t begin, count;
-  StateJob first, second, parameter;
+  StateJob first, second, parameter, compensation;
   bool is_measure;
   float *amax;
   const StepScales *stored, *wanted;
@@ -49,17 +50,45 @@ __device__ __forceinline__ float direction(lpt_method method, const StepConstant
   return m == 0.0f ? 0.0f : m / (exact_root(v * c.root_correction) + c.epsilon);
 }
 
+__device__ __forceinline__ float gradient_scale_of(const StepJob &job) {
+  return job.gradients != nullptr ? job.gradients->gradient_scale : job.constants.gradient_scale;
+}
+
+// The direction by a gradient before its scale and the coupled decay.
+__device__ __forceinline__ float direction_by(const StepJob &job, float gradient, float p, float &m, float &v) {
+  const StepConstants &c = job.constants;
+  float g = gradient * gradient_scale_of(job);
+  if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
+  return direction(job.method, c, g, m, v);
+}
+
 __device__ __forceinline__ void update(const StepJob &job, const NumberEight &gradient, NumberEight &first,
                                        NumberEight &second, NumberEight &parameter) {
   const StepConstants &c = job.constants;
-  const float gradient_scale = job.gradients != nullptr ? job.gradients->gradient_scale : c.gradient_scale;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const float p = parameter.number[i];
-    float g = gradient.number[i] * gradient_scale;
-    if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
-    const float u = direction(job.method, c, g, first.number[i], second.number[i]);
+    const float u = direction_by(job, gradient.number[i], p, first.number[i], second.number[i]);
     parameter.number[i] = (p - c.decay * p) - c.step_size * u;
+  }
+}
+
+// What bf16 drops is kept for the next step.
+__device__ __forceinline__ void update_compensated(const StepJob &job, const NumberEight &gradient, NumberEight &first,
+                                                   NumberEight &second, NumberEight &parameter,
+                                                   NumberEight &compensation, const RandomStrip &random) {
+  constexpr Element kElement = kElementBf16;
+  const StepConstants &c = job.constants;
+  const lpt_rounding rounding = job.parameter.is_drawn ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
+  const int32_t bits = job.parameter.random.bits;
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) {
+    const float p = parameter.number[i];
+    const float u = direction_by(job, gradient.number[i], p, first.number[i], second.number[i]);
+    const float d = compensation.number[i] - (c.decay * p + c.step_size * u);
+    const uint32_t code = encode(kElement, p + d, rounding, LPT_OVERFLOW_SATURATE, random_of(random, bits, i), bits);
+    parameter.number[i] = p + d;
+    compensation.number[i] = d - (decode(kElement, code) - p);
   }
 }
 
@@ -71,10 +100,16 @@ __device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) 
   }
 }
 
+template <Kept kKept>
+__device__ __forceinline__ bool has_amax(const StateJob &job) {
+  const bool is_number = job.element == LPT_FORMAT_F32 || job.element == LPT_FORMAT_BF16;
+  return job.lanes == 0 && (kKept == Kept::kBytes || (kKept == Kept::kAny && !is_number));
+}
+
 // Raises the amax of an array with one scale: once for each warp. Numbers have none.
 template <Kept kKept>
 __device__ __forceinline__ void raise(const StateJob &job, const NumberEight &eight, float *amax) {
-  if (kKept != Kept::kBytes || job.lanes != 0) return;
+  if (!has_amax<kKept>(job)) return;
   const float most = largest_of_lanes(finite_amax(eight), 32);
   if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<uint32_t *>(amax), float_bits(most));
 }
@@ -138,6 +173,42 @@ __global__ void __launch_bounds__(kThreads) step(StepJob job) {
   store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
+// Moments of any kind, and a compensation or none.
+__global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
+  __shared__ DynamicTree of_signed, of_unsigned;
+  if (job.is_measure && is_known(job)) return;
+  copy_tree(of_signed, kDeviceTrees[0]);
+  copy_tree(of_unsigned, kDeviceTrees[1]);
+  __syncthreads();
+  const Trees trees = {&of_signed, &of_unsigned};
+  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
+  const int32_t count = eight_count(job.count, at);
+  const int64_t index = job.begin + at;
+  const NumberEight gradient = load_gradient(job, index, count);
+  NumberEight first = load_any_state(job.first, trees, index, count, stored_scale(job, job.first, 0));
+  NumberEight second = load_any_state(job.second, trees, index, count, stored_scale(job, job.second, 1));
+  NumberEight parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
+  NumberEight compensation = load_any_state(job.compensation, trees, index, count, 1.0f);
+  if (job.compensation.data == nullptr) {
+    update(job, gradient, first, second, parameter);
+  } else {
+    RandomStrip random = {};
+    if (job.parameter.is_drawn) random = draw_eight(job.parameter.random, index);
+    update_compensated(job, gradient, first, second, parameter, compensation, random);
+  }
+  clear_beyond(first, count);
+  clear_beyond(second, count);
+  if (job.amax != nullptr) {
+    raise<Kept::kAny>(job.first, first, job.amax);
+    raise<Kept::kAny>(job.second, second, job.amax + 1);
+  }
+  if (job.is_measure) return;
+  store_any_state(job.first, trees, index, count, first, wanted_inverse(job, job.first, 0));
+  store_any_state(job.second, trees, index, count, second, wanted_inverse(job, job.second, 1));
+  store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
+  store_any_state(job.compensation, trees, index, count, compensation, 1.0f);
+}
+
 // Whether eights of `bytes` each that begin with element `begin` can be moved in whole pieces.
 bool is_on_boundary(const void *data, int64_t begin, int64_t bytes) {
   const auto address = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(begin * bytes);
@@ -158,11 +229,18 @@ StateJob state_job(const StateArray &array, int64_t begin) {
   job.underflow = array.underflow;
   job.random = array.random;
   job.is_aligned = is_on_boundary(array.data, begin, bytes_of(array.element));
+  job.exponents = array.exponents;
+  if (has_element(array.element)) {
+    job.any = element_of(array.element);
+    job.largest = largest_of(array.element);
+  }
   return job;
 }
 
 Kept kept(const StateArray &array) {
   if (array.data == nullptr) return Kept::kNone;
+  const bool is_seldom = array.element == LPT_FORMAT_F16 || array.element == LPT_FORMAT_E4M3;
+  if (is_seldom || array.exponents != nullptr) return Kept::kAny;
   if (is_dynamic(array.element)) return Kept::kTree;
   return array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 ? Kept::kNumbers : Kept::kBytes;
 }
@@ -184,7 +262,7 @@ void launch_second(Kept second, const Launch &launch, const StepJob &job) {
     case Kept::kBytes:
       LPT_LAUNCH((step<kFirst, Kept::kBytes>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
-    case Kept::kTree:
+    default:
       LPT_LAUNCH((step<kFirst, Kept::kTree>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
   }
@@ -192,6 +270,10 @@ void launch_second(Kept second, const Launch &launch, const StepJob &job) {
 
 // Every method has a first moment.
 void launch_first(Kept first, Kept second, const Launch &launch, const StepJob &job) {
+  if (first == Kept::kAny || second == Kept::kAny || job.compensation.data != nullptr) {
+    LPT_LAUNCH(step_any, launch.blocks, kThreads, 0, launch.stream, job);
+    return;
+  }
   if (first == Kept::kNumbers) return launch_second<Kept::kNumbers>(second, launch, job);
   if (first == Kept::kBytes) return launch_second<Kept::kBytes>(second, launch, job);
   launch_second<Kept::kTree>(second, launch, job);
@@ -212,6 +294,7 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.first = state_job(request.first, request.begin);
   job.second = state_job(request.second, request.begin);
   job.parameter = state_job(request.parameter, request.begin);
+  job.compensation = state_job(request.compensation, request.begin);
   job.is_measure = request.is_measure;
   job.amax = request.amax;
   job.stored = request.stored;

@@ -13,15 +13,30 @@ Status copy_now(const Queue &queue, void *target, const void *source, size_t byt
   return queue.synchronize();
 }
 
+// As many of a number as blocks need.
+template <typename Number>
+Status fill_blocks(const Context &context, int64_t count, Number number, StateMemory &array) {
+  const std::vector<Number> numbers(static_cast<size_t>(count), number);
+  LPT_TRY(array.allocate_on(context, static_cast<int64_t>(numbers.size() * sizeof(Number))));
+  return copy_now(context.queue, array.data(), numbers.data(), array.bytes());
+}
+
 Status allocate_moment_there(const Context &context, int64_t elements, Moment &moment) {
   if (!moment.is_kept()) return {};
   const uint8_t zero = moment.element == kDynamicSigned ? static_cast<uint8_t>(kSignedTree.zero) : 0;
   LPT_TRY(moment.codes.allocate_on(context, elements * element_bytes(moment.element)));
   LPT_TRY(context.queue.fill(moment.codes.data(), zero, moment.codes.bytes()));
   if (moment.block == 0) return {};
-  const std::vector<float> ones(static_cast<size_t>((elements + moment.block - 1) / moment.block), 1.0f);
-  LPT_TRY(moment.scales.allocate_on(context, static_cast<int64_t>(ones.size() * sizeof(float))));
-  return copy_now(context.queue, moment.scales.data(), ones.data(), moment.scales.bytes());
+  const int64_t blocks = (elements + moment.block - 1) / moment.block;
+  LPT_TRY(fill_blocks(context, blocks, 1.0f, moment.scales));
+  return moment.is_expanded ? fill_blocks(context, blocks, uint16_t{16}, moment.exponents) : Status();
+}
+
+Status allocate_compensation_there(const Context &context, OptimizerParameter &parameter) {
+  if (!parameter.is_compensated) return {};
+  StateMemory &array = parameter.compensation;
+  LPT_TRY(array.allocate_on(context, parameter.elements * element_bytes(LPT_FORMAT_BF16)));
+  return context.queue.fill(array.data(), 0, array.bytes());
 }
 
 // What stands in the moments of `parameter`.
@@ -66,6 +81,7 @@ Status allocate_state_there(Context &context, const Optimizer &optimizer, Optimi
   LPT_TRY(check_moments_there(context, optimizer, parameter));
   LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.first));
   LPT_TRY(allocate_moment_there(context, parameter.elements, parameter.second));
+  LPT_TRY(allocate_compensation_there(context, parameter));
   return send_scales(context, parameter);
 }
 

@@ -207,7 +207,10 @@ Status check_moments_there(Context &context, const Optimizer &optimizer, const O
     if (moments[k]->is_kept()) arrays[k]->data = &request;
     if (moments[k]->is_expanded) arrays[k]->exponents = &exponent;
   }
-  if (parameter.is_compensated) request.compensation.data = &request;
+  if (parameter.is_compensated) {
+    request.compensation.data = &request;
+    request.compensation.element = request.parameter.element = LPT_FORMAT_BF16;
+  }
   const DeviceRow<StepRequest> *row = nullptr;
   return choose_on_device(context, "step", request,
                           {LPT_FORMAT_F32, parameter.first.format, parameter.second.format, LPT_FORMAT_F32}, &row);

@@ -14,6 +14,8 @@ struct Kind {
   lpt_scaler_kind scaling = LPT_SCALER_CURRENT;
   lpt_underflow underflow = LPT_UNDERFLOW_CLAMP;
   lpt_format value = LPT_FORMAT_F32, gradient = LPT_FORMAT_F32;
+  int32_t is_expanded = 0;  // both moments
+  lpt_format compensation = LPT_FORMAT_NONE;
 };
 
 constexpr Kind kKinds[] = {
@@ -31,6 +33,12 @@ constexpr Kind kKinds[] = {
     {LPT_FORMAT_DYNAMIC_1X256, LPT_FORMAT_DYNAMIC_1X256},
     {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F32, LPT_METHOD_LION, LPT_SCALER_DELAYED},
     {LPT_FORMAT_DYNAMIC_1X256, LPT_FORMAT_F32, LPT_METHOD_SGD},
+    {LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3_TENSOR},
+    {LPT_FORMAT_E4M3_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_METHOD_ADAMW, LPT_SCALER_DELAYED},
+    {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_1X128, LPT_METHOD_ADAMW, LPT_SCALER_CURRENT, LPT_UNDERFLOW_CLAMP,
+     LPT_FORMAT_BF16, LPT_FORMAT_BF16, 1, LPT_FORMAT_BF16},
+    {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_METHOD_ADAMW, LPT_SCALER_CURRENT, LPT_UNDERFLOW_CLAMP, LPT_FORMAT_BF16,
+     LPT_FORMAT_BF16, 0, LPT_FORMAT_BF16},
 };
 
 lpt_optimizer_parameter parameter_of(const Kind &kind, int64_t elements) {
@@ -38,6 +46,8 @@ lpt_optimizer_parameter parameter_of(const Kind &kind, int64_t elements) {
   parameter.elements = elements;
   parameter.first_moment = kind.first;
   parameter.second_moment = kind.second;
+  parameter.is_first_expanded = parameter.is_second_expanded = kind.is_expanded;
+  parameter.compensation = kind.compensation;
   parameter.weight_decay = 0.1;
   const bool is_scaled = kind.scaling == LPT_SCALER_DELAYED;
   if (is_scaled) parameter.first_scaling = LPT_SCALER_DELAYED;
@@ -286,30 +296,8 @@ TEST_F(DeviceOptimizers, MeasureTheSameSums) {
   }
 }
 
-struct Refused {
-  lpt_format first;
-  lpt_format compensation;
-  int32_t is_expanded;
-  const char *why;
-};
-
-TEST_F(DeviceOptimizers, RefuseMomentsThatNoRowTakes) {
-  constexpr const char *kState = "a state is none of f32, bf16, e4m3fn, e5m2";
-  const Refused refused[] = {{LPT_FORMAT_F16_TENSOR, LPT_FORMAT_NONE, 0, kState},
-                             {LPT_FORMAT_E4M3_TENSOR, LPT_FORMAT_NONE, 0, kState},
-                             {LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_NONE, 1, kState},
-                             {LPT_FORMAT_F32, LPT_FORMAT_BF16, 0, "there is a compensation"}};
+TEST_F(DeviceOptimizers, KeepNoStateInFiles) {
   make(kKinds[0], {});
-  for (const Refused &one : refused) {
-    lpt_optimizer_parameter parameter = parameter_of(kKinds[0], 64);
-    parameter.first_moment = one.first;
-    parameter.compensation = one.compensation;
-    parameter.is_first_expanded = one.is_expanded;
-    int64_t index = -1;
-    EXPECT_EQ(LPT_UNSUPPORTED, lpt_optimizer_add(gpu(), there_.optimizer.get(), &parameter, &index));
-    expect_words({"step: no kernel takes", "on cuda:0", "step_cuda", one.why}, lpt_context_error(gpu()));
-    EXPECT_EQ(-1, index);
-  }
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_optimizer_set_directory(gpu(), there_.optimizer.get(), "/tmp", 0));
   expect_words({"optimizer keeps its state on cuda:0"}, lpt_context_error(gpu()));
 }

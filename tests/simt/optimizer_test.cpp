@@ -76,7 +76,8 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
         const StateKind parameter = kWholeKinds[random.below(2)];
         const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
         for (int turn = 0; turn < (method == LPT_METHOD_ADAMW ? 3 : 1); ++turn) {
-          taken += compare(random, {method, first, second, parameter, false, gradient}, random.of(kAllValues));
+          const bool is_compensated = parameter.element == LPT_FORMAT_BF16 && random.chance(0.3);
+          taken += compare(random, {method, first, second, parameter, is_compensated, gradient}, random.of(kAllValues));
           if (HasFailure()) return;
         }
       }
@@ -94,10 +95,10 @@ TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRefused) {
   };
   static constexpr Refused refused[] = {
       {[](StepRequest &r) { r.gradient_format = LPT_FORMAT_F16; }, "the gradient is neither f32 nor bf16"},
-      {[](StepRequest &r) { r.first.element = LPT_FORMAT_F16; },
-       "a state is none of f32, bf16, e4m3fn, e5m2, the last two in groups of 128, dynamic trees"},
+      {[](StepRequest &r) { r.first.element = LPT_FORMAT_E4M3FNUZ; },
+       "a state is none of f32, bf16, f16, e4m3fn, e4m3, e5m2, the last three in groups of 128, dynamic trees"},
       {[](StepRequest &r) { r.parameter.element = LPT_FORMAT_F16; }, "the parameter is neither f32 nor bf16"},
-      {[](StepRequest &r) { r.compensation.data = r.parameter.data; }, "there is a compensation"},
+      {[](StepRequest &r) { r.compensation.data = r.parameter.data; }, "a compensation is not of bf16 beside bf16"},
       {[](StepRequest &r) { r.second.rounding = LPT_ROUNDING_TOWARD_ZERO; },
        "a rounding is neither to nearest even nor stochastic"},
       {[](StepRequest &r) { r.first.random.words = static_cast<const uint8_t *>(r.first.data); },
