@@ -96,7 +96,7 @@ void fill_scales(uint64_t place, Matrix &target) {
 void check(QuantizeCase c, Random &random, Tally &tally) {
   Format format;
   find_format(c.target, format);
-  c.rule = any_rule(random, format, c.rounding);
+  if (c.rule == LPT_SCALE_RULE_DEFAULT) c.rule = any_rule(random, format, c.rounding);
   Matrix source = source_of(c);
   source.fill(random, random.of(kValues));
   bool is_known = false;
@@ -132,6 +132,19 @@ TEST(SimtQuantize, EveryRowEqualsTheReference) {
     check(c, random, tally);
   }
   tally.expect_all_at_least(kIsSanitized ? 10 : 50);
+}
+
+// All rows of the squares have a say in their scales.
+TEST(SimtQuantize, SquaresAreSearchedAsTheReferenceDoes) {
+  Random random(47);
+  Tally tally(quantize_device_kernels());
+  for (int i = 0; i < 24; ++i) {
+    QuantizeCase c = any_case(random, LPT_FORMAT_NVFP4_16X16);
+    c.rows = 32;
+    c.columns = 48;
+    c.rule = i % 2 == 0 ? LPT_SCALE_RULE_MSE : LPT_SCALE_RULE_FOUR_OVER_SIX;
+    check(c, random, tally);
+  }
 }
 
 TEST(SimtQuantize, TheLastRowTakesEveryFormatRoundingAndOverflow) {
