@@ -159,6 +159,14 @@ const char *refuses_any_codes(const DequantizeRequest &request) {
   return are_numbers(request.target.format.element) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
+const char *refuses_wide(const QuantizeRequest &request) {
+  const bool are_taken = are_numbers(request.source.format.element) && are_numbers(request.target.format.element);
+  if (!are_taken || !request.target.format.is_plain()) return "gives f32, bf16 and f16 of these only";
+  if (request.source.column_stride != 1) return "takes adjacent columns only";
+  if (request.rounding != LPT_ROUNDING_NEAREST_EVEN) return "rounds to nearest even only";
+  return request.overflow == LPT_OVERFLOW_SATURATE ? nullptr : "saturates only";
+}
+
 const char *refuses_dequantize(const DequantizeRequest &request) {
   const Format &format = request.source.format;
   if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
@@ -191,6 +199,7 @@ constexpr DeviceRow<QuantizeRequest> kQuantize[] = {
     {"quantize_tiles_cuda", 80, refuses_tiles, quantize_tiles_cuda},
     {"quantize_squares_cuda", 80, refuses_squares, quantize_squares_cuda},
     {"quantize_transposed_cuda", 80, refuses_transposed, quantize_transposed_cuda},
+    {"quantize_wide_cuda", 80, refuses_wide, quantize_wide_cuda},
     {"quantize_any_cuda", 80, refuses_any, quantize_any_cuda},
 };
 constexpr DeviceRow<DequantizeRequest> kDequantize[] = {

@@ -35,13 +35,6 @@ Format plain_format(lpt_format id) {
   return format;
 }
 
-// Columns as rows: kernels that have scales along rows read adjacent numbers.
-Status turn_source(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
-  LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
-                                out_turned));
-  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
-}
-
 // The random bits of the source, or the caller's, in the order of its columns.
 Status turn_bits(Context &context, const MatrixView &source, const RandomSource &random, bool is_check_only,
                  QuantizeRequest &request) {
@@ -53,7 +46,7 @@ Status turn_bits(Context &context, const MatrixView &source, const RandomSource 
     LPT_TRY(run_on_device(context, "draw", DrawRequest{random, bits}, {kept.id}, is_check_only));
   }
   MatrixView turned_bits;
-  LPT_TRY(turn_source(context, bits, is_check_only, turned_bits));
+  LPT_TRY(turn_on_device(context, bits, is_check_only, turned_bits));
   request.random.words = static_cast<const uint8_t *>(turned_bits.data);
   request.random.offset = 0;
   request.random.row_stride = turned_bits.row_stride;
@@ -82,7 +75,7 @@ Status settle_source(Context &context, const MatrixView &given, const Cast &cast
   const bool is_prepared = cast.preparation.is_needed();
   const bool is_turned = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
   const bool is_drawn = cast.rounding == LPT_ROUNDING_STOCHASTIC;
-  if (is_turned) LPT_TRY(turn_source(context, given, is_check_only, request.source));
+  if (is_turned) LPT_TRY(turn_on_device(context, given, is_check_only, request.source));
   if (is_turned && is_drawn) LPT_TRY(turn_bits(context, given, cast.random, is_check_only, request));
   return is_prepared ? prepare_source(context, cast, is_check_only, request.source) : Status();
 }
@@ -244,6 +237,12 @@ Status factors_on_device(Context &context, lpt_format format, const void *data, 
   auto *const factors = reinterpret_cast<float *>(memory);
   *out_factors = factors;
   return run_on_device(context, "factors", FactorRequest{format, data, given, count, factors}, {format}, is_check_only);
+}
+
+Status turn_on_device(Context &context, const MatrixView &source, bool is_check_only, MatrixView &out_turned) {
+  LPT_TRY(take_matrix_on_device(context, plain_format(source.format.id), source.columns, source.rows, is_check_only,
+                                out_turned));
+  return run_on_device(context, "turn", TurnRequest{source, out_turned}, {source.format.id}, is_check_only);
 }
 
 Status hadamard_on_device(Context &context, const HadamardRequest &request, bool is_check_only) {

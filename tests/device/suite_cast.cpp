@@ -1,5 +1,7 @@
 // Casts on a GPU give the bits of the processor, whose own are judged elsewhere.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tests/device/support.hpp"
 
@@ -35,6 +37,19 @@ TEST_F(DeviceCasts, HaveTheBitsOfTheProcessor) {
   for (const lpt_format format : kSources) {
     const Tensor source = numbers(format, 37, 272, static_cast<uint64_t>(format));
     for (const lpt_format target : kTargets) expect_equal(source.get(), target, nullptr);
+  }
+}
+
+// What is beyond the largest bf16 or f16 becomes it, infinite numbers too; ties go to even.
+TEST_F(DeviceCasts, HaveTheBitsOfTheProcessorWithoutScales) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double> numbers = draw_normal(21, 5 * 48, 100.0);
+  const double edges[] = {3.4e38, -3.4e38,    kInfinite,  -kInfinite, 65504,    65519,       65520,
+                          -65536, 1 + 0x1p-8, 1 + 0x3p-8, 0x1p-25,    0x1p-133, std::nan("")};
+  std::copy(std::begin(edges), std::end(edges), numbers.begin() + 40);
+  for (const lpt_format format : kSources) {
+    const Tensor source = tensor_of(cpu(), format, 5, 48, numbers);
+    for (const lpt_format target : kSources) expect_equal(source.get(), target, nullptr);
   }
 }
 
