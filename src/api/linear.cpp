@@ -1,17 +1,12 @@
 #include "src/ops/linear.hpp"
 
 #include "src/api/guard.hpp"
+#include "src/ops/device_scaler.hpp"
 #include "src/ops/partial.hpp"
 
 using namespace lpt;
 
 namespace {
-
-BlobWriter saved_state(const Linear &linear) {
-  BlobWriter writer(BlobKind::kLinear);
-  write_linear(linear, writer);
-  return writer;
-}
 
 Status check_linear(const Linear *linear) { return check_handle(linear, HandleKind::kLinear, "linear"); }
 
@@ -129,13 +124,13 @@ lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_produc
 
 lpt_status lpt_linear_create(lpt_context *context, const lpt_recipe *recipe, const lpt_linear_shape *shape,
                              lpt_linear **out_linear) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     lpt_linear_shape known = LPT_LINEAR_SHAPE_INIT;
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
     if (shape == nullptr) return invalid("shape is NULL: expected the layer's columns");
     LPT_TRY(read_options(shape, "shape", known));
     LPT_TRY(check_out(out_linear, "out_linear"));
-    return create_linear(*recipe, known, out_linear);
+    return create_linear(self, *recipe, known, out_linear);
   });
 }
 
@@ -214,21 +209,21 @@ lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, lpt_linea
 }
 
 lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linears(linears, linear_count));
-    for (int64_t i = 0; i < linear_count; ++i) {
-      for (Scaler &scaler : linears[i]->scalers) update_scaler(scaler);
-    }
-    return {};
+    return update_linears(self, linears, linear_count);
   });
 }
 
 lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
                                   lpt_scaler_values *out_values) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
-    return write_values(scaler_values(linear->scalers[operand]), "out_values", out_values);
+    LPT_TRY(check_place(self, *linear));
+    Scaler here;
+    LPT_TRY(fetch_scaler(self, linear->scalers[operand], here));
+    return write_values(scaler_values(here), "out_values", out_values);
   });
 }
 
@@ -243,8 +238,7 @@ lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("is_watched", is_watched, 1));
-    watch_linear(*linear, is_watched == 1);
-    return {};
+    return watch_linear(*linear, is_watched == 1);
   });
 }
 
@@ -261,23 +255,23 @@ lpt_status lpt_linear_state_size(lpt_context *context, const lpt_linear *linear,
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
-    *out_size_bytes = saved_state(*linear).size_bytes();
+    *out_size_bytes = linear_state_bytes(*linear);
     return {};
   });
 }
 
 lpt_status lpt_linear_state_save(lpt_context *context, const lpt_linear *linear, void *buffer, size_t buffer_bytes) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_out(buffer, "buffer"));
-    return saved_state(*linear).save(buffer, buffer_bytes);
+    return save_linear(self, *linear, buffer, buffer_bytes);
   });
 }
 
 lpt_status lpt_linear_state_load(lpt_context *context, lpt_linear *linear, const void *buffer, size_t buffer_bytes) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
     if (buffer == nullptr) return invalid("buffer is NULL: expected a saved state");
-    return load_linear(*linear, buffer, buffer_bytes);
+    return load_linear(self, *linear, buffer, buffer_bytes);
   });
 }

@@ -1,11 +1,12 @@
 // Making a layer, and what all its calls check.
 #include "src/ops/linear.hpp"
 
+#include "src/ops/device_scaler.hpp"
 #include "src/ops/linear_parts.hpp"
 
 namespace lpt {
 
-Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear **out_linear) {
+Status create_linear(const Context &context, const Recipe &recipe, const lpt_linear_shape &shape, Linear **out_linear) {
   const auto check = [](const char *name, int64_t value) -> Status {
     if (value >= 1 && value <= (int64_t{1} << 28)) return {};
     return invalid("%s is %lld: expected 1 to 2^28", name, static_cast<long long>(value));
@@ -16,17 +17,43 @@ Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear
   linear->recipe = recipe;
   linear->input_columns = shape.input_columns;
   linear->output_columns = shape.output_columns;
-  for (int i = 0; i < kOperandCount; ++i) linear->scalers[i] = make_scaler(recipe.scalers[i]);
+  linear->device = context.queue.device();
+  for (int i = 0; i < kOperandCount; ++i) {
+    linear->scalers[i] = make_scaler(recipe.scalers[i]);
+    if (!linear->device.is_cpu()) LPT_TRY(send_scaler(context, linear->scalers[i]));
+  }
   *out_linear = linear.release();
   return {};
 }
 
-void watch_linear(Linear &linear, bool is_watched) {
+Status watch_linear(Linear &linear, bool is_watched) {
+  if (is_watched && !linear.device.is_cpu()) {
+    return unsupported("linear works on %s: expected one of the processor, where casts are counted",
+                       device_text(linear.device).c_str());
+  }
   linear.is_watched = is_watched;
   for (CastSums &sums : linear.sums) sums = {};
+  return {};
 }
 
-Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared) {
+Status check_place(const Context &context, const Linear &linear) {
+  const Device &here = context.queue.device();
+  if (linear.device == here) return {};
+  return invalid("linear works on %s: expected one of a context on %s", device_text(linear.device).c_str(),
+                 device_text(here).c_str());
+}
+
+Status update_linears(Context &context, Linear *const *linears, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) LPT_TRY(check_place(context, *linears[i]));
+  for (int64_t i = 0; i < count; ++i) {
+    for (Scaler &scaler : linears[i]->scalers) LPT_TRY(update_scaler(context, scaler));
+  }
+  return {};
+}
+
+Status check_call(const Context &context, const Linear &linear, const lpt_linear_options &options,
+                  bool needs_prepared) {
+  LPT_TRY(check_place(context, linear));
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);

@@ -17,6 +17,12 @@ struct SparseMask {
   float factor = 1.0f;              // of rule SOFT_THRESHOLD
 };
 
+// Memory of a layer.
+struct Storage {
+  std::shared_ptr<std::byte> memory;
+  size_t bytes = 0;
+};
+
 // What prepare makes of a weight; replaced as a whole.
 struct PreparedWeight {
   bool is_ready = false;
@@ -24,8 +30,8 @@ struct PreparedWeight {
   // For the forward product, output × input; for dgrad the same one, or one of its own, which is stored input × output
   // where it has block scales or a rotation: along the inner size.
   MatrixView forward, dgrad;
-  std::shared_ptr<std::byte> forward_storage, dgrad_storage;
-  std::shared_ptr<std::byte> mask;      // of what the forward cast did not clip, where wgrad wants it
+  Storage forward_storage, dgrad_storage;
+  Storage mask;                         // of what the forward cast did not clip, where wgrad wants it
   lpt_random random = LPT_RANDOM_INIT;  // signs of the forward and the dgrad product are drawn from it
   SparseMask sparse;
 };
@@ -38,6 +44,7 @@ struct lpt_linear {
   std::unique_ptr<lpt_recipe> next_recipe;  // from the next prepare on; or NULL
   int64_t input_columns = 0;
   int64_t output_columns = 0;
+  lpt::Device device;  // where its casts and scalers lie
   lpt::Scaler scalers[lpt::kOperandCount];
   lpt::PreparedWeight weight;
   bool is_watched = false;
@@ -48,7 +55,7 @@ namespace lpt {
 
 using Linear = lpt_linear;
 
-Status create_linear(const Recipe &recipe, const lpt_linear_shape &shape, Linear **out_linear);
+Status create_linear(const Context &context, const Recipe &recipe, const lpt_linear_shape &shape, Linear **out_linear);
 size_t linear_saved_bytes(const Linear &linear, int64_t rows);
 size_t linear_cast_bytes(const Linear &linear);
 Status prepare_linear(Context &context, Linear &linear, const Tensor *weight, const lpt_linear_options &options);
@@ -59,8 +66,13 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
                        Tensor *bias_gradient);
 Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t count);
 Status read_linear_mask(Context &context, const Linear &linear, Tensor *mask);
-void watch_linear(Linear &linear, bool is_watched);
-void write_linear(const Linear &linear, BlobWriter &writer);
-Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes);
+Status watch_linear(Linear &linear, bool is_watched);
+Status check_place(const Context &context, const Linear &linear);
+Status update_linears(Context &context, Linear *const *linears, int64_t count);
+
+// The state; that of a device is waited for.
+size_t linear_state_bytes(const Linear &linear);
+Status save_linear(const Context &context, const Linear &linear, void *buffer, size_t buffer_bytes);
+Status load_linear(const Context &context, Linear &linear, const void *buffer, size_t buffer_bytes);
 
 }  // namespace lpt

@@ -15,12 +15,12 @@ struct Backward {
   SavedHeader header{};
   Saved saved;
 
-  lpt_random random() const { return {header.seed, 0, 0, header.stream, header.step}; }
+  lpt_random random() const { return {header.seed.seed, 0, 0, header.seed.stream, header.seed.step}; }
 };
 
-Status check_gradient(const Tensor *tensor, const char *name, int64_t rows, int64_t columns, const char *like,
-                      const MatrixView &output_gradient, bool needs_data, MatrixView &out_view) {
-  LPT_TRY(check_wide_matrix(tensor, name, needs_data, out_view));
+Status check_gradient(const Call &call, const Tensor *tensor, const char *name, int64_t rows, int64_t columns,
+                      const char *like, const MatrixView &output_gradient, MatrixView &out_view) {
+  LPT_TRY(check_wide_matrix(tensor, name, !call.is_check_only, out_view, device_of(call)));
   LPT_TRY(check_shape(out_view, name, rows, columns, like));
   return check_apart(out_view, name, output_gradient, "output_gradient");
 }
@@ -33,23 +33,22 @@ Status check_sum_format(const MatrixView &view, const char *name) {
 
 Status check_outputs(const Call &call, const Linear &linear, const Tensor *dx, const Tensor *dw, const Tensor *db,
                      Backward &backward) {
-  const bool needs_data = !call.is_check_only;
   const MatrixView &dy = backward.dy;
   backward.has_dx = dx != nullptr;
   backward.has_dw = dw != nullptr;
   backward.has_db = db != nullptr;
   if (backward.has_dx) {
-    LPT_TRY(check_gradient(dx, "input_gradient", dy.rows, linear.input_columns,
-                           "output_gradient rows by the layer's input_columns", dy, needs_data, backward.dx));
+    LPT_TRY(check_gradient(call, dx, "input_gradient", dy.rows, linear.input_columns,
+                           "output_gradient rows by the layer's input_columns", dy, backward.dx));
   }
   if (backward.has_dw) {
-    LPT_TRY(check_gradient(dw, "weight_gradient", linear.output_columns, linear.input_columns, "the weight", dy,
-                           needs_data, backward.dw));
+    LPT_TRY(check_gradient(call, dw, "weight_gradient", linear.output_columns, linear.input_columns, "the weight", dy,
+                           backward.dw));
     LPT_TRY(check_sum_format(backward.dw, "weight_gradient"));
   }
   if (backward.has_db) {
-    LPT_TRY(check_gradient(db, "bias_gradient", 1, linear.output_columns, "a vector of the layer's output_columns", dy,
-                           needs_data, backward.db));
+    LPT_TRY(check_gradient(call, db, "bias_gradient", 1, linear.output_columns,
+                           "a vector of the layer's output_columns", dy, backward.db));
     LPT_TRY(check_sum_format(backward.db, "bias_gradient"));
   }
   return {};
@@ -69,7 +68,9 @@ Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, B
   LPT_TRY(check_apart(backward.dx, "input_gradient", bytes, "saved"));
   LPT_TRY(check_apart(backward.dw, "weight_gradient", bytes, "saved"));
   LPT_TRY(check_apart(backward.db, "bias_gradient", bytes, "saved"));
-  if (!call.is_check_only) LPT_TRY(read_saved_header(backward.memory, linear, rows, backward.header));
+  // A device's is not waited for: it says itself what follows from it.
+  if (!call.is_check_only && !is_on_device(call))
+    LPT_TRY(read_saved_header(backward.memory, linear, rows, backward.header));
   backward.saved = lay_out_saved(linear, rows, backward.header.is_smoothed != 0, backward.memory);
   return {};
 }
@@ -77,22 +78,14 @@ Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, B
 // Wants column sums of dy: the product of a row of ones with dy.
 Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, const MatrixView &sums) {
   MatrixView ones;
-  const lpt_format format = gradient.format.id == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-  LPT_TRY(take_matrix(call.context, format_of(format), 1, gradient.rows, ones));
-  for (int64_t i = 0; i < gradient.rows && !call.is_check_only; ++i) {
-    if (format == LPT_FORMAT_F64) {
-      static_cast<double *>(ones.data)[i] = 1.0;
-    } else {
-      static_cast<float *>(ones.data)[i] = 1.0f;
-    }
-  }
+  LPT_TRY(take_ones(call, gradient.format.id, gradient.rows, ones));
   Product product;
   product.a = ones;
   product.b = gradient;
   product.c = sums;
   product.alpha = alpha;
   product.beta = call.options.is_accumulated != 0 ? 1.0 : 0.0;
-  return multiply_matrices(call.context, product, call.is_check_only);
+  return multiply_views(call, product);
 }
 
 // What a backward product that begins with forward's operand ends with.
@@ -101,7 +94,8 @@ Status make_ending(const Call &call, const Linear &linear, lpt_product product, 
   if (call.product(product).source == LPT_SOURCE_PLAIN) return {};
   out_ending.has_mask = is_clipped(call.recipe, product);
   out_ending.mask = mask;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, linear.input_columns, out_ending.columns));
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, nullptr, linear.input_columns,
+                        out_ending.columns));
   out_ending.columns.is_inverse = true;
   return {};
 }
@@ -119,7 +113,7 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
   const bool is_along_rows = rule.is_rotated_along_rows();
   Rotation rotation;
   Ending ending;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_DGRAD, linear.weight.random,
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_DGRAD, linear.weight.random, nullptr,
                         is_along_rows ? backward.dy.rows : backward.dy.columns, rotation));
   LPT_TRY(make_ending(call, linear, LPT_PRODUCT_DGRAD, backward.saved.mask, ending));
   if (is_along_rows) {
@@ -137,8 +131,8 @@ Status make_saved_input(const Call &call, const Backward &backward, const Rotati
   if (call.product(LPT_PRODUCT_WGRAD).source == LPT_SOURCE_PLAIN || is_input_kept(call.recipe)) return {};
   MatrixView decoded;
   const MatrixView &saved = backward.saved.input.view;
-  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), saved.rows, saved.columns, decoded));
-  LPT_TRY(dequantize_matrix(call.context, saved, decoded, call.is_check_only));
+  LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), saved.rows, saved.columns, decoded));
+  LPT_TRY(decode_view(call, saved, decoded));
   return make_operand(call, LPT_CAST_WGRAD_INPUT, decoded, rotation, nullptr, out_input);
 }
 
@@ -148,9 +142,10 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
   Rotation rotation;
   Operand input;
   Ending ending;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, backward.random(), backward.dy.rows, rotation));
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, backward.random(), saved_seed(backward.memory), backward.dy.rows,
+                        rotation));
   LPT_TRY(make_saved_input(call, backward, rotation, input));
-  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_WGRAD, linear.weight.mask.get(), ending));
+  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_WGRAD, linear.weight.mask.memory.get(), ending));
   gradient.product.b = input.view;
   gradient.product.is_b_transposed = input.is_transposed;
   gradient.product.c = backward.dw;
@@ -161,32 +156,13 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
   return multiply_gradient(call, masked, rotation, ending, gradient);
 }
 
-}  // namespace
-
-Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
-                       const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
-                       Tensor *bias_gradient) {
-  LPT_TRY(check_call(linear, options, true));
-  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
-  if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
-    return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
-  }
-  Backward backward;
-  MatrixView &dy = backward.dy;
-  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", !call.is_check_only, dy));
-  LPT_TRY(check_shape(dy, "output_gradient", dy.rows, linear.output_columns, "the layer's output_columns"));
-  LPT_TRY(check_outputs(call, linear, input_gradient, weight_gradient, bias_gradient, backward));
-  LPT_TRY(check_apart(backward.dw, "weight_gradient", backward.dx, "input_gradient"));
-  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dx, "input_gradient"));
-  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dw, "weight_gradient"));
-  LPT_TRY(read_saved(call, linear, saved, backward));
+Status run_backward(const Call &call, const Linear &linear, Backward backward) {
+  const MatrixView given = backward.dy;
   double alpha = 1.0;
-  if (call.product(LPT_PRODUCT_WGRAD).output_scale == LPT_OUTPUT_SCALE_UNIT && dy.rows > 0) {
-    alpha = 1.0 / std::sqrt(static_cast<double>(dy.rows));
+  if (call.product(LPT_PRODUCT_WGRAD).output_scale == LPT_OUTPUT_SCALE_UNIT && given.rows > 0) {
+    alpha = 1.0 / std::sqrt(static_cast<double>(given.rows));
   }
-  const MatrixView given = dy;
-  const SilenceOfRanks silence(call);
-  if (backward.has_dx || backward.has_dw) LPT_TRY(join_gradient(call, given, dy));
+  if (backward.has_dx || backward.has_dw) LPT_TRY(join_gradient(call, given, backward.dy));
   Operand gradient;
   std::unique_ptr<Flight> flight;
   if (backward.has_dx) {
@@ -197,6 +173,30 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
   if (backward.has_dw) LPT_TRY(compute_dw(call, linear, backward, alpha, gradient));
   if (backward.has_db) LPT_TRY(sum_columns(call, given, alpha, backward.db));
   return flight == nullptr ? Status() : flight->end();
+}
+
+}  // namespace
+
+Status backward_linear(Context &context, Linear &linear, const Tensor *saved, const Tensor *output_gradient,
+                       const lpt_linear_options &options, Tensor *input_gradient, Tensor *weight_gradient,
+                       Tensor *bias_gradient) {
+  LPT_TRY(check_call(context, linear, options, true));
+  const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
+  if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
+    return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
+  }
+  LPT_TRY(check_served(call));
+  Backward backward;
+  const MatrixView &dy = backward.dy;
+  LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", !call.is_check_only, backward.dy, device_of(call)));
+  LPT_TRY(check_shape(dy, "output_gradient", dy.rows, linear.output_columns, "the layer's output_columns"));
+  LPT_TRY(check_outputs(call, linear, input_gradient, weight_gradient, bias_gradient, backward));
+  LPT_TRY(check_apart(backward.dw, "weight_gradient", backward.dx, "input_gradient"));
+  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dx, "input_gradient"));
+  LPT_TRY(check_apart(backward.db, "bias_gradient", backward.dw, "weight_gradient"));
+  LPT_TRY(read_saved(call, linear, saved, backward));
+  const SilenceOfRanks silence(call);
+  return run_call(call, [&](const Call &each) { return run_backward(each, linear, backward); });
 }
 
 }  // namespace lpt

@@ -49,7 +49,7 @@ Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
 
 Status check_output(const Call &call, const Linear &linear, Tensor *output, Forward &forward) {
   MatrixView &c = forward.product.c;
-  LPT_TRY(check_wide_matrix(output, "output", !call.is_check_only, c));
+  LPT_TRY(check_wide_matrix(output, "output", !call.is_check_only, c, device_of(call)));
   LPT_TRY(check_shape(c, "output", forward.x.rows, linear.output_columns, "input rows by the layer's output_columns"));
   return check_apart(c, "output", forward.x, "input");
 }
@@ -68,7 +68,8 @@ Status read_bias(const Call &call, const Linear &linear, Product &product) {
   if (call.options.bias == nullptr) return {};
   void *bias = nullptr;
   const lpt_format format = is_f64_product(product) ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-  LPT_TRY(check_vector(call.options.bias, "options.bias", format, linear.output_columns, !call.is_check_only, &bias));
+  LPT_TRY(check_vector(call.options.bias, "options.bias", format, linear.output_columns, !call.is_check_only, &bias,
+                       device_of(call)));
   product.bias = bias;
   return {};
 }
@@ -78,10 +79,10 @@ Status save_input(const Call &call, const Forward &forward, const Saved &saved) 
   Rotation rotation;
   Operand source;
   const lpt_cast which = LPT_CAST_WGRAD_INPUT;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, call.options.random, forward.x.rows, rotation));
+  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, call.options.random, nullptr, forward.x.rows, rotation));
   LPT_TRY(make_source(call, which, forward.x, rotation, false, source));
   if (call.cast(which).format == LPT_FORMAT_NONE) {
-    return widen_matrix(call.context, source.view, saved.input.view, call.is_check_only);
+    return widen_view(call, source.view, saved.input.view);
   }
   Draw draw;
   if (is_smoothed(call, forward, which)) draw.smoothing = forward.smoothing;
@@ -101,7 +102,7 @@ Status cast_input(const Call &call, const Forward &forward, const Operand &sourc
   if (place != nullptr) {
     target = *place;
   } else {
-    LPT_TRY(take_matrix(call.context, shape.format, shape.rows, shape.columns, target.view));
+    LPT_TRY(take_view(call, shape.format, shape.rows, shape.columns, target.view));
   }
   out_view = target.view;
   return cast_operand(call, which, source, forward.x.columns, draw, target);
@@ -114,29 +115,35 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
   const bool has_factors = is_smoothed(call, forward, saved_cast(call.recipe));
   const Saved saved = lay_out_saved(linear, forward.x.rows, has_factors, forward.memory);
   // What a call that ends early leaves behind is no saved input.
-  if (forward.is_saved && !call.is_check_only) clear_saved_header(forward.memory);
+  if (forward.is_saved && !call.is_check_only && !is_on_device(call)) clear_saved_header(forward.memory);
   Operand source;
   LPT_TRY(make_source(call, LPT_CAST_FORWARD_INPUT, forward.x, forward.rotation, has_mask, source));
   LPT_TRY(cast_input(call, forward, source, is_shared ? &saved.input : nullptr, forward.product.a));
   if (!forward.is_saved) return {};
   if (!is_shared && saved_cast(call.recipe) == LPT_CAST_WGRAD_INPUT) LPT_TRY(save_input(call, forward, saved));
   if (!is_shared && saved_cast(call.recipe) == LPT_CAST_FORWARD_INPUT) {
-    LPT_TRY(widen_matrix(call.context, source.view, saved.input.view, call.is_check_only));
+    LPT_TRY(widen_view(call, source.view, saved.input.view));
   }
-  if (call.is_check_only) return {};
-  if (has_mask) write_mask(call, source.view, forward.product.a, saved.mask);
-  write_saved_header(linear, forward.x.rows, has_factors, call.options.random, forward.memory);
-  return {};
+  if (has_mask) LPT_TRY(write_mask(call, source.view, forward.product.a, saved.mask));
+  return write_saved_header(call, linear, forward.x.rows, has_factors, forward.memory);
+}
+
+Status run_forward(const Call &call, const Linear &linear, Forward forward) {
+  LPT_TRY(
+      make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, nullptr, linear.input_columns, forward.rotation));
+  LPT_TRY(cast_and_save(call, linear, forward));
+  return multiply_over_ranks(call, forward.product);
 }
 
 }  // namespace
 
 Status forward_linear(Context &context, Linear &linear, const Tensor *input, const lpt_linear_options &options,
                       Tensor *saved, Tensor *output) {
-  LPT_TRY(check_call(linear, options, true));
+  LPT_TRY(check_call(context, linear, options, true));
   const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
+  LPT_TRY(check_served(call));
   Forward forward;
-  LPT_TRY(check_wide_matrix(input, "input", !call.is_check_only, forward.x));
+  LPT_TRY(check_wide_matrix(input, "input", !call.is_check_only, forward.x, device_of(call)));
   LPT_TRY(check_shape(forward.x, "input", forward.x.rows, linear.input_columns, "the layer's input_columns"));
   LPT_TRY(check_output(call, linear, output, forward));
   LPT_TRY(check_smoothing(call, linear.input_columns, forward));
@@ -150,9 +157,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   }
   LPT_TRY(read_bias(call, linear, product));
   const SilenceOfRanks silence(call);
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, linear.input_columns, forward.rotation));
-  LPT_TRY(cast_and_save(call, linear, forward));
-  return multiply_over_ranks(call, product);
+  return run_call(call, [&](const Call &each) { return run_forward(each, linear, forward); });
 }
 
 }  // namespace lpt

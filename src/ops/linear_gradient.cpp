@@ -22,7 +22,14 @@ int32_t count_parts(const Call &call, lpt_product product) {
 
 // rest = source - cast, dense f32 of one shape.
 Status subtract_cast(const Call &call, const MatrixView &source, const MatrixView &cast, const MatrixView &rest) {
-  LPT_TRY(dequantize_matrix(call.context, cast, rest, call.is_check_only));
+  if (is_on_device(call)) {
+    MatrixView decoded;
+    LPT_TRY(take_view(call, rest.format, rest.rows, rest.columns, decoded));
+    LPT_TRY(decode_view(call, cast, decoded));
+    LPT_TRY(widen_view(call, source, rest));
+    return add_there(call, decoded, -1.0f, rest);
+  }
+  LPT_TRY(decode_view(call, cast, rest));
   if (call.is_check_only) return {};
   parallel_parts(call.context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {
@@ -38,7 +45,7 @@ Status multiply_once(const Call &call, GradientProduct &gradient) {
   Product &product = gradient.product;
   product.a = gradient.operand.view;
   product.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_PRODUCT_WGRAD);
-  LPT_TRY(multiply_matrices(call.context, product, call.is_check_only));
+  LPT_TRY(multiply_views(call, product));
   product.beta = 1.0;
   return {};
 }
@@ -49,14 +56,14 @@ Status multiply_draws(const Call &call, const Operand &source, int64_t columns, 
   const int32_t parts = count_parts(call, gradient.which);
   const MatrixView shape = shape_cast(call, which, source, false).view;
   gradient.operand.is_transposed = shape_cast(call, which, source, false).is_transposed;
-  LPT_TRY(take_matrix(call.context, shape.format, shape.rows, shape.columns, gradient.operand.view));
+  LPT_TRY(take_view(call, shape.format, shape.rows, shape.columns, gradient.operand.view));
   Operand last = source;
   if (parts > 1) {
     Draw first;
     first.is_first_part = true;
     LPT_TRY(cast_operand(call, which, source, columns, first, gradient.operand));
     LPT_TRY(multiply_once(call, gradient));
-    LPT_TRY(take_matrix(call.context, source.view.format, source.view.rows, source.view.columns, last.view));
+    LPT_TRY(take_view(call, source.view.format, source.view.rows, source.view.columns, last.view));
     LPT_TRY(subtract_cast(call, source.view, gradient.operand.view, last.view));
   }
   gradient.product.alpha /= draws;
@@ -90,7 +97,7 @@ Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation 
   // Sums are not rounded to halves on the way.
   const bool has_scratch = ending.is_needed() || (is_sum && wide != LPT_FORMAT_F32 && wide != LPT_FORMAT_F64);
   if (has_scratch) {
-    LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.product.c));
+    LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), target.rows, target.columns, gradient.product.c));
     gradient.product.beta = 0.0;
   }
   if (gradient.operand.view.rows == 0) {

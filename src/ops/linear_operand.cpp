@@ -94,13 +94,13 @@ Status make_source(const Call &call, lpt_cast which, const MatrixView &source, c
   const bool is_along_rows = rotation.size != 0 && call.product(product_of(which)).is_rotated_along_rows();
   out_source.is_transposed = is_along_rows || is_stored_transposed(call.recipe, which);
   const MatrixView from = out_source.is_transposed ? turned(source) : source;
-  LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), from.rows, from.columns, out_source.view));
-  LPT_TRY(rotate_matrix(call, from, out_source.view, rotation));
+  LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), from.rows, from.columns, out_source.view));
+  LPT_TRY(rotate_view(call, from, out_source.view, rotation));
   if (!is_along_rows || !is_f32) return {};
   const MatrixView rotated = out_source.view;
-  LPT_TRY(take_matrix(call.context, rotated.format, source.rows, source.columns, out_source.view));
+  LPT_TRY(take_view(call, rotated.format, source.rows, source.columns, out_source.view));
   out_source.is_transposed = false;
-  return rotate_matrix(call, turned(rotated), out_source.view, Rotation());
+  return rotate_view(call, turned(rotated), out_source.view, Rotation());
 }
 
 Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool is_smoothed) {
@@ -127,13 +127,13 @@ Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int
   cast.smoothing = draw.smoothing;
   if (is_tensor_scaled(format_of(rule.format)) && !draw.is_rest) cast.scaler = &call.scalers[operand];
   if (call.sums != nullptr && !draw.is_rest) cast.sums = &call.sums[which];
-  if (rule.rule == LPT_SCALE_RULE_FIXED && !call.is_check_only) set_unit_scales(target.view);
+  if (rule.rule == LPT_SCALE_RULE_FIXED) LPT_TRY(write_unit_scales(call, target.view));
   lpt_random random = random_of(call.options, operand);
   if (operand != LPT_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
   LPT_TRY(make_random(random, RandomRoom::kLinear, static_cast<uint32_t>(operand), source.view.columns,
                       rule.stochastic_bits, rule.philox_rounds, cast.random));
   if (is_stochastic(cast.rounding)) place_draw(draw.index, cast.random);
-  return cast_matrix(call.context, source.view, target.view, cast, call.is_check_only);
+  return cast_view(call, source.view, target.view, cast);
 }
 
 Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation,
@@ -144,7 +144,7 @@ Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, 
   if (call.cast(which).format == LPT_FORMAT_NONE) return {};
   out_operand = shape_cast(call, which, prepared, smoothing != nullptr);
   const MatrixView shape = out_operand.view;
-  LPT_TRY(take_matrix(call.context, shape.format, shape.rows, shape.columns, out_operand.view));
+  LPT_TRY(take_view(call, shape.format, shape.rows, shape.columns, out_operand.view));
   Draw draw;
   draw.smoothing = smoothing;
   return cast_operand(call, which, prepared, source.columns, draw, out_operand);

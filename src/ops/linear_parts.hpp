@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "kernels/linear/signs.hpp"
 #include "src/ops/flight.hpp"
 #include "src/ops/linear.hpp"
 
@@ -24,7 +25,7 @@ struct Call {
 // Where a call of the layer counts; NULL if it is not watched.
 inline CastSums *watched_sums(Linear &linear) { return linear.is_watched ? linear.sums : nullptr; }
 
-Status check_call(const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
+Status check_call(const Context &context, const Linear &linear, const lpt_linear_options &options, bool needs_prepared);
 
 // ---- linear_ranks.cpp: layers that ranks share
 
@@ -56,6 +57,45 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
 // Begins the sum over ranks of the input's gradient, in place; NULL: there is none to make.
 Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<Flight> &out_flight);
 
+struct Rotation;
+
+// ---- linear_work.cpp: memory and work, where the context works
+
+const Device &device_of(const Call &call);
+bool is_on_device(const Call &call);
+
+// Refuses what a device has no work for, before any is queued.
+Status check_served(const Call &call);
+
+// Runs body(call). On a device as a check first, so that a refusal leaves nothing queued.
+template <typename Body>
+Status run_call(const Call &call, const Body &body) {
+  if (is_on_device(call) && !call.is_check_only) {
+    Call check = call;
+    check.is_check_only = true;
+    LPT_TRY(body(check));
+    call.context.choices.clear();
+  }
+  return body(call);
+}
+
+// As take_matrix(), cast_matrix(), dequantize_matrix(), widen_matrix(), rotate_matrix() and multiply_matrices().
+Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
+Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast);
+Status decode_view(const Call &call, const MatrixView &source, const MatrixView &target);
+Status widen_view(const Call &call, const MatrixView &source, const MatrixView &target);
+Status rotate_view(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
+Status multiply_views(const Call &call, const Product &product);
+
+// What a format's scales are worth where they are given: ones.
+Status write_unit_scales(const Call &call, const MatrixView &view);
+
+// On a device: target += factor · source, which is f32.
+Status add_there(const Call &call, const MatrixView &source, float factor, const MatrixView &target);
+
+// A row of ones in scratch, in a format that multiplies with `beside`.
+Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView &out_ones);
+
 // ---- linear_rotate.cpp: rotations and masks, in f32 scratch
 
 // A rotation of the columns of a matrix; size 0: none.
@@ -65,17 +105,17 @@ struct Rotation {
   bool is_inverse = false;
 };
 
-// The rotation of `columns` columns that a product has, with signs from `random`.
-Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, int64_t columns,
-                     Rotation &out_rotation);
+// The rotation of `columns` columns that a product has, with signs from `random`; on a device from `seed`, if it is not NULL.
+Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, const SignSeed *seed,
+                     int64_t columns, Rotation &out_rotation);
 
-// Writes `source` to `target`, dense f32 of its shape, with its columns rotated.
+// Writes `source` to `target`, dense f32 of its shape, with its columns rotated; on the processor.
 Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixView &target, const Rotation &rotation);
 
 // Masks: a bit for each element, rows on whole bytes, lowest bit first; 1: the cast did not clip it.
 constexpr int64_t mask_row_bytes(int64_t columns) { return (columns + 7) / 8; }
-void write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask);
-void apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers);
+Status write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask);
+Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers);
 
 // What is done to a gradient after its product.
 struct Ending {
@@ -184,9 +224,7 @@ struct SavedHeader {
   int64_t rows;
   int64_t input_columns;
   int64_t format;
-  uint64_t seed;  // wgrad's signs are drawn from it
-  uint32_t stream;
-  uint32_t step;
+  SignSeed seed;  // wgrad's signs are drawn from it
 };
 
 // The cast that is saved: wgrad's own, or forward's where wgrad begins with it.
@@ -202,8 +240,11 @@ Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::b
 
 Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool needs_data, std::byte **out_memory);
 void clear_saved_header(std::byte *memory);
-void write_saved_header(const Linear &linear, int64_t rows, bool is_smoothed, const lpt_random &random,
-                        std::byte *memory);
+Status write_saved_header(const Call &call, const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory);
+
+// Where forward has written the seed.
+const SignSeed *saved_seed(const std::byte *memory);
+
 Status read_saved_header(const std::byte *memory, const Linear &linear, int64_t rows, SavedHeader &out_header);
 
 }  // namespace lpt

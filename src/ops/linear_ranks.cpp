@@ -76,7 +76,7 @@ double inner_columns(const Call &call, const Linear &linear) {
 
 Status multiply_over_ranks(const Call &call, const Product &product) {
   const bool is_cut = call.options.comm != nullptr && is_row_parallel(call.options);
-  if (!is_cut) return multiply_matrices(call.context, product, call.is_check_only);
+  if (!is_cut) return multiply_views(call, product);
   const PartialPlan plan = plan_of(call.options, product.c.columns);
   if (is_identity(plan)) return multiply_matrices(call.context, product, call.is_check_only);
   Product part = product;

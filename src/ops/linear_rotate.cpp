@@ -4,14 +4,13 @@
 #include <limits>
 
 #include "kernels/hadamard/hadamard.hpp"
+#include "kernels/linear/cuda_rows.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/ops/device.hpp"
 #include "src/ops/linear_parts.hpp"
 
 namespace lpt {
 namespace {
-
-// As hard-coded by the authors of arXiv 2509.25149.
-constexpr float kFixedSigns[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
 
 float scale_at(const MatrixView &codes, int64_t block_row, int64_t block_column) {
   const int64_t index = block_row * codes.block_scale_stride + block_column;
@@ -31,12 +30,16 @@ void mark(const float *numbers, int64_t begin, int64_t end, float limit, uint8_t
   }
 }
 
+// Blocks with zero points reach from end to end.
+float largest_in(const Format &format) {
+  return format.has_zero_point() ? std::numeric_limits<float>::infinity() : largest_of(format.element);
+}
+
 void mask_row(const MatrixView &numbers, const MatrixView &codes, int64_t row, uint8_t *bits) {
   const Format &format = codes.format;
   const float *line = static_cast<const float *>(numbers.data) + row * numbers.row_stride;
   std::memset(bits, 0, static_cast<size_t>(mask_row_bytes(numbers.columns)));
-  float limit = largest_of(format.element);
-  if (format.has_zero_point()) limit = std::numeric_limits<float>::infinity();  // their blocks reach from end to end
+  float limit = largest_in(format);
   if (format.has_tensor_scale()) limit *= *codes.tensor_scale;
   if (!format.has_block_scale()) return mark(line, 0, numbers.columns, limit, bits);
   const BlockGrid grid = block_grid(format, numbers.rows, numbers.columns);
@@ -61,28 +64,30 @@ void add_rows(Context &context, const MatrixView &source, const MatrixView &targ
 
 }  // namespace
 
-Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, int64_t columns,
-                     Rotation &out_rotation) {
+Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, const SignSeed *seed,
+                     int64_t columns, Rotation &out_rotation) {
   const ProductRule &rule = call.product(product);
   out_rotation = Rotation();
   out_rotation.size = rule.hadamard_size;
   if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_SIGNS_NONE) return {};
-  std::byte *memory = nullptr;
-  LPT_TRY(call.context.arena->take(static_cast<size_t>(columns) * sizeof(float), &memory));
-  float *signs = reinterpret_cast<float *>(memory);
+  MatrixView signs;
+  LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), 1, columns, signs));
   RandomSource source;
-  LPT_TRY(make_random(random, RandomRoom::kSigns, static_cast<uint32_t>(product), columns, 16, 7, source));
+  const auto role = static_cast<uint32_t>(product);
+  LPT_TRY(make_random(random, RandomRoom::kSigns, role, columns, 16, 7, source));
   source.offset = 0;
-  for (int64_t c = 0; c < columns; ++c) {
-    if (rule.hadamard_signs == LPT_SIGNS_FIXED) {
-      signs[c] = kFixedSigns[c % 16];
-    } else if (c < rule.hadamard_size) {
-      signs[c] = (random_bits(source, 0, c) & 1) != 0 ? -1.0f : 1.0f;
-    } else {
-      signs[c] = signs[c - rule.hadamard_size];
-    }
+  auto *const numbers = static_cast<float *>(signs.data);
+  out_rotation.signs = numbers;
+  if (is_on_device(call)) {
+    return run_on_device(call.context, "signs",
+                         SignsRequest{rule.hadamard_signs, rule.hadamard_size, source, role, seed, columns, numbers},
+                         {LPT_FORMAT_F32}, call.is_check_only);
   }
-  out_rotation.signs = signs;
+  // Groups share their signs.
+  for (int64_t c = 0; c < columns; ++c) {
+    numbers[c] = c < rule.hadamard_size ? sign_of(rule.hadamard_signs, source, rule.hadamard_size, c)
+                                        : numbers[c - rule.hadamard_size];
+  }
   return {};
 }
 
@@ -106,16 +111,27 @@ Status rotate_matrix(const Call &call, const MatrixView &source, const MatrixVie
   return {};
 }
 
-void write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask) {
+Status write_mask(const Call &call, const MatrixView &numbers, const MatrixView &codes, std::byte *mask) {
+  if (is_on_device(call)) {
+    const ClipMaskRequest request{numbers, codes, largest_in(codes.format), reinterpret_cast<uint8_t *>(mask)};
+    return run_on_device(call.context, "clip_mask", request, {codes.format.id}, call.is_check_only);
+  }
+  if (call.is_check_only) return {};
   const int64_t bytes = mask_row_bytes(numbers.columns);
   parallel_parts(call.context, numbers.rows, numbers.columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {
       mask_row(numbers, codes, r, reinterpret_cast<uint8_t *>(mask) + r * bytes);
     }
   });
+  return {};
 }
 
-void apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers) {
+Status apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbers) {
+  if (is_on_device(call)) {
+    const ClearClippedRequest request{numbers, reinterpret_cast<const uint8_t *>(mask)};
+    return run_on_device(call.context, "clear_clipped", request, {numbers.format.id}, call.is_check_only);
+  }
+  if (call.is_check_only) return {};
   const int64_t bytes = mask_row_bytes(numbers.columns);
   parallel_parts(call.context, numbers.rows, numbers.columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {
@@ -129,6 +145,7 @@ void apply_mask(const Call &call, const std::byte *mask, const MatrixView &numbe
       }
     }
   });
+  return {};
 }
 
 Status end_gradient(const Call &call, const Ending &ending, const MatrixView &product, bool is_added,
@@ -136,17 +153,18 @@ Status end_gradient(const Call &call, const Ending &ending, const MatrixView &pr
   MatrixView result = product;
   if (ending.rows.size != 0) {
     MatrixView columns;
-    LPT_TRY(take_matrix(call.context, product.format, product.columns, product.rows, columns));
-    LPT_TRY(rotate_matrix(call, turned(product), columns, ending.rows));
-    LPT_TRY(rotate_matrix(call, turned(columns), result, Rotation()));
+    LPT_TRY(take_view(call, product.format, product.columns, product.rows, columns));
+    LPT_TRY(rotate_view(call, turned(product), columns, ending.rows));
+    LPT_TRY(rotate_view(call, turned(columns), result, Rotation()));
   }
-  if (ending.has_mask && !call.is_check_only) apply_mask(call, ending.mask, result);
+  if (ending.has_mask) LPT_TRY(apply_mask(call, ending.mask, result));
   const bool is_direct = target.format.id == LPT_FORMAT_F32 && !is_added;
   if (ending.columns.size != 0) {
-    LPT_TRY(rotate_matrix(call, result, is_direct ? target : result, ending.columns));
+    LPT_TRY(rotate_view(call, result, is_direct ? target : result, ending.columns));
     if (is_direct) return {};
   }
-  if (!is_added) return widen_matrix(call.context, result, target, call.is_check_only);
+  if (!is_added) return widen_view(call, result, target);
+  if (is_on_device(call)) return add_there(call, result, 1.0f, target);
   if (call.is_check_only) return {};
   if (target.format.id == LPT_FORMAT_F64) {
     add_rows<double>(call.context, result, target);

@@ -1,6 +1,9 @@
 // What a linear layer keeps from forward to backward, and from step to step.
 #include <cstring>
 
+#include "kernels/linear/cuda_rows.hpp"
+#include "src/ops/device.hpp"
+#include "src/ops/device_scaler.hpp"
 #include "src/ops/linear_parts.hpp"
 
 namespace lpt {
@@ -8,7 +11,7 @@ namespace {
 
 constexpr uint32_t kSavedMagic = 0x5753504C;
 constexpr size_t kHeaderBytes = kAlignment;
-static_assert(sizeof(SavedHeader) <= kHeaderBytes);
+static_assert(sizeof(SavedHeader) <= kHeaderBytes && sizeof(WordsRequest::word) == kHeaderBytes);
 
 // The format that the saved input has. As it comes: f32, or f64 with an f64 weight; rotated: f32.
 Format saved_format(const Linear &linear, lpt_cast which) {
@@ -57,7 +60,8 @@ size_t linear_saved_bytes(const Linear &linear, int64_t rows) {
 Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool needs_data, std::byte **out_memory) {
   const size_t bytes = linear_saved_bytes(linear, rows);
   void *memory = nullptr;
-  LPT_TRY(check_vector(saved, "saved", LPT_FORMAT_UINT8, static_cast<int64_t>(bytes), needs_data, &memory));
+  LPT_TRY(
+      check_vector(saved, "saved", LPT_FORMAT_UINT8, static_cast<int64_t>(bytes), needs_data, &memory, linear.device));
   if (reinterpret_cast<uintptr_t>(memory) % 8 != 0) {
     return invalid("saved begins at %p: expected an address that 8 divides", memory);
   }
@@ -67,12 +71,23 @@ Status check_saved(const Tensor *saved, const Linear &linear, int64_t rows, bool
 
 void clear_saved_header(std::byte *memory) { std::memset(memory, 0, sizeof(SavedHeader)); }
 
-void write_saved_header(const Linear &linear, int64_t rows, bool is_smoothed, const lpt_random &random,
-                        std::byte *memory) {
+Status write_saved_header(const Call &call, const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory) {
   const lpt_format format = linear.recipe.casts[saved_cast(linear.recipe)].format;
-  const SavedHeader header{kSavedMagic, is_smoothed ? 1u : 0u, rows,          linear.input_columns,
-                           format,      random.seed,           random.stream, random.step};
-  std::memcpy(memory, &header, sizeof header);
+  const lpt_random &random = call.options.random;
+  const SavedHeader header{kSavedMagic, is_smoothed ? 1u : 0u,
+                           rows,        linear.input_columns,
+                           format,      {random.seed, random.stream, random.step}};
+  if (is_on_device(call)) {
+    WordsRequest words{{}, reinterpret_cast<uint64_t *>(memory)};
+    std::memcpy(words.word, &header, sizeof header);
+    return run_on_device(call.context, "words", words, {LPT_FORMAT_UINT8}, call.is_check_only);
+  }
+  if (!call.is_check_only) std::memcpy(memory, &header, sizeof header);
+  return {};
+}
+
+const SignSeed *saved_seed(const std::byte *memory) {
+  return memory == nullptr ? nullptr : &reinterpret_cast<const SavedHeader *>(memory)->seed;
 }
 
 Status read_saved_header(const std::byte *memory, const Linear &linear, int64_t rows, SavedHeader &out_header) {
@@ -85,14 +100,35 @@ Status read_saved_header(const std::byte *memory, const Linear &linear, int64_t 
                  static_cast<long long>(rows));
 }
 
-void write_linear(const Linear &linear, BlobWriter &writer) {
+namespace {
+
+// Scalers as the host sees them.
+void write_linear(const Linear &linear, const Scaler (&scalers)[kOperandCount], BlobWriter &writer) {
   writer.i64(linear.input_columns);
   writer.i64(linear.output_columns);
-  for (const Scaler &scaler : linear.scalers) write_scaler(scaler, writer);
+  for (const Scaler &scaler : scalers) write_scaler(scaler, writer);
   if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) write_sparse_mask(linear, writer);
 }
 
-Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes) {
+}  // namespace
+
+size_t linear_state_bytes(const Linear &linear) {
+  BlobWriter writer(BlobKind::kLinear);
+  write_linear(linear, linear.scalers, writer);
+  return writer.size_bytes();
+}
+
+Status save_linear(const Context &context, const Linear &linear, void *buffer, size_t buffer_bytes) {
+  LPT_TRY(check_place(context, linear));
+  Scaler here[kOperandCount];
+  for (int i = 0; i < kOperandCount; ++i) LPT_TRY(fetch_scaler(context, linear.scalers[i], here[i]));
+  BlobWriter writer(BlobKind::kLinear);
+  write_linear(linear, here, writer);
+  return writer.save(buffer, buffer_bytes);
+}
+
+Status load_linear(const Context &context, Linear &linear, const void *buffer, size_t buffer_bytes) {
+  LPT_TRY(check_place(context, linear));
   BlobReader reader;
   LPT_TRY(BlobReader::open(BlobKind::kLinear, buffer, buffer_bytes, reader));
   const int64_t input_columns = reader.i64();
@@ -108,7 +144,11 @@ Status load_linear(Linear &linear, const void *buffer, size_t buffer_bytes) {
   SparseMask mask;
   if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) LPT_TRY(read_sparse_mask(reader, linear, mask));
   if (reader.left_bytes() != 0) return blob_mismatch("bytes left over", static_cast<long long>(reader.left_bytes()), 0);
-  for (int i = 0; i < kOperandCount; ++i) linear.scalers[i] = loaded[i];
+  for (int i = 0; i < kOperandCount; ++i) {
+    loaded[i].there = linear.scalers[i].there;
+    if (loaded[i].there != nullptr) LPT_TRY(send_scaler(context, loaded[i]));
+    linear.scalers[i] = loaded[i];
+  }
   if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) linear.weight.sparse = mask;
   return {};
 }

@@ -115,8 +115,7 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
     return select_anew(call, linear, rule, out_view, out_mask);
   }
   out_mask = linear.weight.sparse;
-  if (!call.is_check_only) apply_mask(call, out_mask.bits.get(), out_view);
-  return {};
+  return apply_mask(call, out_mask.bits.get(), out_view);
 }
 
 Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view) {

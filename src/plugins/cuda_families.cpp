@@ -5,6 +5,7 @@
 #include "kernels/gemm/cuda_products.hpp"
 #include "kernels/gemm/cuda_rows.hpp"
 #include "kernels/hadamard/cuda_rows.hpp"
+#include "kernels/linear/cuda_rows.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_rows.hpp"
 #include "kernels/quantize/cuda_draw.hpp"
@@ -64,6 +65,11 @@ std::span<const DeviceFamily> cuda_families() {
       family("signs", sign_device_kernels()),
       family("factors", factor_device_kernels()),
       family("hadamard", hadamard_device_kernels()),
+      family("signs", signs_device_kernels()),
+      family("words", words_device_kernels()),
+      family("ones", ones_device_kernels()),
+      family("clip_mask", clip_mask_device_kernels()),
+      family("clear_clipped", clear_clipped_device_kernels()),
       family("sparse_mask", sparse_mask_device_kernels()),
       family("sparse_measure", sparse_measure_device_kernels()),
       family("transposable_mask", transposable_mask_device_kernels()),

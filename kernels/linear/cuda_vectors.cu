@@ -1,0 +1,54 @@
+// Vectors of a linear layer: one thread a number.
+#include "kernels/common/cuda_lines.hpp"
+#include "kernels/linear/cuda_rows.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+uint32_t blocks_of(int64_t count) { return static_cast<uint32_t>((count + kThreads - 1) / kThreads); }
+
+__device__ __forceinline__ int64_t index_of_thread() { return int64_t{blockIdx.x} * kThreads + threadIdx.x; }
+
+__global__ void __launch_bounds__(kThreads) write_signs(SignsRequest request) {
+  const int64_t column = index_of_thread();
+  if (column >= request.count) return;
+  RandomSource random = request.random;
+  if (request.seed != nullptr) {
+    random.seed = request.seed->seed;
+    random.stream = random_stream(RandomRoom::kSigns, request.seed->stream, request.role);
+    random.step = request.seed->step;
+  }
+  request.target[column] = sign_of(request.signs, random, request.size, column);
+}
+
+__global__ void __launch_bounds__(32) write_words(WordsRequest request) {
+  if (threadIdx.x < 8) request.target[threadIdx.x] = request.word[threadIdx.x];
+}
+
+__global__ void __launch_bounds__(kThreads) write_ones(DeviceLines lines, int64_t count) {
+  const int64_t column = index_of_thread() * kStrip;
+  NumberStrip strip;
+#pragma unroll
+  for (int32_t i = 0; i < kStrip; ++i) strip.number[i] = 1.0f;
+  if (column < count) store_line(lines, 0, column, strip_count(count, column), strip);
+}
+
+}  // namespace
+
+void signs_cuda(const SignsRequest &request, void *stream) {
+  if (request.count == 0) return;
+  LPT_LAUNCH(write_signs, blocks_of(request.count), kThreads, 0, stream, request);
+}
+
+void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_words, 1, 32, 0, stream, request); }
+
+void ones_cuda(const OnesRequest &request, void *stream) {
+  const int64_t count = request.target.columns;
+  if (count == 0) return;
+  LPT_LAUNCH(write_ones, blocks_of((count + kStrip - 1) / kStrip), kThreads, 0, stream, lines_of(request.target),
+             count);
+}
+
+}  // namespace lpt
