@@ -140,7 +140,7 @@ lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linear, const
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
-    linear->next_recipe = std::make_unique<Recipe>(*recipe);
+    set_next_recipe(*linear, *recipe);
     return {};
   });
 }

@@ -18,12 +18,18 @@ Status create_linear(const Context &context, const Recipe &recipe, const lpt_lin
   linear->input_columns = shape.input_columns;
   linear->output_columns = shape.output_columns;
   linear->device = context.queue.device();
+  linear->recipe.is_for_device = !linear->device.is_cpu();
   for (int i = 0; i < kOperandCount; ++i) {
     linear->scalers[i] = make_scaler(recipe.scalers[i]);
     if (!linear->device.is_cpu()) LPT_TRY(send_scaler(context, linear->scalers[i]));
   }
   *out_linear = linear.release();
   return {};
+}
+
+void set_next_recipe(Linear &linear, const Recipe &recipe) {
+  linear.next_recipe = std::make_unique<Recipe>(recipe);
+  linear.next_recipe->is_for_device = !linear.device.is_cpu();
 }
 
 Status watch_linear(Linear &linear, bool is_watched) {

@@ -66,6 +66,7 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
                        Tensor *bias_gradient);
 Status share_amax(Context &context, Comm &comm, Linear *const *linears, int64_t count);
 Status read_linear_mask(Context &context, const Linear &linear, Tensor *mask);
+void set_next_recipe(Linear &linear, const Recipe &recipe);
 Status watch_linear(Linear &linear, bool is_watched);
 Status check_place(const Context &context, const Linear &linear);
 Status update_linears(Context &context, Linear *const *linears, int64_t count);

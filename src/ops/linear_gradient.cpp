@@ -81,9 +81,8 @@ Status multiply_draws(const Call &call, const Operand &source, int64_t columns, 
 
 bool is_gradient_shared(const Recipe &recipe) {
   const CastRule &dgrad = recipe.casts[LPT_CAST_DGRAD_GRADIENT];
-  const bool has_blocks = dgrad.format != LPT_FORMAT_NONE && format_of(dgrad.format).has_block_scale();
   if (recipe.sparsity[LPT_OPERAND_GRADIENT].is_used()) return false;
-  return dgrad == recipe.casts[LPT_CAST_WGRAD_GRADIENT] && !has_blocks &&
+  return dgrad == recipe.casts[LPT_CAST_WGRAD_GRADIENT] && !is_stored_transposed(recipe, LPT_CAST_WGRAD_GRADIENT) &&
          is_gradient_single(recipe, LPT_PRODUCT_DGRAD) && is_gradient_single(recipe, LPT_PRODUCT_WGRAD);
 }
 

@@ -19,6 +19,21 @@ bool is_stochastic(lpt_rounding rounding) {
   return rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
 }
 
+bool is_byte_float(const Format &format) {
+  return format.element == LPT_FORMAT_E4M3FN || format.element == LPT_FORMAT_E5M2;
+}
+
+// Products of bytes without block scales that a device's tensor cores take, where both operands lie along the inner size.
+bool is_product_of_bytes(const Recipe &recipe, lpt_product product) {
+  const lpt_format ids[2] = {recipe.casts[2 * product].format, recipe.casts[2 * product + 1].format};
+  if (ids[0] == LPT_FORMAT_NONE || ids[1] == LPT_FORMAT_NONE) return false;
+  const Format a = format_of(ids[0]), b = format_of(ids[1]);
+  if (a.has_block_scale() || b.has_block_scale()) return false;
+  if (a.element == LPT_FORMAT_INT8 && b.element == LPT_FORMAT_INT8) return true;
+  const bool are_both_wide = a.element == LPT_FORMAT_E5M2 && b.element == LPT_FORMAT_E5M2;
+  return is_byte_float(a) && is_byte_float(b) && !are_both_wide;
+}
+
 // Draws of one element differ in their role; after eight of them in their index, beyond that of any element.
 void place_draw(int32_t draw, RandomSource &random) {
   if (draw == 0) return;
@@ -53,8 +68,9 @@ bool is_inner_along_rows(lpt_cast which) {
 }
 
 bool is_stored_transposed(const Recipe &recipe, lpt_cast which) {
-  return is_inner_along_rows(which) &&
-         (has_blocks(recipe.casts[which]) || recipe.products[product_of(which)].is_rotated());
+  if (!is_inner_along_rows(which)) return false;
+  if (has_blocks(recipe.casts[which]) || recipe.products[product_of(which)].is_rotated()) return true;
+  return recipe.is_for_device && is_product_of_bytes(recipe, product_of(which));
 }
 
 bool is_weight_shared(const Recipe &recipe) {
@@ -63,7 +79,8 @@ bool is_weight_shared(const Recipe &recipe) {
   const ProductRule &product = recipe.products[LPT_PRODUCT_DGRAD];
   if (product.is_rotated()) return false;
   if (product.source != LPT_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
-  return dgrad == forward && !has_blocks(dgrad) && !recipe.products[LPT_PRODUCT_FORWARD].is_rotated();
+  return dgrad == forward && !is_stored_transposed(recipe, LPT_CAST_DGRAD_WEIGHT) &&
+         !recipe.products[LPT_PRODUCT_FORWARD].is_rotated();
 }
 
 bool is_input_kept(const Recipe &recipe) {
@@ -77,7 +94,7 @@ bool is_input_shared(const Recipe &recipe) {
   const CastRule &forward = recipe.casts[LPT_CAST_FORWARD_INPUT];
   if (forward.format == LPT_FORMAT_NONE) return false;
   if (recipe.products[LPT_PRODUCT_WGRAD].source != LPT_SOURCE_PLAIN) return true;
-  return forward == recipe.casts[LPT_CAST_WGRAD_INPUT] && !has_blocks(forward) &&
+  return forward == recipe.casts[LPT_CAST_WGRAD_INPUT] && !is_stored_transposed(recipe, LPT_CAST_WGRAD_INPUT) &&
          !recipe.products[LPT_PRODUCT_FORWARD].is_rotated() && !recipe.products[LPT_PRODUCT_WGRAD].is_rotated();
 }
 
@@ -107,7 +124,8 @@ Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool
   const CastRule &rule = call.cast(which);
   Operand target;
   Format format = format_of(rule.format);
-  target.is_transposed = format.has_block_scale() ? is_inner_along_rows(which) : source.is_transposed;
+  const bool is_settled = format.has_block_scale() || is_stored_transposed(call.recipe, which);
+  target.is_transposed = is_settled ? is_inner_along_rows(which) : source.is_transposed;
   if (is_smoothed) format = with_column_factors(format);
   const bool is_turned = target.is_transposed != source.is_transposed;
   lay_out_matrix(format, is_turned ? source.view.columns : source.view.rows,

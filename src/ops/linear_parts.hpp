@@ -154,7 +154,8 @@ Format with_column_factors(const Format &format);
 // Whether the inner size of this cast's product runs along the rows of x, w or dy.
 bool is_inner_along_rows(lpt_cast which);
 
-// Whether a cast is stored columns × rows of its source: blocks and rotations run along the product's inner size.
+// Whether a cast is stored columns × rows of its source: blocks and rotations run along the product's inner size, and so do the
+// bytes that a device multiplies.
 bool is_stored_transposed(const Recipe &recipe, lpt_cast which);
 
 // True if dgrad multiplies the forward product's weight, codes and all.

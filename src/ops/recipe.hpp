@@ -61,6 +61,7 @@ struct lpt_recipe {
   lpt_scaler_options scalers[lpt::kOperandCount] = {LPT_SCALER_OPTIONS_INIT, LPT_SCALER_OPTIONS_INIT,
                                                     LPT_SCALER_OPTIONS_INIT};
   lpt::SparseRule sparsity[lpt::kOperandCount];
+  bool is_for_device = false;  // of a layer there: its bytes are multiplied along rows alone
 };
 
 namespace lpt {
