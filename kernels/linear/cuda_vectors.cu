@@ -23,8 +23,10 @@ __global__ void __launch_bounds__(kThreads) write_signs(SignsRequest request) {
   request.target[column] = sign_of(request.signs, random, request.size, column);
 }
 
-__global__ void __launch_bounds__(32) write_words(WordsRequest request) {
-  if (threadIdx.x < 8) request.target[threadIdx.x] = request.word[threadIdx.x];
+__global__ void __launch_bounds__(1) write_words(WordsRequest request) {
+  // By one thread: an index that varies would take them through memory.
+#pragma unroll
+  for (int32_t i = 0; i < 8; ++i) request.target[i] = request.word[i];
 }
 
 __global__ void __launch_bounds__(kThreads) write_ones(DeviceLines lines, int64_t count) {
@@ -42,7 +44,7 @@ void signs_cuda(const SignsRequest &request, void *stream) {
   LPT_LAUNCH(write_signs, blocks_of(request.count), kThreads, 0, stream, request);
 }
 
-void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_words, 1, 32, 0, stream, request); }
+void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_words, 1, 1, 0, stream, request); }
 
 void ones_cuda(const OnesRequest &request, void *stream) {
   const int64_t count = request.target.columns;

@@ -18,11 +18,20 @@ struct SignSeed {
 // As hard-coded by the authors of arXiv 2509.25149: bit c is set where sign c of sixteen is -1.
 constexpr uint32_t kFixedSigns = 0xD7E8;
 
+// random_bits(random, 0, column) & 1 of bits by sixteen from index 0 on. Words are told apart by comparisons, so that a device
+// keeps them in registers.
+LPT_HOST_DEVICE static inline uint32_t sign_bit(const RandomSource &random, int64_t column) {
+  const PhiloxBlock block = random_block(random, static_cast<uint64_t>(column) / 8);
+  const int64_t place = column % 8 / 2;
+  const uint32_t low = place == 0 ? block.word[0] : block.word[1], high = place == 2 ? block.word[2] : block.word[3];
+  return (place < 2 ? low : high) >> (column % 2 * 16) & 1;
+}
+
 // 1 or -1 for a column of a rotation in groups of `size` columns, which share their signs.
 LPT_HOST_DEVICE static inline float sign_of(lpt_signs signs, const RandomSource &random, int32_t size, int64_t column) {
   if (signs == LPT_SIGNS_NONE) return 1.0f;
   const bool is_fixed = signs == LPT_SIGNS_FIXED;
-  const uint32_t bit = is_fixed ? kFixedSigns >> (column % 16) & 1 : random_bits(random, 0, column % size) & 1;
+  const uint32_t bit = is_fixed ? kFixedSigns >> (column % 16) & 1 : sign_bit(random, column % size);
   return bit != 0 ? -1.0f : 1.0f;
 }
 
