@@ -11,9 +11,9 @@ A CUBIN may also be what nvcc made for the host, FAMILY/NAME.cu.o: the cubin in 
 A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later); the low twelve bits of one are its opcode, bits 73 to
 75 of a load or store its width. `check` fails where a kernel reads or writes local memory (registers that were spilled, arrays with an
 index that varies), where it has over 10 % more instructions than TABLE says, where fewer of its loads and stores are 128 bits wide, and
-where a kernel came or went. `need` fails where a kernel whose name begins with
-KERNEL has fewer than LEAST instructions of a NAME, and where there is no such kernel. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole kernel, with
-its slow ways: ends of rows, numbers that are not finite.
+where a kernel came or went. `need` fails where a kernel whose name begins with KERNEL has fewer than LEAST instructions of a NAME,
+and where there is no such kernel. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole
+kernel, with its slow ways: ends of rows, numbers that are not finite.
 """
 import csv
 import pathlib

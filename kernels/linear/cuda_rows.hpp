@@ -11,7 +11,7 @@
 namespace lpt {
 
 // target[c] = sign_of(signs, random, size, c) for `count` columns.
-struct SignsRequest {
+struct RotationSignsRequest {
   lpt_signs signs;
   int32_t size;
   RandomSource random;
@@ -46,13 +46,13 @@ struct ClearClippedRequest {
   const uint8_t *mask;
 };
 
-void signs_cuda(const SignsRequest &request, void *stream);
+void rotation_signs_cuda(const RotationSignsRequest &request, void *stream);
 void words_cuda(const WordsRequest &request, void *stream);
 void ones_cuda(const OnesRequest &request, void *stream);
 void clip_mask_cuda(const ClipMaskRequest &request, void *stream);
 void clear_clipped_cuda(const ClearClippedRequest &request, void *stream);
 
-std::span<const DeviceRow<SignsRequest>> signs_device_kernels();
+std::span<const DeviceRow<RotationSignsRequest>> rotation_signs_device_kernels();
 std::span<const DeviceRow<WordsRequest>> words_device_kernels();
 std::span<const DeviceRow<OnesRequest>> ones_device_kernels();
 std::span<const DeviceRow<ClipMaskRequest>> clip_mask_device_kernels();

@@ -19,7 +19,7 @@ const char *refuses_clip_mask(const ClipMaskRequest &request) { return refuses_n
 
 const char *refuses_clear(const ClearClippedRequest &request) { return refuses_numbers(request.numbers); }
 
-constexpr DeviceRow<SignsRequest> kSigns[] = {{"signs_cuda", 80, nullptr, signs_cuda}};
+constexpr DeviceRow<RotationSignsRequest> kSigns[] = {{"rotation_signs_cuda", 80, nullptr, rotation_signs_cuda}};
 constexpr DeviceRow<WordsRequest> kWords[] = {{"words_cuda", 80, nullptr, words_cuda}};
 constexpr DeviceRow<OnesRequest> kOnes[] = {{"ones_cuda", 80, refuses_ones, ones_cuda}};
 constexpr DeviceRow<ClipMaskRequest> kClipMask[] = {{"clip_mask_cuda", 80, refuses_clip_mask, clip_mask_cuda}};
@@ -27,7 +27,7 @@ constexpr DeviceRow<ClearClippedRequest> kClear[] = {{"clear_clipped_cuda", 80, 
 
 }  // namespace
 
-std::span<const DeviceRow<SignsRequest>> signs_device_kernels() { return kSigns; }
+std::span<const DeviceRow<RotationSignsRequest>> rotation_signs_device_kernels() { return kSigns; }
 std::span<const DeviceRow<WordsRequest>> words_device_kernels() { return kWords; }
 std::span<const DeviceRow<OnesRequest>> ones_device_kernels() { return kOnes; }
 std::span<const DeviceRow<ClipMaskRequest>> clip_mask_device_kernels() { return kClipMask; }

@@ -11,7 +11,7 @@ uint32_t blocks_of(int64_t count) { return static_cast<uint32_t>((count + kThrea
 
 __device__ __forceinline__ int64_t index_of_thread() { return int64_t{blockIdx.x} * kThreads + threadIdx.x; }
 
-__global__ void __launch_bounds__(kThreads) write_signs(SignsRequest request) {
+__global__ void __launch_bounds__(kThreads) write_signs(RotationSignsRequest request) {
   const int64_t column = index_of_thread();
   if (column >= request.count) return;
   RandomSource random = request.random;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads) write_ones(DeviceLines lines, int64_
 
 }  // namespace
 
-void signs_cuda(const SignsRequest &request, void *stream) {
+void rotation_signs_cuda(const RotationSignsRequest &request, void *stream) {
   if (request.count == 0) return;
   LPT_LAUNCH(write_signs, blocks_of(request.count), kThreads, 0, stream, request);
 }

@@ -79,9 +79,10 @@ Status make_rotation(const Call &call, lpt_product product, const lpt_random &ra
   auto *const numbers = static_cast<float *>(signs.data);
   out_rotation.signs = numbers;
   if (is_on_device(call)) {
-    return run_on_device(call.context, "signs",
-                         SignsRequest{rule.hadamard_signs, rule.hadamard_size, source, role, seed, columns, numbers},
-                         {LPT_FORMAT_F32}, call.is_check_only);
+    return run_on_device(
+        call.context, "rotation_signs",
+        RotationSignsRequest{rule.hadamard_signs, rule.hadamard_size, source, role, seed, columns, numbers},
+        {LPT_FORMAT_F32}, call.is_check_only);
   }
   // Groups share their signs.
   for (int64_t c = 0; c < columns; ++c) {

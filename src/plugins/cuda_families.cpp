@@ -65,7 +65,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("signs", sign_device_kernels()),
       family("factors", factor_device_kernels()),
       family("hadamard", hadamard_device_kernels()),
-      family("signs", signs_device_kernels()),
+      family("rotation_signs", rotation_signs_device_kernels()),
       family("words", words_device_kernels()),
       family("ones", ones_device_kernels()),
       family("clip_mask", clip_mask_device_kernels()),
