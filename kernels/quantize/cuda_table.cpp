@@ -164,6 +164,7 @@ const char *refuses_wide(const QuantizeRequest &request) {
   if (!are_taken || !request.target.format.is_plain()) return "gives f32, bf16 and f16 of these only";
   if (request.source.column_stride != 1) return "takes adjacent columns only";
   if (request.rounding != LPT_ROUNDING_NEAREST_EVEN) return "rounds to nearest even only";
+  if (request.amax != nullptr || request.has_nan != nullptr) return "finds no amax and no NaN";
   return request.overflow == LPT_OVERFLOW_SATURATE ? nullptr : "saturates only";
 }
 
