@@ -18,7 +18,7 @@ void quantize_tiles_cuda(const QuantizeRequest &request, void *stream);
 void quantize_squares_cuda(const QuantizeRequest &request, void *stream);
 // One scale; sources with adjacent rows.
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream);
-// f32, bf16 and f16, to nearest even.
+// bf16 and f16, to nearest even.
 void quantize_wide_cuda(const QuantizeRequest &request, void *stream);
 // Any format, any strides: for what the others do not take.
 void quantize_any_cuda(const QuantizeRequest &request, void *stream);

@@ -160,8 +160,11 @@ const char *refuses_any_codes(const DequantizeRequest &request) {
 }
 
 const char *refuses_wide(const QuantizeRequest &request) {
-  const bool are_taken = are_numbers(request.source.format.element) && are_numbers(request.target.format.element);
-  if (!are_taken || !request.target.format.is_plain()) return "gives f32, bf16 and f16 of these only";
+  const lpt_format target = request.target.format.element;
+  const bool is_half = target == LPT_FORMAT_BF16 || target == LPT_FORMAT_F16;
+  if (!are_numbers(request.source.format.element) || !is_half || !request.target.format.is_plain()) {
+    return "gives bf16 and f16, of f32, bf16 and f16 only";
+  }
   if (request.source.column_stride != 1) return "takes adjacent columns only";
   if (request.rounding != LPT_ROUNDING_NEAREST_EVEN) return "rounds to nearest even only";
   if (request.amax != nullptr || request.has_nan != nullptr) return "finds no amax and no NaN";

@@ -1,4 +1,4 @@
-// Casts to numbers without scales: f32, bf16 and f16. A thread takes sixteen adjacent numbers of a row, and rows in turn.
+// Casts to numbers of 16 bits without scales: bf16 and f16. A thread takes sixteen adjacent numbers of a row, and rows in turn.
 #include "kernels/common/cuda_lines.hpp"
 #include "kernels/quantize/cuda_rows.hpp"
 
@@ -31,11 +31,7 @@ __global__ void __launch_bounds__(kThreads) round_strips(WideJob job) {
   }
 }
 
-// f32 is copied: an infinite number stays.
-float largest_number(lpt_format format) {
-  if (format == LPT_FORMAT_F32) return bits_float(0x7F800000u);
-  return format == LPT_FORMAT_BF16 ? bits_float(0x7F7F0000u) : 65504.0f;
-}
+float largest_number(lpt_format format) { return format == LPT_FORMAT_BF16 ? bits_float(0x7F7F0000u) : 65504.0f; }
 
 }  // namespace
 

@@ -117,9 +117,10 @@ TEST_F(DeviceCasts, FitTensorScalesAsTheProcessor) {
     const char *target;
     lpt_scale_rule rule;
   };
-  for (const Fitted &one : {Fitted{"int8_tensor", LPT_SCALE_RULE_MSE}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_MSE},
-                            Fitted{"e4m3fn_tensor", LPT_SCALE_RULE_MEAN}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_SAWB},
-                            Fitted{"int8_tensor", LPT_SCALE_RULE_LIST}}) {
+  for (const Fitted &one :
+       {Fitted{"int8_tensor", LPT_SCALE_RULE_MSE}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_MSE},
+        Fitted{"e4m3fn_tensor", LPT_SCALE_RULE_MEAN}, Fitted{"int4/tensor/f32", LPT_SCALE_RULE_SAWB},
+        Fitted{"int8_tensor", LPT_SCALE_RULE_LIST}}) {
     lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
     options.scale_rule = one.rule;
     expect_equal(source.get(), format_named(one.target), &options);

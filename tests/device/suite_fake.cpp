@@ -75,9 +75,12 @@ TEST_F(DeviceFakeQuantize, WorksInPlace) {
 TEST_F(DeviceFakeQuantize, WritesNothingWhereItIsRefused) {
   const Tensor source = there(numbers(LPT_FORMAT_F32, 11).get());
   const std::vector<uint8_t> before = bytes_there(source.get());
-  for (const lpt_format format : {LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_UINT4_1X128}) {
-    EXPECT_EQ(LPT_UNSUPPORTED, lpt_fake_quantize(gpu(), source.get(), format, nullptr, source.get()));
-    expect_words({name_of(format).c_str(), "cuda:0"}, lpt_context_error(gpu()));
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  options.scale_rule = LPT_SCALE_RULE_MEAN;
+  options.hadamard_size = 16;
+  for (const lpt_format format : {LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_E5M2_TENSOR}) {
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_fake_quantize(gpu(), source.get(), format, &options, source.get()));
+    expect_words({"LPT_SCALE_RULE_MEAN", "rotation"}, lpt_context_error(gpu()));
   }
   EXPECT_EQ(before, bytes_there(source.get()));
 }

@@ -75,6 +75,14 @@ QuantizeCase any_case(Random &random, lpt_format target) {
   return c;
 }
 
+// What goes to 16 bits by a kernel of its own.
+QuantizeCase half_case(Random &random) {
+  QuantizeCase c = any_case(random, random.of({LPT_FORMAT_BF16, LPT_FORMAT_F16}));
+  c.rounding = LPT_ROUNDING_NEAREST_EVEN;
+  c.wants_amax = c.wants_nan = false;
+  return c;
+}
+
 void expect_equal(QuantizeRun &run, QuantizeRun &reference, const std::string &what) {
   EXPECT_TRUE(run.target.is_intact()) << what;
   EXPECT_TRUE(run.target.equals(reference.target)) << what;
@@ -131,6 +139,7 @@ TEST(SimtQuantize, EveryRowEqualsTheReference) {
     if (c.random.row_stride != 0) c.random.row_stride = c.rows + random.below(9);
     check(c, random, tally);
   }
+  for (int i = 0; i < 80; ++i) check(half_case(random), random, tally);
   tally.expect_all_at_least(kIsSanitized ? 10 : 50);
 }
 
@@ -175,6 +184,13 @@ TEST(SimtQuantize, LargeMatricesEqualTheReference) {
     check(c, random, tally);
     c.is_transposed = true;
     c.random.row_stride = 0;
+    check(c, random, tally);
+  }
+  for (int i = 0; i < 4; ++i) {
+    QuantizeCase c = half_case(random);
+    c.rows = 131;
+    c.columns = 290;
+    c.is_transposed = false;
     check(c, random, tally);
   }
   tally.expect_all_at_least(1);
