@@ -53,28 +53,37 @@ inline void set_wanted(const PanelProduct &product, const PanelShape &shape, boo
   }
 }
 
-// Rows of a tile times its panels of a round, the first of them `first_panel`.
-inline void multiply_rows(const PanelProduct &product, const PanelRound &round, const PanelShape &shape, int64_t row,
-                          int64_t first_row, int64_t rows, int64_t first_panel, PanelTile &tile) {
+// Where tiles of a round's panels from `first_panel` on write, in the first row of a block.
+inline Place place_of(const PanelProduct &product, const PanelRound &round, const PanelShape &shape, int64_t first_row,
+                      int64_t first_panel) {
   const GemmRequest &request = *product.request;
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  const int64_t stride = shape.panels * kPanelLanes;
   const int64_t column = request.first_column + round.column + first_panel * kPanelLanes;
   const int64_t row_bytes = request.c.row_stride * element_bytes;
-  const Place place = {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + first_row + row) * row_bytes +
-                            column * element_bytes,
-                       .row_bytes = row_bytes,
-                       .element_bytes = element_bytes,
-                       .format = request.c.format.element,
-                       .columns = smaller(round.columns - first_panel * kPanelLanes, stride),
-                       .row_factors = product.row_factors + row,
-                       .column_factors = round.column_factors + first_panel * kPanelLanes,
-                       .starts = nullptr,
-                       .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
-                       .beta = static_cast<float>(request.beta)};
-  for (int64_t i = 0; i < rows; ++i) {
-    __builtin_prefetch(place.c + i * row_bytes, 1);
-    __builtin_prefetch(place.c + i * row_bytes + element_bytes * (place.columns - 1), 1);
+  return {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + first_row) * row_bytes +
+               column * element_bytes,
+          .row_bytes = row_bytes,
+          .element_bytes = element_bytes,
+          .format = request.c.format.element,
+          .columns = smaller(round.columns - first_panel * kPanelLanes, shape.panels * kPanelLanes),
+          .row_factors = product.row_factors,
+          .column_factors = round.column_factors + first_panel * kPanelLanes,
+          .starts = nullptr,
+          .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
+          .beta = static_cast<float>(request.beta)};
+}
+
+// Rows of a tile, from `row` of the block on, times its panels. `first` is the place of the block's first row.
+inline void multiply_rows(const PanelProduct &product, const PanelShape &shape, int64_t row, int64_t rows,
+                          const Place &first, PanelTile &tile) {
+  Place place = first;
+  place.c += row * place.row_bytes;
+  place.row_factors += row;
+  uint8_t *line = place.c, *const last = place.c + rows * place.row_bytes;
+  const int64_t last_byte = place.element_bytes * (place.columns - 1);
+  for (; line != last; line += place.row_bytes) {
+    __builtin_prefetch(line, 1);
+    __builtin_prefetch(line + last_byte, 1);
   }
   tile.a = product.a_panels + row * product.blocking.steps;
   if (product.are_a_groups_scaled) tile.row_scales = product.row_scales + row * product.a_blocks;
@@ -127,11 +136,12 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
     }
     for (int64_t p = 0; p < round.count; ++p) {
       set_panels(product, round, p, is_expanded, tile);
+      const Place place = place_of(product, round, shape, first_row, p);
       const int64_t tiles = (rows - last_rows + kTileRows - 1) / kTileRows;
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t row = t * kTileRows;
         set_wanted(product, shape, is_expanded, t, tiles, tile);
-        multiply_rows(product, round, shape, row, first_row, smaller(rows - row, kTileRows), p, tile);
+        multiply_rows(product, shape, row, smaller(rows - row, kTileRows), place, tile);
       }
     }
   }
@@ -140,7 +150,7 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
   for (int64_t p = 0; p < round.count; p += shape.panels) {
     set_panels(product, round, p, is_expanded, tile);
     set_wanted(product, shape, is_expanded, 0, 1, tile);
-    multiply_rows(product, round, shape, rows - last_rows, first_row, last_rows, p, tile);
+    multiply_rows(product, shape, rows - last_rows, last_rows, place_of(product, round, shape, first_row, p), tile);
   }
 }
 
