@@ -128,8 +128,8 @@ template <typename Columns, int kRows>
 [[gnu::always_inline]] inline void add_steps(const Columns &decoder, int64_t steps, RowPointers<kRows> &rows,
                                              const uint8_t *&panel, Wanted &wanted, __m512i (&sums)[kRows][2]) {
   do {
-    __builtin_prefetch(wanted.from, 0, 2);
-    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(wanted.from + 64, 0, 2);
+    __builtin_prefetch(wanted.from, 0, 3);
+    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(wanted.from + 64, 0, 3);
     wanted.advance();
     __m512i low, high;
     decoder.decode(panel, low, high);
