@@ -1,5 +1,6 @@
 // How ranks on GPUs end when something is missing, late, different or broken: by a status with words, never by waiting for ever.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -223,7 +224,10 @@ TEST_F(NcclFaults, ARankThatLeavesAtTheEndDisturbsNobody) {
 class Steps {
  public:
   Steps() { setenv("LPT_TEST_STEPS", path_.c_str(), 1); }
-  ~Steps() { unsetenv("LPT_TEST_STEPS"); }
+  ~Steps() {
+    unsetenv("LPT_TEST_STEPS");
+    for (const char *rank : {"0", "1"}) std::remove((path_ + rank).c_str());
+  }
   Steps(const Steps &) = delete;
   Steps &operator=(const Steps &) = delete;
 
@@ -237,7 +241,7 @@ class Steps {
 
  private:
   std::string file_of(const GpuRank &self) const { return path_ + std::to_string(self.rank); }
-  const std::string path_ = testing::TempDir() + "lpt_steps";
+  const std::string path_ = testing::TempDir() + "lpt_steps_" + std::to_string(getpid()) + "_";
 };
 
 // The schedule of partly shared sums: behind what the context has queued they are packed, sent, added and unpacked on the comm's
