@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "src/plugins/calls.hpp"
 #include "src/plugins/cublas_choices.hpp"
 #include "src/plugins/cublas_lt.hpp"
 
@@ -45,51 +46,7 @@ struct Ways {
   }
 };
 
-int32_t tell(lpt_status status, const std::string &words, char *error, size_t error_bytes) {
-  std::snprintf(error, error_bytes, "%s", words.c_str());
-  return status;
-}
-
-// The first failure of several calls, with the name of the call.
-class Calls {
- public:
-  explicit Calls(const cublas::Functions &library) : library_(library) {}
-
-  void add(const char *name, int32_t status) {
-    if (status_ != cublas::kSuccess || status == cublas::kSuccess) return;
-    status_ = status;
-    name_ = name;
-  }
-  bool are_good() const { return status_ == cublas::kSuccess; }
-  int32_t status() const { return status_; }
-  std::string words() const { return std::string(name_) + ": " + library_.status_name(status_); }
-
- private:
-  const cublas::Functions &library_;
-  int32_t status_ = cublas::kSuccess;
-  const char *name_ = "";
-};
-
 // ---- our words in the library's
-
-int32_t type_of(lpt_format element) {
-  switch (element) {
-    case LPT_FORMAT_F16:
-      return cublas::kF16;
-    case LPT_FORMAT_BF16:
-      return cublas::kBf16;
-    case LPT_FORMAT_E4M3FN:
-      return cublas::kE4m3fn;
-    case LPT_FORMAT_E5M2:
-      return cublas::kE5m2;
-    case LPT_FORMAT_E2M1FN:
-      return cublas::kE2m1fn;
-    case LPT_FORMAT_INT8:
-      return cublas::kInt8;
-    default:
-      return cublas::kF32;
-  }
-}
 
 int32_t mode_of(LibraryScales scales) {
   switch (scales) {
@@ -164,10 +121,10 @@ void lay_out(Ways &ways, Calls &calls) {
                                                                         static_cast<uint64_t>(rows), stride));
   };
   const LibraryProduct &product = ways.product;
-  add(&ways.a, type_of(product.b.element), product.b.rows, product.b.columns, product.b.stride);
-  add(&ways.b, type_of(product.a.element), product.a.rows, product.a.columns, product.a.stride);
-  add(&ways.c, product.is_integer ? static_cast<int32_t>(cublas::kInt32) : type_of(product.c), product.m, product.n,
-      product.c_stride);
+  add(&ways.a, cublas::type_of(product.b.element), product.b.rows, product.b.columns, product.b.stride);
+  add(&ways.b, cublas::type_of(product.a.element), product.a.rows, product.a.columns, product.a.stride);
+  add(&ways.c, product.is_integer ? static_cast<int32_t>(cublas::kInt32) : cublas::type_of(product.c), product.m,
+      product.n, product.c_stride);
 }
 
 void find_ways(Session &session, Ways &ways, Calls &calls) {
@@ -246,7 +203,7 @@ int32_t open(void **out_session, int64_t *out_version, char *error, size_t error
   auto session = std::make_unique<Session>();
   const std::string why = cublas::open(session->library);
   if (!why.empty()) return tell(LPT_UNSUPPORTED, why, error, error_bytes);
-  Calls calls(session->library);
+  Calls calls(session->library.status_name);
   calls.add("cublasLtCreate", session->library.create(&session->handle));
   if (!calls.are_good()) return tell(LPT_UNSUPPORTED, calls.words(), error, error_bytes);
   *out_version = static_cast<int64_t>(session->library.version());
@@ -266,7 +223,7 @@ int32_t prepare(void *opaque, const LibraryProduct *product, void **out_prepared
   auto ways = std::make_unique<Ways>();
   ways->library = &session.library;
   ways->product = *product;
-  Calls calls(session.library);
+  Calls calls(session.library.status_name);
   describe(*ways, calls);
   if (calls.are_good()) lay_out(*ways, calls);
   if (calls.are_good()) recall(session, *ways);
@@ -286,7 +243,7 @@ int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void
             size_t error_bytes) {
   const Session &session = *static_cast<const Session *>(opaque);
   const Ways &ways = *static_cast<const Ways *>(prepared);
-  Calls calls(session.library);
+  Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);
   set_addresses(describer, ways.product, at->a_scales, at->b_scales, at->bias);
   if (calls.are_good()) calls.add("cublasLtMatmul", multiply(session, ways, ways.taken, *at, stream));
@@ -311,7 +268,7 @@ int32_t tune(void *opaque, void *prepared, const LibraryAddresses *at, void *str
   Session &session = *static_cast<Session *>(opaque);
   Ways &ways = *static_cast<Ways *>(prepared);
   if (ways.is_chosen) return LPT_OK;
-  Calls calls(session.library);
+  Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);
   set_addresses(describer, ways.product, at->a_scales, at->b_scales, at->bias);
   if (!calls.are_good()) return tell(LPT_WORK_FAILED, calls.words(), error, error_bytes);

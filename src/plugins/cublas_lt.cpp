@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "src/plugins/finder.hpp"
+
 namespace lpt::cublas {
 namespace {
 
@@ -15,23 +17,6 @@ const char *file_name() {
   const char *const named = std::getenv("LPT_CUBLASLT");
   return named == nullptr || *named == '\0' ? kFile : named;
 }
-
-// Finds functions one after the other, and remembers the first that is not there.
-class Finder {
- public:
-  explicit Finder(void *library) : library_(library) {}
-
-  template <typename Function>
-  void find(const char *name, Function &out_function) {
-    out_function = reinterpret_cast<Function>(dlsym(library_, name));
-    if (out_function == nullptr && missing_ == nullptr) missing_ = name;
-  }
-  const char *missing() const { return missing_; }
-
- private:
-  void *library_;
-  const char *missing_ = nullptr;
-};
 
 const char *find_all(void *library, Functions &functions) {
   Finder finder(library);
@@ -54,6 +39,25 @@ const char *find_all(void *library, Functions &functions) {
 }
 
 }  // namespace
+
+int32_t type_of(lpt_format element) {
+  switch (element) {
+    case LPT_FORMAT_F16:
+      return kF16;
+    case LPT_FORMAT_BF16:
+      return kBf16;
+    case LPT_FORMAT_E4M3FN:
+      return kE4m3fn;
+    case LPT_FORMAT_E5M2:
+      return kE5m2;
+    case LPT_FORMAT_E2M1FN:
+      return kE2m1fn;
+    case LPT_FORMAT_INT8:
+      return kInt8;
+    default:
+      return kF32;
+  }
+}
 
 std::string open(Functions &out_functions) {
   const std::string file = file_name();

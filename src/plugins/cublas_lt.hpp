@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "lpt.h"
+
 namespace lpt::cublas {
 
 using Handle = struct HandleOpaque *;
@@ -85,6 +87,9 @@ struct Functions {
                       Layout d_layout, const Algorithm *algorithm, void *workspace, size_t workspace_bytes,
                       void *stream);
 };
+
+// Our word for an element in CUDA's.
+int32_t type_of(lpt_format element);
 
 // The functions of the library that LPT_CUBLASLT names, else of libcublasLt.so.13, which may be loaded already. An empty text;
 // or why not.

@@ -3,15 +3,13 @@
 //
 // What tests change by the environment: LPT_TEST_CUBLASLT_VERSION; LPT_TEST_CUBLASLT_FAILS: create, find, find_nothing or
 // multiply; LPT_TEST_CAPABILITY, the device's.
-#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 
-#include "src/formats/element.hpp"
-#include "src/plugins/cublas_lt.hpp"
+#include "tests/device/cuda_numbers.hpp"
 
 namespace lpt::cublas {
 
@@ -53,21 +51,6 @@ bool fails(const char *what) {
 }
 
 int32_t capability() { return number("LPT_TEST_CAPABILITY", 90); }
-
-int64_t bits_of(int32_t type) {
-  switch (type) {
-    case kF32:
-    case kInt32:
-      return 32;
-    case kF16:
-    case kBf16:
-      return 16;
-    case kE2m1fn:
-      return 4;
-    default:
-      return 8;
-  }
-}
 
 bool is_byte_float(int32_t type) { return type == kE4m3fn || type == kE5m2; }
 
@@ -147,27 +130,6 @@ bool is_right(const Product &p) {
 
 // ---- numbers
 
-double number_at(int32_t type, const void *data, int64_t index) {
-  const auto *const bytes = static_cast<const uint8_t *>(data);
-  const auto *const halves = static_cast<const uint16_t *>(data);
-  switch (type) {
-    case kF32:
-      return static_cast<const float *>(data)[index];
-    case kBf16:
-      return std::bit_cast<float>(static_cast<uint32_t>(halves[index]) << 16);
-    case kF16:
-      return decode(kElementF16, halves[index]);
-    case kE4m3fn:
-      return decode(kElementE4m3fn, bytes[index]);
-    case kE5m2:
-      return decode(kElementE5m2, bytes[index]);
-    case kE2m1fn:
-      return decode(kElementE2m1fn, static_cast<uint32_t>(bytes[index / 2] >> (4 * (index % 2))) & 15u);
-    default:
-      return static_cast<const int8_t *>(data)[index];
-  }
-}
-
 // Scales of tiles: 128 × 4, each of 32 rows of 4 × 4 bytes.
 double tile_scale(const void *scales, int64_t lane, int64_t step, int64_t steps, const Element &element) {
   const int64_t tiles = (steps + 3) / 4;
@@ -192,17 +154,6 @@ double scale_at(int32_t mode, const void *scales, int64_t lane, int64_t p, int64
     default:
       return tile_scale(scales, lane, p / 16, (k + 15) / 16, kElementE4m3fn);
   }
-}
-
-void store(int32_t type, void *data, int64_t index, double value) {
-  const auto number = static_cast<float>(value);
-  if (type == kF32) static_cast<float *>(data)[index] = number;
-  if (type == kInt32) static_cast<int32_t *>(data)[index] = static_cast<int32_t>(value);
-  const auto half = [&](const Element &element) {
-    return static_cast<uint16_t>(encode(element, number, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
-  };
-  if (type == kF16) static_cast<uint16_t *>(data)[index] = half(kElementF16);
-  if (type == kBf16) static_cast<uint16_t *>(data)[index] = half(kElementBf16);
 }
 
 double factor_at(int32_t type, const void *factor) {
