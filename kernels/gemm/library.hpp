@@ -27,6 +27,7 @@ struct LibraryOperand {
   int64_t rows, columns, stride;  // in elements
   bool is_transposed;             // as in GemmRequest
   int32_t boundary;               // bytes that its address is a multiple of: a power of two, 256 at most
+  bool is_sparse = false;         // of each 4 of k two at most are not 0; as stored all are there
 
   auto operator<=>(const LibraryOperand &) const = default;
 };
@@ -71,6 +72,7 @@ struct GemmLibrary {
                  size_t error_bytes);
 
   // Runs every way some times, waits for each, and keeps the fastest for later runs. Not with beta.
+  // NULL: it has one way.
   int32_t (*tune)(void *session, void *prepared, const LibraryAddresses *addresses, void *stream, char *error,
                   size_t error_bytes);
 };
@@ -111,6 +113,9 @@ struct LibraryRow {
 
 // Fastest first.
 std::span<const LibraryRow> gemm_library_rows();
+
+// Of requests with a 2:4 operand, whose view is the sparse one still: the library reads it as it is written out.
+std::span<const LibraryRow> gemm_sparse_library_rows();
 
 // Scales that neither the library nor a lift applies: sums are multiplied by them, those of a tensor within alpha.
 struct LateScales {

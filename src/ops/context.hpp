@@ -59,10 +59,11 @@ struct lpt_context {
   std::shared_ptr<const lpt::Allocator> allocator;
   std::unique_ptr<lpt::ThreadPool> pool;
   std::unique_ptr<lpt::Arena> arena;
-  lpt::Queue queue;                                        // of the device where it works
-  std::shared_ptr<const lpt::Allocator> device_allocator;  // of a GPU; NULL: the processor
-  std::unique_ptr<lpt::Arena> device_arena;                // likewise: scratch that kernels see
-  std::shared_ptr<lpt::LibrarySession> gemm_library;       // likewise, once a product asked for it
+  lpt::Queue queue;                                          // of the device where it works
+  std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the processor
+  std::unique_ptr<lpt::Arena> device_arena;                  // likewise: scratch that kernels see
+  std::shared_ptr<lpt::LibrarySession> gemm_library;         // likewise, once a product asked for it
+  std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // likewise, of 2:4 operands
   lpt::Profile profile;
   std::string error;
   std::vector<lpt::Choice> choices;  // of the call at hand or the last one

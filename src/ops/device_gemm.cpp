@@ -45,6 +45,7 @@ struct Way {
 // A product by the library, decided.
 struct Steps {
   LibraryPlan plan;
+  LibrarySession *library = nullptr;
   LibrarySession::Prepared *prepared = nullptr;
   Way a, b;
   const DeviceRow<GemmFactorsRequest> *factor = nullptr;
@@ -237,15 +238,14 @@ Status queue_steps(Context &context, const char *row, const GemmRequest &request
     LPT_TRY(queue_way(context, steps.a));
     LPT_TRY(queue_way(context, steps.b));
     if (steps.factor != nullptr) LPT_TRY(queue_row(context, *steps.factor, factors_request(request, steps)));
-    LPT_TRY(library_of(context)->run(context.queue, row, steps.plan.product, *steps.prepared,
-                                     addresses_of(request, steps)));
+    LPT_TRY(steps.library->run(context.queue, row, steps.plan.product, *steps.prepared, addresses_of(request, steps)));
   }
   return steps.finish == nullptr ? Status() : queue_row(context, *steps.finish, finish_request(request, steps));
 }
 
 bool is_empty(const GemmRequest &request) { return request.m == 0 || request.n == 0; }
 
-// A 2:4 operand that is written out before it is multiplied; no row reads one as it is.
+// A 2:4 operand that is written out before it is multiplied; no row reads one as it is stored.
 struct WrittenOut {
   const DeviceRow<DecompressRequest> *row = nullptr;  // nullptr: the operand is dense
   DecompressRequest request{};
@@ -291,20 +291,21 @@ Status try_library_row(LibrarySession &library, const LibraryMachine &machine, c
   return {};
 }
 
-Status choose_library_row(Context &context, const GemmRequest &request, Taken &taken) {
-  LibrarySession *const library = library_of(context);
+Status choose_row_of(Context &context, LibrarySession *library, std::span<const LibraryRow> rows,
+                     const GemmRequest &request, Taken &taken) {
   if (library == nullptr) return {};
   if (library->reason() != nullptr) {
     explain_passed(context, library->name(), 0, library->reason());
     return {};
   }
   const LibraryMachine machine{context.queue.capability(), library->version(), variable("LPT_GEMM_ROUND") != nullptr};
-  for (const LibraryRow &row : gemm_library_rows()) {
+  for (const LibraryRow &row : rows) {
     const char *reason = nullptr;
     LPT_TRY(try_library_row(*library, machine, row, request, taken.steps, &reason));
     if (reason == nullptr) {
       explain_taken(context, "gemm", row.name);
       taken.library_row = &row;
+      taken.steps.library = library;
       return {};
     }
     explain_passed(context, row.name, 0, reason);
@@ -312,10 +313,23 @@ Status choose_library_row(Context &context, const GemmRequest &request, Taken &t
   return {};
 }
 
-Status choose_product(Context &context, const GemmRequest &request, Taken &taken) {
+// `asked` is the request before its 2:4 operand is written out. The library compresses that anew in every call, which may cost
+// more than it saves.
+Status choose_sparse_row(Context &context, const GemmRequest &asked, Taken &taken) {
+  if (asked.a.layout != Layout::kSparse && asked.b.layout != Layout::kSparse) return {};
+  if (variable("LPT_GEMM_SPARSE") == nullptr) {
+    explain_passed(context, "cusparselt", 0, "only where LPT_GEMM_SPARSE is set");
+    return {};
+  }
+  return choose_row_of(context, sparse_library_of(context), gemm_sparse_library_rows(), asked, taken);
+}
+
+Status choose_product(Context &context, const GemmRequest &asked, const GemmRequest &request, Taken &taken) {
+  LPT_TRY(choose_sparse_row(context, asked, taken));
+  if (taken.library_row != nullptr) return choose_steps(context, request, taken.steps);
   taken.row = find_on_device(context, "gemm", request);
   if (taken.row != nullptr) return {};
-  LPT_TRY(choose_library_row(context, request, taken));
+  LPT_TRY(choose_row_of(context, library_of(context), gemm_library_rows(), request, taken));
   if (taken.library_row != nullptr) return choose_steps(context, request, taken.steps);
   return no_row(context, "gemm", {request.a.format.id, request.b.format.id, request.c.format.id});
 }
@@ -323,14 +337,15 @@ Status choose_product(Context &context, const GemmRequest &request, Taken &taken
 }  // namespace
 
 Status multiply_on_device(Context &context, const Product &product, bool is_check_only, Decision *out_decision) {
-  GemmRequest request = request_of(product);
+  const GemmRequest asked = request_of(product);
+  GemmRequest request = asked;
   const bool is_told_only = is_check_only || out_decision != nullptr;
   Scratch scratch(context, is_told_only);
   WrittenOut a, b;
   LPT_TRY(write_out(context, scratch, request.a, a));
   LPT_TRY(write_out(context, scratch, request.b, b));
   Taken taken;
-  LPT_TRY(choose_product(context, request, taken));
+  LPT_TRY(choose_product(context, asked, request, taken));
   if (!is_empty(request)) {
     LPT_TRY(taken.row != nullptr ? take_for_row(scratch, *taken.row, request)
                                  : take_all(scratch, request, taken.steps));

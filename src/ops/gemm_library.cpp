@@ -18,6 +18,15 @@ Status call(const Queue &queue, const char *name, const Call &function) {
   return code == LPT_OK ? Status() : Status(code, error);
 }
 
+LibrarySession *session_of(Context &context, const char *family, std::shared_ptr<LibrarySession> &session) {
+  if (session != nullptr) return session.get();
+  for (const DeviceFamily &known : context.queue.families()) {
+    if (std::strcmp(known.name, family) != 0 || known.row_bytes != sizeof(GemmLibrary)) continue;
+    session = std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.rows));
+  }
+  return session.get();
+}
+
 }  // namespace
 
 LibrarySession::LibrarySession(const Queue &queue, const GemmLibrary &library) : queue_(queue), library_(library) {
@@ -62,7 +71,7 @@ Status LibrarySession::prepare(const LibraryProduct &product, Prepared **out_pre
 
 Status LibrarySession::run(const Queue &queue, const char *row, const LibraryProduct &product, Prepared &prepared,
                            const LibraryAddresses &addresses) {
-  if (!prepared.is_tuned && !product.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
+  if (library_.tune != nullptr && !prepared.is_tuned && !product.reads_c && variable("LPT_GEMM_TUNE") != nullptr) {
     LPT_TRY(call(queue, row, [&](char *error, size_t bytes) {
       return library_.tune(session_, prepared.product, &addresses, queue.stream(), error, bytes);
     }));
@@ -73,15 +82,10 @@ Status LibrarySession::run(const Queue &queue, const char *row, const LibraryPro
   });
 }
 
-LibrarySession *library_of(Context &context) {
-  if (context.gemm_library == nullptr) {
-    for (const DeviceFamily &known : context.queue.families()) {
-      if (std::strcmp(known.name, "gemm_library") != 0 || known.row_bytes != sizeof(GemmLibrary)) continue;
-      context.gemm_library =
-          std::make_shared<LibrarySession>(context.queue, *static_cast<const GemmLibrary *>(known.rows));
-    }
-  }
-  return context.gemm_library.get();
+LibrarySession *library_of(Context &context) { return session_of(context, "gemm_library", context.gemm_library); }
+
+LibrarySession *sparse_library_of(Context &context) {
+  return session_of(context, "gemm_sparse_library", context.gemm_sparse_library);
 }
 
 }  // namespace lpt

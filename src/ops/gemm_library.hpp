@@ -48,4 +48,7 @@ class LibrarySession {
 // The context's session; NULL: its device's plugin brings no library.
 LibrarySession *library_of(Context &context);
 
+// Likewise the one for 2:4 operands.
+LibrarySession *sparse_library_of(Context &context);
+
 }  // namespace lpt

@@ -20,6 +20,7 @@
 #include "kernels/sparse_pack/cuda_rows.hpp"
 #include "kernels/transposable_mask/cuda_rows.hpp"
 #include "src/plugins/cublas_library.hpp"
+#include "src/plugins/cusparse_library.hpp"
 
 namespace lpt {
 namespace {
@@ -29,8 +30,8 @@ DeviceFamily family(const char *name, std::span<const DeviceRow<Request>> rows) 
   return {name, rows.data(), static_cast<int32_t>(rows.size()), sizeof(DeviceRow<Request>)};
 }
 
-DeviceFamily family_of_libraries(std::span<const GemmLibrary> libraries) {
-  return {"gemm_library", libraries.data(), static_cast<int32_t>(libraries.size()), sizeof(GemmLibrary)};
+DeviceFamily family_of_libraries(const char *name, std::span<const GemmLibrary> libraries) {
+  return {name, libraries.data(), static_cast<int32_t>(libraries.size()), sizeof(GemmLibrary)};
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ std::span<const DeviceFamily> cuda_families() {
       family("gemm_scales", library_scales_device_kernels()),
       family("gemm_factors", gemm_factors_device_kernels()),
       family("gemm_finish", gemm_finish_device_kernels()),
-      family_of_libraries(cublas_libraries()),
+      family_of_libraries("gemm_library", cublas_libraries()),
+      family_of_libraries("gemm_sparse_library", cusparse_libraries()),
       family("look", look_device_kernels()),
       family("scaler_amax", scaler_amax_device_kernels()),
       family("scaler_update", scaler_update_device_kernels()),

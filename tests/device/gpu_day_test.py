@@ -22,6 +22,7 @@ import torch_peers  # noqa: E402
 def run(*command, **changes):
     environment = {**os.environ, "LPT_PLUGIN_PATH": str(ON_CPU), "LD_LIBRARY_PATH": str(BUNDLE), **changes}
     environment |= {"LPT_CUBLASLT": str(path) for path in ON_CPU.glob("libcublasLt.so.*")}  # one that tests may have
+    environment |= {"LPT_CUSPARSELT": str(path) for path in ON_CPU.glob("libcusparseLt.so.*")}
     return subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, timeout=280)
 
 

@@ -248,5 +248,135 @@ TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
   EXPECT_EQ(nullptr, row_of(request, kHopper));
 }
 
+// ---- 2:4 operands
+
+enum class Sparse { kA, kB, kBoth };
+
+GemmRequest sparse_request(lpt_format a, lpt_format b, const Shape &shape = {}, Sparse sparse = Sparse::kB) {
+  GemmRequest request = request_of(a, b, shape);
+  if (sparse != Sparse::kB) request.a.layout = Layout::kSparse;
+  if (sparse != Sparse::kA) request.b.layout = Layout::kSparse;
+  request.is_f64 = a == LPT_FORMAT_F64 || b == LPT_FORMAT_F64;
+  return request;
+}
+
+constexpr LibraryMachine kSparseHopper{90, 1000};
+
+std::string sparse_name_of(const GemmRequest &request, const LibraryMachine &machine = kSparseHopper) {
+  for (const LibraryRow &row : gemm_sparse_library_rows()) {
+    if (library_refusal(row, machine, request) == nullptr) return row.name;
+  }
+  return "none";
+}
+
+// The table of types of cuSPARSELt 0.10, of one type on both sides; what it has of block scales apart.
+bool is_sparse_pair(lpt_format ab, lpt_format c, bool is_integer, int32_t capability) {
+  if (ab == LPT_FORMAT_F16 || ab == LPT_FORMAT_BF16) return c == ab && capability >= 80;
+  if (ab == LPT_FORMAT_INT8) return is_integer && capability >= 80;
+  return is_byte_float(ab) && capability >= 90;
+}
+
+// A scale that cuSPARSELt would have to apply within its sums.
+bool varies_along_k(const MatrixView &view) {
+  return view.format.has_block_scale() && !(view.format.block_rows == 1 && view.format.block_columns == LPT_WHOLE &&
+                                            view.format.block_scale == LPT_FORMAT_F32);
+}
+
+TEST(SparseGemmLibrary, AllPairsThatItsTableNamesAreTaken) {
+  std::set<std::string> seen;
+  for (const int32_t capability : {75, 80, 89, 90, 100, 120}) {
+    for (const lpt_format a : all_formats()) {
+      for (const lpt_format b : all_formats()) {
+        for (const lpt_format c : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+          const GemmRequest request =
+              sparse_request(a, b, {.n = 64, .c = c}, (a + b) % 2 == 0 ? Sparse::kA : Sparse::kB);
+          const lpt_format element = request.a.format.element;
+          const bool is_wide = element == LPT_FORMAT_F16 || element == LPT_FORMAT_BF16;
+          const bool has_scales = !request.a.format.is_plain() || !request.b.format.is_plain();
+          const bool is_taken = element == request.b.format.element && !varies_along_k(request.a) &&
+                                !varies_along_k(request.b) && !(is_wide && has_scales) &&
+                                is_sparse_pair(element, c, element == LPT_FORMAT_INT8, capability);
+          const std::string name = sparse_name_of(request, {capability, 1000});
+          ASSERT_EQ(is_taken, name != "none") << format_name(a) << " by " << format_name(b) << " on " << capability;
+          if (is_taken) seen.insert(name);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(gemm_sparse_library_rows().size(), seen.size());
+}
+
+struct SparseShape {
+  lpt_format format, c;
+  Shape shape;
+  Sparse sparse;
+  const char *row;
+};
+
+constexpr lpt_format kBytes = LPT_FORMAT_E4M3FN_ROW;
+
+constexpr SparseShape kSparseShapes[] = {
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 8, .n = 16, .k = 16}, Sparse::kB, "cusparselt_half"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 16, .n = 8, .k = 16}, Sparse::kA, "cusparselt_half"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 8, .n = 16, .k = 16}, Sparse::kA, "none"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 8, .n = 8, .k = 16}, Sparse::kB, "none"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 4, .n = 16, .k = 16}, Sparse::kB, "none"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 8, .n = 16, .k = 8}, Sparse::kB, "none"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 8, .n = 16, .k = 0}, Sparse::kB, "none"},
+    {LPT_FORMAT_BF16, LPT_FORMAT_BF16, {.m = 32, .n = 32, .k = 32}, Sparse::kBoth, "none"},
+    {kBytes, LPT_FORMAT_F32, {.m = 16, .n = 32, .k = 32}, Sparse::kB, "cusparselt_fp8"},
+    {kBytes, LPT_FORMAT_F32, {.m = 8, .n = 32, .k = 32}, Sparse::kB, "none"},
+    {kBytes, LPT_FORMAT_F32, {.m = 16, .n = 16, .k = 32}, Sparse::kB, "none"},
+    {kBytes, LPT_FORMAT_F32, {.m = 16, .n = 32, .k = 16}, Sparse::kB, "none"},
+    {kBytes, LPT_FORMAT_F32, {.is_b_transposed = false}, Sparse::kB, "none"},
+    {kBytes, LPT_FORMAT_F32, {.is_a_transposed = true}, Sparse::kB, "none"},
+    {LPT_FORMAT_INT8_ROW, LPT_FORMAT_F32, {.n = 64, .k = 131040}, Sparse::kB, "cusparselt_int8"},
+    {LPT_FORMAT_INT8_ROW, LPT_FORMAT_F32, {.n = 64, .k = 131072}, Sparse::kB, "none"},
+};
+
+TEST(SparseGemmLibrary, ExtentsAndLayoutsAreThoseOfItsDescriptors) {
+  for (const SparseShape &each : kSparseShapes) {
+    Shape shape = each.shape;
+    shape.c = each.c;
+    EXPECT_EQ(each.row, sparse_name_of(sparse_request(each.format, each.format, shape, each.sparse)))
+        << format_name(each.format) << " " << shape.m << " x " << shape.n << " x " << shape.k;
+  }
+}
+
+TEST(SparseGemmLibrary, PlacesAreOnSixteenBytes) {
+  const auto name = [](auto change) {
+    GemmRequest request = sparse_request(LPT_FORMAT_BF16, LPT_FORMAT_BF16);
+    change(request);
+    return sparse_name_of(request);
+  };
+  EXPECT_EQ("cusparselt_half", name([](GemmRequest &) {}));
+  EXPECT_EQ("none", name([](GemmRequest &request) { request.a.data = reinterpret_cast<void *>(uintptr_t{8}); }));
+  EXPECT_EQ("none", name([](GemmRequest &request) { request.c.data = reinterpret_cast<void *>(uintptr_t{8}); }));
+  EXPECT_EQ("none", name([](GemmRequest &request) { request.c.row_stride = 52; }));
+  EXPECT_EQ("none", name([](GemmRequest &request) { request.is_portable = true; }));
+  EXPECT_EQ("none", name([](GemmRequest &request) { request.bias = &request; }));
+  // Where it lies as it is stored is no matter: it is written out.
+  EXPECT_EQ("cusparselt_half",
+            name([](GemmRequest &request) { request.b.data = reinterpret_cast<void *>(uintptr_t{8}); }));
+}
+
+TEST(SparseGemmLibrary, ScalesAndBiasMeetSumsOfTheirOwn) {
+  const float bias = 0;
+  for (const lpt_format format :
+       {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW, LPT_FORMAT_INT8_ROW}) {
+    for (const bool has_bias : {false, true}) {
+      GemmRequest request = sparse_request(format, format);
+      request.bias = has_bias ? &bias : nullptr;
+      for (const LibraryRow &row : gemm_sparse_library_rows()) {
+        if (library_refusal(row, kSparseHopper, request) != nullptr) continue;
+        const LibraryPlan plan = row.plan(request);
+        EXPECT_EQ(has_bias || format != LPT_FORMAT_E4M3FN, plan.has_finish) << format_name(format);
+        EXPECT_FALSE(plan.product.has_factors || plan.product.has_bias) << format_name(format);
+        EXPECT_TRUE(plan.product.b.is_sparse && !plan.product.a.is_sparse) << format_name(format);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lpt::test

@@ -1,0 +1,10 @@
+// cuSPARSELt as a library of products (kernels/gemm/library.hpp).
+#pragma once
+
+#include "kernels/gemm/library.hpp"
+
+namespace lpt {
+
+std::span<const GemmLibrary> cusparse_libraries();
+
+}  // namespace lpt
