@@ -7,5 +7,5 @@ symbols=$(nm -D --defined-only "$1" | awk '{print $3}')
 [ "$symbols" = lpt_plugin_entry ] || { echo "exported: $symbols"; exit 1; }
 dynamic=$(readelf -d "$1")
 case $dynamic in
-  *RPATH* | *RUNPATH* | *libcuda* | *libcudart* | *libcublas* | *libnccl*) echo "$dynamic"; exit 1 ;;
+  *RPATH* | *RUNPATH* | *libcuda* | *libcudart* | *libcublas* | *libcusparse* | *libnccl*) echo "$dynamic"; exit 1 ;;
 esac
