@@ -5,7 +5,7 @@
 
 namespace lpt {
 
-constexpr int64_t kFarThere = INT64_MAX;
+constexpr int64_t kFarThere = int64_t{1} << 60;  // with a potential added, too: all lanes do that
 
 struct NodeThere {
   int64_t distance, potential;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void keep_largest_there(WarpTile &tile, FlowLane &flo
     least = worth < least ? worth : least;
   }
   tile.rows[row] = bits;
-  flow.row.potential = least;
+  flow.row.potential = row < tile.size ? least : 0;
   flow.column.potential = 0;
   __syncwarp();
   count_columns(tile);
