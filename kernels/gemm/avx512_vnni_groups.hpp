@@ -6,7 +6,8 @@
 // the group), is known once a row is packed, and the sums start from its negative. More than 2^17 - 1 k without scales
 // are cut to groups of 2^16.
 //
-// A block of rows of a, half of a usual L2, is packed; then every panel of b meets it, one after the other.
+// A block of rows of a, half of a usual L2, is packed, or read where it lies; then the panels of b meet it, some at a
+// time: each tile of rows all of them before the next tile.
 #pragma once
 
 #include "kernels/gemm/avx512_vnni_columns.hpp"
