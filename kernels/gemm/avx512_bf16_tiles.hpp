@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMostPanels = 2;       // of one tile
 constexpr int64_t kScaleRows = 8;    // of a that share a block of scales
-constexpr int64_t kAhead = 2048;     // bytes of a panel
+constexpr int64_t kAhead = 2048;     // bytes of a panel that are asked for before they are read
 constexpr int64_t kScalesAhead = 4;  // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k

@@ -1,7 +1,7 @@
 // What the tiles that meet a panel ask memory for. Included by ISA files: everything here has internal linkage.
 //
 // A panel that one tile meets is asked for on the way: then the time is that of reading b. Of several tiles each asks for its
-// part of a later panel, into the second cache: the first alone would have to wait for all of it.
+// part of a later panel: the first alone would have to wait for all of it.
 #pragma once
 
 #include <cstdint>
