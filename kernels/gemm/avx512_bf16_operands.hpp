@@ -10,7 +10,6 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTileRows = 8;
 constexpr int64_t kPanelsColumns = kMostPanels * kPanelLanes;  // what one round takes
 
 // b, or a strip of it, in panels.
@@ -121,7 +120,7 @@ inline void pack_rows(PanelProduct &product, int64_t row, int64_t rows) {
   pack<Bf16, 1>(a, row, rows, product.a_panels);
   for (int64_t i = 0; i < rows; ++i) product.row_factors[i] = lane_factor(product.a, row + i);
   if (product.are_a_groups_scaled) {
-    lay_out_scales(product.a, row, rows, kScaleRows, product.a_blocks, product.row_scales);
+    lay_out_scales(product.a, row, rows, kTileRows, product.a_blocks, product.row_scales);
   }
   const int64_t last = rows % kTileRows;
   const int64_t wanted = kShapeRows[shape_of(last)];
@@ -194,6 +193,11 @@ inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape
     default:
       return panel_shape_of<HalfLines>(groups, shape);
   }
+}
+
+// Whether there are long tiles of what needs no expanding.
+inline bool has_long_tiles(const PanelOperand &b, Groups groups) {
+  return panel_shape_of(b, groups, shape_of(kLongTileRows)).run != nullptr;
 }
 
 inline void expand_panel(const PanelProduct &product, const PanelTile &tile, uint8_t *to) {

@@ -7,21 +7,25 @@
 namespace lpt {
 namespace {
 
-inline float column_factor(const PanelProduct &product, int64_t panel, int64_t lane) {
-  const PanelOperand &b = product.b;
-  const float factor = b.factor * static_cast<float>(product.request->alpha);
-  if (b.scales == nullptr || b.blocks > 1 || b.zeros != nullptr) return factor;
-  return factor * read_scale(b.scale_format, b.scales, panel * kPanelLanes + lane);
-}
-
 // ---- the loops
 
-// Up to kMostPanels panels of b, from `panel` of its operand on.
+// Panels that long tiles meet one after the other. Each writes lines of c in as many pages as it has rows, so several side by
+// side are better, as long as they stay in the second cache beside the rows. Shorter tiles meet all a panel while it is in the
+// first; the shortest take two.
+constexpr int64_t kSpanBytes = 256 << 10;
+constexpr int64_t kMostRoundPanels = 8;
+
+inline int64_t round_panels_of(const PanelProduct &product) {
+  if (!has_long_tiles(product.b, product.groups)) return kMostPanels;
+  return greater(smaller(kSpanBytes / product.b.bytes, kMostRoundPanels), kMostPanels);
+}
+
+// Some panels of b, from `panel` of its operand on.
 struct PanelRound {
   int64_t panel, count;
   int64_t column;   // of the request
   int64_t columns;  // that are there
-  alignas(64) float column_factors[kPanelsColumns];
+  alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
 };
 
 // Panels beyond the last one are the last one again: their sums go nowhere.
@@ -41,54 +45,85 @@ inline void set_panels(const PanelProduct &product, const PanelRound &round, int
   }
 }
 
-// What tile t of `tiles` that meet the same panels asks for. What was expanded is near enough.
-inline void set_wanted(const PanelProduct &product, const PanelShape &shape, bool is_expanded, int64_t t, int64_t tiles,
-                       PanelTile &tile) {
+// One panel of a round, or two, and what the tiles that meet it one after the other share.
+struct PanelWork {
+  PanelTile tile;
+  Place place;    // of the next tile
+  int64_t lines;  // of a panel
+};
+
+// For `tiles` tiles, which each ask for their part of what is met then. What was expanded is near enough.
+inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, const PanelShape &shape,
+                         bool is_expanded, int64_t tiles, int64_t first, const PanelTile &shared) {
+  PanelWork work = {.tile = shared, .place = {}, .lines = product.b.bytes / shape.line_bytes};
+  set_panels(product, round, first, is_expanded, work.tile);
   const int64_t bytes = product.b.bytes;
   for (int64_t p = 0; p < kMostPanels; ++p) {
-    const uint8_t *const panel = tile.b[p];
-    tile.wanted[p] = is_expanded
-                         ? Wanted{panel, 0}
-                         : wanted_by(t, tiles, panel, panel + bytes, bytes / shape.line_bytes, shape.line_bytes);
+    const uint8_t *const panel = work.tile.b[p];
+    work.tile.wanted[p] = is_expanded ? Wanted{panel, 0}
+                                      : wanted_by(0, tiles, panel, shape.panels, panel + round.count * bytes,
+                                                  work.lines, shape.line_bytes);
   }
-}
-
-// Where tiles of a round's panels from `first_panel` on write, in the first row of a block.
-inline Place place_of(const PanelProduct &product, const PanelRound &round, const PanelShape &shape, int64_t first_row,
-                      int64_t first_panel) {
   const GemmRequest &request = *product.request;
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  const int64_t column = request.first_column + round.column + first_panel * kPanelLanes;
+  const int64_t column = request.first_column + round.column + first * kPanelLanes;
   const int64_t row_bytes = request.c.row_stride * element_bytes;
-  return {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + first_row) * row_bytes +
-               column * element_bytes,
-          .row_bytes = row_bytes,
-          .element_bytes = element_bytes,
-          .format = request.c.format.element,
-          .columns = smaller(round.columns - first_panel * kPanelLanes, shape.panels * kPanelLanes),
-          .row_factors = product.row_factors,
-          .column_factors = round.column_factors + first_panel * kPanelLanes,
-          .starts = nullptr,
-          .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
-          .beta = static_cast<float>(request.beta)};
+  work.place = {.c = static_cast<uint8_t *>(request.c.data) + request.first_row * row_bytes + column * element_bytes,
+                .row_bytes = row_bytes,
+                .element_bytes = element_bytes,
+                .format = request.c.format.element,
+                .columns = smaller(round.columns - first * kPanelLanes, shape.panels * kPanelLanes),
+                .row_factors = product.row_factors,
+                .column_factors = round.column_factors + first * kPanelLanes,
+                .starts = nullptr,
+                .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
+                .beta = static_cast<float>(request.beta)};
+  return work;
 }
 
-// Rows of a tile, from `row` of the block on, times its panels. `first` is the place of the block's first row.
-inline void multiply_rows(const PanelProduct &product, const PanelShape &shape, int64_t row, int64_t rows,
-                          const Place &first, PanelTile &tile) {
-  Place place = first;
-  place.c += row * place.row_bytes;
-  place.row_factors += row;
-  uint8_t *line = place.c, *const last = place.c + rows * place.row_bytes;
+// Where a row begins in panels of kTileRows that hold `count` numbers of each.
+inline int64_t panel_offset(int64_t row, int64_t count) {
+  return row / kTileRows * kTileRows * count + row % kTileRows;
+}
+
+// Rows of a block as one tile takes them.
+struct TileRows {
+  int64_t count;
+  PanelTileFunction run;
+  const uint32_t *a[kMostRuns];
+  const float *scales[kMostRuns];
+};
+
+inline TileRows tile_rows_of(const PanelProduct &product, PanelTileFunction run, int64_t row, int64_t count) {
+  TileRows rows = {.count = count, .run = run, .a = {}, .scales = {}};
+  for (int64_t r = 0; r < (count > kTileRows ? kMostRuns : 1); ++r) {
+    rows.a[r] = product.a_panels + panel_offset(row + r * kRunRows, product.blocking.steps);
+    rows.scales[r] = product.row_scales + panel_offset(row + r * kRunRows, product.a_blocks);
+  }
+  return rows;
+}
+
+inline void prefetch_lines(const Place &place, int64_t rows) {
   const int64_t last_byte = place.element_bytes * (place.columns - 1);
-  for (; line != last; line += place.row_bytes) {
+  uint8_t *line = place.c, *const end = line + rows * place.row_bytes;
+  for (; line != end; line += place.row_bytes) {
     __builtin_prefetch(line, 1);
     __builtin_prefetch(line + last_byte, 1);
   }
-  tile.a = product.a_panels + row * product.blocking.steps;
-  if (product.are_a_groups_scaled) tile.row_scales = product.row_scales + row * product.a_blocks;
-  tile.rows = rows;
-  shape.run(tile, product.tables, place);
+}
+
+// The next rows of the block.
+inline void multiply_rows(const PanelProduct &product, const TileRows &rows, PanelWork &work) {
+  prefetch_lines(work.place, rows.count);
+  for (int64_t r = 0; r < kMostRuns; ++r) {
+    work.tile.a[r] = rows.a[r];
+    work.tile.row_scales[r] = rows.scales[r];
+  }
+  work.tile.rows = rows.count;
+  rows.run(work.tile, product.tables, work.place);
+  work.place.c += rows.count * work.place.row_bytes;
+  work.place.row_factors += rows.count;
+  for (Wanted &wanted : work.tile.wanted) wanted.skip(work.lines);
 }
 
 // Tells whether panels of this round had to be expanded.
@@ -119,39 +154,78 @@ inline void widen_scales(const PanelProduct &product, const PanelRound &round) {
   }
 }
 
+// How the rows of a block are cut: three panels of a make two long tiles where there are such, the last few rows a short one.
+struct RowCut {
+  PanelShape shape, long_shape, last_shape;
+  int64_t long_tiles, tiles;
+  int64_t body, last;  // rows
+
+  RowCut(const PanelOperand &b, Groups groups, int64_t rows)
+      : shape(panel_shape_of(b, groups, shape_of(kTileRows))),
+        long_shape(panel_shape_of(b, groups, shape_of(kLongTileRows))),
+        last_shape(panel_shape_of(b, groups, shape_of(rows % kTileRows))) {
+    last = kShapeRows[shape_of(rows % kTileRows)] < kTileRows ? rows % kTileRows : 0;
+    body = rows - last;
+    const int64_t panels = (body + kTileRows - 1) / kTileRows;
+    long_tiles = long_shape.run == nullptr ? 0 : panels / 3 * 2;
+    tiles = long_tiles + panels - long_tiles / 2 * 3;
+  }
+
+  TileRows tile(const PanelProduct &product, int64_t t) const {
+    if (t < long_tiles) {
+      const int64_t row = t * kLongTileRows;
+      return tile_rows_of(product, long_shape.run, row, smaller(body - row, kLongTileRows));
+    }
+    const int64_t row = long_tiles * kLongTileRows + (t - long_tiles) * kTileRows;
+    return tile_rows_of(product, shape.run, row, smaller(body - row, kTileRows));
+  }
+};
+
 inline void multiply_round(const PanelProduct &product, const PanelRound &round, int64_t first_row, int64_t rows) {
   PanelTile tile = product.tile;
   PanelOperand b = product.b;
   const bool is_expanded = expand_round(product, round, tile);
   if (is_expanded) b.kind = PanelKind::kHalves;
-  const int64_t last = rows % kTileRows;
-  const int last_shape = shape_of(last);
-  const int64_t last_rows = last != 0 && kShapeRows[last_shape] < kTileRows ? last : 0;
-  if (rows > last_rows) {
-    const PanelShape shape = panel_shape_of(b, product.groups, shape_of(kTileRows));
-    if (tile.scale_format != LPT_FORMAT_F32) {
-      widen_scales(product, round);
-      tile.scale_format = LPT_FORMAT_F32;
-      tile.scale_stride = 4 * kPanelLanes;
+  const RowCut cut(b, product.groups, rows);
+  if (cut.tiles > 0 && tile.scale_format != LPT_FORMAT_F32) {
+    widen_scales(product, round);
+    tile.scale_format = LPT_FORMAT_F32;
+    tile.scale_stride = 4 * kPanelLanes;
+  }
+  PanelWork works[kMostRoundPanels];
+  for (int64_t p = 0; p < (cut.tiles > 0 ? round.count : 0); ++p) {
+    works[p] = work_of(product, round, cut.shape, is_expanded, cut.tiles, p, tile);
+    works[p].place.c += first_row * works[p].place.row_bytes;
+  }
+  if (cut.long_tiles > 0) {
+    for (int64_t t = 0; t < cut.tiles; ++t) {
+      const TileRows own = cut.tile(product, t);
+      for (int64_t p = 0; p < round.count; ++p) multiply_rows(product, own, works[p]);
     }
+  } else {
     for (int64_t p = 0; p < round.count; ++p) {
-      set_panels(product, round, p, is_expanded, tile);
-      const Place place = place_of(product, round, shape, first_row, p);
-      const int64_t tiles = (rows - last_rows + kTileRows - 1) / kTileRows;
-      for (int64_t t = 0; t < tiles; ++t) {
-        const int64_t row = t * kTileRows;
-        set_wanted(product, shape, is_expanded, t, tiles, tile);
-        multiply_rows(product, shape, row, smaller(rows - row, kTileRows), place, tile);
-      }
+      for (int64_t t = 0; t < cut.tiles; ++t) multiply_rows(product, cut.tile(product, t), works[p]);
     }
   }
-  if (last_rows == 0) return;
-  const PanelShape shape = panel_shape_of(b, product.groups, last_shape);
-  for (int64_t p = 0; p < round.count; p += shape.panels) {
-    set_panels(product, round, p, is_expanded, tile);
-    set_wanted(product, shape, is_expanded, 0, 1, tile);
-    multiply_rows(product, shape, rows - last_rows, last_rows, place_of(product, round, shape, first_row, p), tile);
+  if (cut.last == 0) return;
+  for (int64_t p = 0; p < round.count; p += cut.last_shape.panels) {
+    PanelWork work = work_of(product, round, cut.last_shape, is_expanded, 1, p, tile);
+    work.place.c += (first_row + cut.body) * work.place.row_bytes;
+    work.place.row_factors += cut.body;
+    multiply_rows(product, tile_rows_of(product, cut.last_shape.run, cut.body, cut.last), work);
   }
+}
+
+inline void set_column_factors(const PanelProduct &product, PanelRound &round) {
+  const PanelOperand &b = product.b;
+  const float factor = b.factor * static_cast<float>(product.request->alpha);
+  const bool are_scaled = b.scales != nullptr && b.blocks == 1 && b.zeros == nullptr;
+  const int64_t first = round.panel * kPanelLanes;
+  for (int64_t lane = 0; lane < round.columns; ++lane) {
+    round.column_factors[lane] = are_scaled ? factor * read_scale(b.scale_format, b.scales, first + lane) : factor;
+  }
+  const int64_t end = round_up(round.columns, kPanelsColumns);
+  for (int64_t lane = round.columns; lane < end; ++lane) round.column_factors[lane] = 0;
 }
 
 // All rows of a by `columns` columns of b, which begin at panel `panel` of the operand.
@@ -160,16 +234,14 @@ inline void multiply_columns(PanelProduct &product, int64_t panel, int64_t colum
   for (int64_t row = 0; row < request.m; row += product.blocking.rows) {
     const int64_t rows = smaller(request.m - row, product.blocking.rows);
     if (column == 0 || request.m > product.blocking.rows) pack_rows(product, row, rows);
-    for (int64_t j = 0; j < columns; j += kPanelsColumns) {
+    const int64_t most = round_panels_of(product) * kPanelLanes;
+    for (int64_t j = 0; j < columns; j += most) {
       PanelRound round;
       round.panel = panel + j / kPanelLanes;
       round.column = column + j;
-      round.columns = smaller(columns - j, kPanelsColumns);
+      round.columns = smaller(columns - j, most);
       round.count = (round.columns + kPanelLanes - 1) / kPanelLanes;
-      for (int64_t lane = 0; lane < kPanelsColumns; ++lane) {
-        round.column_factors[lane] =
-            lane < round.columns ? column_factor(product, round.panel + lane / kPanelLanes, lane % kPanelLanes) : 0;
-      }
+      set_column_factors(product, round);
       multiply_round(product, round, row, rows);
     }
   }

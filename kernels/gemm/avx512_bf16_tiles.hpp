@@ -14,19 +14,25 @@ namespace lpt {
 namespace {
 
 constexpr int kMostPanels = 2;       // of one tile
-constexpr int64_t kScaleRows = 8;    // of a that share a block of scales
 constexpr int64_t kAhead = 2048;     // bytes of a panel that are asked for before they are read
 constexpr int64_t kScalesAhead = 4;  // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
 
+// Rows of a lie in panels of so many. A tile of more takes them four by four, from two panels.
+constexpr int64_t kTileRows = 8;
+constexpr int64_t kRunRows = 4;
+constexpr int64_t kLongTileRows = 12;
+constexpr int64_t kMostRuns = kLongTileRows / kRunRows;
+
 struct PanelTile {
-  const uint32_t *a;  // kRows lanes a step
+  const uint32_t
+      *a[kMostRuns];  // of a long tile: kRunRows of kTileRows lanes a step; else the first: kRows lanes a step
   int64_t steps;
   const uint8_t *b[kMostPanels];
   const uint8_t *scales[kMostPanels];  // of b
   const uint8_t *zeros[kMostPanels];   // of b
-  const float *row_scales;             // kScaleRows of them a block
+  const float *row_scales[kMostRuns];  // as runs of a: kTileRows of them a block
   lpt_format scale_format;
   int64_t scale_stride;   // bytes from block to block of b, for 32 lanes
   int64_t group_steps;    // of the shorter blocks
@@ -43,19 +49,41 @@ inline __m512 load_scales_of_lanes(lpt_format format, const uint8_t *scales, int
 
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void clear(__m512 (&sums)[kRows][kVectors]) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sums[i][v] = _mm512_setzero_ps();
   }
 }
 
+template <int kRows>
+constexpr int kRun = kRows > kTileRows ? kRunRows : kRows;
+
+// The way through a tile's rows of a.
+template <int kRows>
+struct RowRuns {
+  static constexpr int kRuns = kRows / kRun<kRows>;
+  static constexpr int64_t kStep = kRows > kTileRows ? kTileRows : kRows;
+
+  RowRuns(const PanelTile &tile, int64_t first) {
+    for (int r = 0; r < kRuns; ++r) runs[r] = tile.a[r] + first * kStep;
+  }
+  [[gnu::always_inline]] __m512i repeat(int64_t step, int row) const {
+    return _mm512_set1_epi32(static_cast<int32_t>(runs[row / kRun<kRows>][step * kStep + row % kRun<kRows>]));
+  }
+  [[gnu::always_inline]] void advance(int64_t steps) {
+    for (int r = 0; r < kRuns; ++r) runs[r] += steps * kStep;
+  }
+
+  const uint32_t *runs[kRuns];
+};
+
 template <int kRows, int kVectors>
-[[gnu::always_inline]] inline void add_columns(const uint32_t *a, const __m512i (&columns)[2], int panel,
-                                               __m512 (&sums)[kRows][kVectors]) {
-#pragma GCC unroll 8
+[[gnu::always_inline]] inline void add_columns(const RowRuns<kRows> &a, int64_t step, const __m512i (&columns)[2],
+                                               int panel, __m512 (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    const __m512i row = _mm512_set1_epi32(static_cast<int32_t>(a[i]));
+    const __m512i row = a.repeat(step, i);
     __m512 &low = sums[i][2 * panel], &high = sums[i][2 * panel + 1];
     low = _mm512_dpbf16_ps(low, (__m512bh)row, (__m512bh)columns[0]);
     high = _mm512_dpbf16_ps(high, (__m512bh)row, (__m512bh)columns[1]);
@@ -68,7 +96,7 @@ template <bool kIsWanted, typename Source, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_steps(const Source &source, const LaneZeros *zeros, const PanelTile &tile,
                                              int64_t first, int64_t steps, Wanted (&wanted)[kPanels],
                                              __m512 (&sums)[kRows][2 * kPanels]) {
-  const uint32_t *a = tile.a + first * kRows;
+  RowRuns<kRows> a(tile, first);
   int64_t offset = first / Source::kSteps * Source::kBytes;
   const uint8_t *b[kPanels];
 #pragma GCC unroll 2
@@ -83,9 +111,9 @@ template <bool kIsWanted, typename Source, int kRows, int kPanels>
       if constexpr (kIsWanted) wanted[p].advance();
       source.read(b[p] + offset, zeros[p], columns);
 #pragma GCC unroll 2
-      for (int s = 0; s < Source::kSteps; ++s) add_columns(a + s * kRows, columns[s], p, sums);
+      for (int s = 0; s < Source::kSteps; ++s) add_columns(a, s, columns[s], p, sums);
     }
-    a += Source::kSteps * kRows;
+    a.advance(Source::kSteps);
     offset += Source::kBytes;
   }
   if (Source::kSteps == 2 && steps % 2 != 0) {
@@ -93,7 +121,7 @@ template <bool kIsWanted, typename Source, int kRows, int kPanels>
     for (int p = 0; p < kPanels; ++p) {
       __m512i columns[Source::kSteps][2];
       source.read(b[p] + offset, zeros[p], columns);
-      add_columns(a, columns[0], p, sums);
+      add_columns(a, 0, columns[0], p, sums);
     }
   }
 }
@@ -103,8 +131,7 @@ template <Groups kGroups, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_group(const PanelTile &tile, int64_t group,
                                              const __m512 (&sums)[kRows][2 * kPanels],
                                              __m512 (&totals)[kRows][2 * kPanels]) {
-  const float *row_scales = nullptr;
-  if constexpr (kGroups == Groups::kBoth) row_scales = tile.row_scales + (group >> tile.a_group_shift) * kScaleRows;
+  const int64_t a_block = (group >> tile.a_group_shift) * kTileRows;
 #pragma GCC unroll 2
   for (int p = 0; p < kPanels; ++p) {
     const uint8_t *const scales = tile.scales[p] + (group >> tile.b_group_shift) * tile.scale_stride;
@@ -112,10 +139,13 @@ template <Groups kGroups, int kRows, int kPanels>
 #pragma GCC unroll 2
     for (int v = 0; v < 2; ++v) {
       const __m512 columns = load_scales_of_lanes(tile.scale_format, scales, v);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int i = 0; i < kRows; ++i) {
         __m512 scale = columns;
-        if constexpr (kGroups == Groups::kBoth) scale = _mm512_mul_ps(columns, _mm512_set1_ps(row_scales[i]));
+        if constexpr (kGroups == Groups::kBoth) {
+          const float row_scale = tile.row_scales[i / kRun<kRows>][a_block + i % kRun<kRows>];
+          scale = _mm512_mul_ps(columns, _mm512_set1_ps(row_scale));
+        }
         __m512 &total = totals[i][2 * p + v];
         total = _mm512_fmadd_ps(sums[i][2 * p + v], scale, total);
       }
@@ -152,7 +182,7 @@ template <int kRows, int kVectors>
                                               const Place &place) {
   if (is_stored_whole<Bf16, kVectors>(place) && tile.rows == kRows) return store_tile<Bf16>(sums, place);
   alignas(64) float stored[kRows][kVectors][16];
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_store_ps(stored[i][v], sums[i][v]);
@@ -192,10 +222,11 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
 
 using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const Place &place);
 
-// Tiles of 1, 2, 4 and 8 rows.
-constexpr int64_t kShapeRows[4] = {1, 2, 4, 8};
+// Tiles of 1, 2, 4, 8 and 12 rows.
+constexpr int64_t kShapeRows[] = {1, 2, 4, kTileRows, kLongTileRows};
+constexpr int kShapes = std::size(kShapeRows);
 
-inline int shape_of(int64_t rows) { return rows <= 1 ? 0 : rows <= 2 ? 1 : rows <= 4 ? 2 : 3; }
+inline int shape_of(int64_t rows) { return rows <= 1 ? 0 : rows <= 2 ? 1 : rows <= 4 ? 2 : rows <= kTileRows ? 3 : 4; }
 
 struct PanelShape {
   PanelTileFunction run;  // NULL: there is none
@@ -203,12 +234,23 @@ struct PanelShape {
   int64_t line_bytes;     // of each, that a turn of its loop reads
 };
 
+// Totals would take the registers of a long tile's sums, and panels of halves its place in the first cache.
+template <typename Source, Groups kGroups>
+constexpr PanelTileFunction long_tile() {
+  constexpr bool is_wide = Source::kBytes > Source::kSteps * kPanelLineBytes;
+  if constexpr (kGroups == Groups::kNone && !is_wide) return multiply_panel_tile<Source, kGroups, kLongTileRows>;
+  return nullptr;
+}
+
 template <typename Source, Groups kGroups>
 PanelShape panel_shape_of(int shape) {
-  static constexpr PanelTileFunction tiles[4] = {multiply_panel_tile<typename SourceFor<Source, 1>::Type, kGroups, 1>,
-                                                 multiply_panel_tile<typename SourceFor<Source, 2>::Type, kGroups, 2>,
-                                                 multiply_panel_tile<typename SourceFor<Source, 4>::Type, kGroups, 4>,
-                                                 multiply_panel_tile<typename SourceFor<Source, 8>::Type, kGroups, 8>};
+  static constexpr PanelTileFunction tiles[kShapes] = {
+      multiply_panel_tile<typename SourceFor<Source, 1>::Type, kGroups, 1>,
+      multiply_panel_tile<typename SourceFor<Source, 2>::Type, kGroups, 2>,
+      multiply_panel_tile<typename SourceFor<Source, 4>::Type, kGroups, 4>,
+      multiply_panel_tile<typename SourceFor<Source, 8>::Type, kGroups, 8>,
+      long_tile<typename SourceFor<Source, 12>::Type, kGroups>(),
+  };
   return {tiles[shape], panels_of<Source>(static_cast<int>(kShapeRows[shape])), Source::kBytes};
 }
 

@@ -18,14 +18,17 @@ struct Wanted {
     from += step_bytes;
     asm("" : "+r"(from));
   }
+
+  void skip(int64_t steps) { from += steps * step_bytes; }
 };
 
-constexpr int64_t kWantedAhead = 4096;  // bytes of the panel itself
+constexpr int64_t kWantedAhead = 8192;  // bytes of the panels themselves, of all that a tile meets side by side
 
-// By tile t of `tiles` that take `steps` steps of `step_bytes` each through `panel`; `next` is the panel that is met then.
-inline Wanted wanted_by(int64_t t, int64_t tiles, const uint8_t *panel, const uint8_t *next, int64_t steps,
-                        int64_t step_bytes) {
-  if (tiles == 1) return {panel + kWantedAhead, step_bytes};
+// By tile t of `tiles` that take `steps` steps of `step_bytes` each through `panel`, one of `panels` side by side; `next` is
+// the panel that is met then.
+inline Wanted wanted_by(int64_t t, int64_t tiles, const uint8_t *panel, int64_t panels, const uint8_t *next,
+                        int64_t steps, int64_t step_bytes) {
+  if (tiles == 1) return {panel + kWantedAhead / panels, step_bytes};
   const int64_t part = (step_bytes + tiles - 1) / tiles;
   return {next + t * part * steps, part};
 }
