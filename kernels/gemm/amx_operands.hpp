@@ -44,7 +44,7 @@ struct PackedPanels {
 inline PackedPanels packed_panels(const MatrixView &view, int64_t k) {
   PackedPanels packed = {};
   packed.b = packed_operand(view, k);
-  set_tables(packed.b.element, packed.b.zeros != nullptr, packed.tables);
+  set_tables(view.format.element, packed.b.zeros != nullptr, packed.tables);
   packed.block_length = packed.b.blocks > 1 ? view.format.block_columns : int64_t{1} << 62;
   packed.is_scaled_along_k = packed.b.blocks > 1;
   packed.is_grouped = is_grouped_by_scales(view, true, k);

@@ -287,7 +287,7 @@ inline void multiply_panels(const GemmRequest &request) {
   set_groups(product);
   if (request.b.layout == Layout::kPanels) {
     product.b = packed_operand(request.b, request.k);
-    set_tables(product.b.element, product.b.zeros != nullptr, product.tables);
+    set_tables(request.b.format.element, product.b.zeros != nullptr, product.tables);
     return multiply_columns(product, request.first_column / kPanelLanes, 0, request.n);
   }
   for (int64_t column = 0; column < request.n; column += product.blocking.columns) {

@@ -22,9 +22,13 @@ struct PanelTables {
 
 inline uint16_t exact_bf16(float value) { return static_cast<uint16_t>(float_bits(value) >> 16); }
 
-inline void set_tables(const Element &element, bool has_zeros, PanelTables &tables) {
+inline void set_tables(lpt_format format, bool has_zeros, PanelTables &tables) {
+  const Element element = element_of(format);
   const uint32_t codes = 1u << element.bits;
-  if (element.bits <= 4) {
+  if (const ByteTable *const bytes = byte_table_of(format); bytes != nullptr) {
+    tables.sign = 0x80;
+    tables.bytes = *bytes;
+  } else if (element.bits <= 4) {
     for (uint32_t i = 0; i < 32; ++i) {
       const float difference = i < 16 ? static_cast<float>(i) : static_cast<float>(i) - 32;
       tables.words[i] = exact_bf16(has_zeros ? difference : decode(element, i & (codes - 1)));

@@ -55,6 +55,20 @@ constexpr ByteTable kTableE4m3 = byte_table(kElementE4m3);
 constexpr ByteTable kTableE5m2 = byte_table(kElementE5m2);
 constexpr ByteTable kTableE2m1fn = byte_table(kElementE2m1fn);
 
+// Of a float of 8 bits whose sign is a bit of its own; NULL: it is none.
+inline const ByteTable *byte_table_of(lpt_format element) {
+  switch (element) {
+    case LPT_FORMAT_E4M3FN:
+      return &kTableE4m3fn;
+    case LPT_FORMAT_E4M3:
+      return &kTableE4m3;
+    case LPT_FORMAT_E5M2:
+      return &kTableE5m2;
+    default:
+      return nullptr;
+  }
+}
+
 struct Operand {
   const uint8_t *data;
   int64_t row_stride;  // in elements
@@ -111,16 +125,10 @@ inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values
       operand.decoder = Decoder::kInt8;
       break;
     case LPT_FORMAT_E4M3FN:
-      operand.element = kElementE4m3fn;
-      operand.table = &kTableE4m3fn;
-      break;
     case LPT_FORMAT_E4M3:
-      operand.element = kElementE4m3;
-      operand.table = &kTableE4m3;
-      break;
     case LPT_FORMAT_E5M2:
-      operand.element = kElementE5m2;
-      operand.table = &kTableE5m2;
+      operand.element = element_of(element);
+      operand.table = byte_table_of(element);
       break;
     case LPT_FORMAT_E2M1FN:
       operand.decoder = Decoder::kFourBits;
