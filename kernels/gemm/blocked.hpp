@@ -7,7 +7,8 @@
 //
 // A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
 // every sum depends on k alone, whatever part of c is asked for. What is packed at once is bounded: rows of a to half of
-// a usual L2, so that a panel of b (read from L3 once) meets all of them; columns of b to kStripBytes.
+// a usual L2, so that a panel of b (read from L3 once) meets all of them; columns of b to a strip
+// that L3 may hold.
 //
 // An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
 #pragma once
@@ -20,7 +21,8 @@ namespace {
 
 constexpr int64_t kBlockBytes = 512 << 10;
 constexpr int64_t kStripBytes = 2 << 20;
-constexpr int64_t kStepsAtOnce = 16;  // of k, when lanes are adjacent: short runs of both reading and writing
+constexpr int64_t kFloatStripBytes = 6 << 20;  // twice as wide, and packing a for each strip costs as much again
+constexpr int64_t kStepsAtOnce = 16;           // of k, when lanes are adjacent: short runs of both reading and writing
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -42,7 +44,8 @@ Blocking blocking_of(const GemmRequest &request) {
   blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
   const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
   const int64_t rows = greater(kBlockBytes / lane_bytes / kRowUnit, 1) * kRowUnit;
-  const int64_t columns = greater(kStripBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
+  constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatStripBytes : kStripBytes;
+  const int64_t columns = greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
   blocking.rows = smaller(rows, round_up(request.m, kRowUnit));
   blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);

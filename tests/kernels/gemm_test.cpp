@@ -63,7 +63,7 @@ TEST_P(Gemm, MultipliesMoreThanIsPackedAtOnce) {
     if (kIsSanitized && layout % 3 == 0) continue;
     const Pair formats = pair("e4m3fn_tensor", "mxfp8_e4m3");
     Problem problem(formats.a, formats.b, LPT_FORMAT_F32, layout & 1, layout & 2, is_reference ? 70 : 300,
-                    is_reference ? 70 : 700, 2050);
+                    is_reference ? 70 : 800, 2050);
     if (!takes(problem.request)) continue;
     problem.draw(random);
     problem.add_terms(1, 0.5, true);
