@@ -113,31 +113,54 @@ struct Bf16 : Avx512 {
     return value;
   }
 
+  // 16 lanes of 64 k, or of less.
+  template <int kHalves, bool kIsWhole>
+  static void pack_byte_block(const Operand &operand, const ByteLookUp &look_up, const uint8_t *from, int64_t present,
+                              int64_t k, uint32_t *low, uint32_t *high) {
+    const __mmask64 mask = lane_mask(0, k);
+    Dwords codes[kVector];
+#pragma GCC unroll 16
+    for (int64_t l = 0; l < kVector; ++l) {
+      const uint8_t *const at = from + l * operand.row_stride;
+      if constexpr (kIsWhole) {
+        codes[l] = _mm512_loadu_si512(at);
+      } else {
+        codes[l] = l < present ? _mm512_maskz_loadu_epi8(mask, at) : no_dwords();
+      }
+    }
+    for (int64_t l = 0; l < kVector; ++l) __builtin_prefetch(from + (kVector + l) * operand.row_stride);
+    lpt::transpose(codes);
+    const int64_t steps = kIsWhole ? 2 * kVector : (k + 1) / 2;
+#pragma GCC unroll 4
+    for (int64_t q = 0; q < kVector; ++q) {
+      if (!kIsWhole && 2 * q >= steps) break;
+      Dwords pairs[2];
+      decode_quads(look_up, codes[q], pairs);
+      store_lanes<Bf16, kHalves>(pairs[0], low, high, 2 * q);
+      if (kIsWhole || 2 * q + 1 < steps) store_lanes<Bf16, kHalves>(pairs[1], low, high, 2 * q + 1);
+    }
+  }
+
   // Lanes × k of floats of 8 bits: transposed as codes, four steps of k a dword, and decoded then.
   template <int kHalves>
   static void pack_bytes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    constexpr int64_t kWidth = kHalves * kVector / 2, kCodes = 4 * kVector;
     const int64_t steps = (operand.k + 1) / 2;
     const ByteLookUp look_up(*operand.table);
     for (int64_t lane = 0; lane < lanes; lane += kVector) {
       const int64_t present = smaller(lanes - lane, kVector);
-      uint32_t *const low = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector));
-      uint32_t *const high = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
+      uint32_t *low = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector));
+      uint32_t *high = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
       const uint8_t *from = operand.data + (operand.first_lane + first + lane) * operand.row_stride;
-      for (int64_t step = 0; step < steps; step += 2 * kVector, from += 4 * kVector) {
-        const __mmask64 mask = lane_mask(0, operand.k - 2 * step);
-        Dwords codes[kVector];
-#pragma GCC unroll 16
-        for (int64_t l = 0; l < kVector; ++l) {
-          codes[l] = l < present ? _mm512_maskz_loadu_epi8(mask, from + l * operand.row_stride) : no_dwords();
+      for (int64_t k = 0; k < operand.k; k += kCodes, from += kCodes) {
+        const int64_t left = operand.k - k;
+        if (present == kVector && left >= kCodes) {
+          pack_byte_block<kHalves, true>(operand, look_up, from, present, left, low, high);
+        } else {
+          pack_byte_block<kHalves, false>(operand, look_up, from, present, smaller(left, kCodes), low, high);
         }
-        for (int64_t l = 0; l < kVector; ++l) __builtin_prefetch(from + (kVector + l) * operand.row_stride);
-        lpt::transpose(codes);
-        for (int64_t q = 0; q < kVector && step + 2 * q < steps; ++q) {
-          Dwords pairs[2];
-          decode_quads(look_up, codes[q], pairs);
-          store_lanes<Bf16, kHalves>(pairs[0], low, high, step + 2 * q);
-          if (step + 2 * q + 1 < steps) store_lanes<Bf16, kHalves>(pairs[1], low, high, step + 2 * q + 1);
-        }
+        low += kCodes / 2 * kWidth;
+        high += kCodes / 2 * kWidth;
       }
     }
   }

@@ -9,11 +9,10 @@ namespace {
 
 // ---- the loops
 
-// Panels that long tiles meet one after the other. Each writes lines of c in as many pages as it has rows, so several side by
-// side are better, as long as they stay in the second cache beside the rows. Shorter tiles meet all a panel while it is in the
-// first; the shortest take two.
+// Panels that rows of a meet before the next rows do. Long tiles lie side by side as long as the panels stay in the second cache
+// beside the rows: each tile writes lines of c in as many pages as it has rows. Shorter ones meet all a panel while it is in
+// the first; the shortest take two.
 constexpr int64_t kSpanBytes = 256 << 10;
-constexpr int64_t kMostRoundPanels = 8;
 
 inline int64_t round_panels_of(const PanelProduct &product) {
   if (!has_long_tiles(product.b, product.groups)) return kMostPanels;
@@ -23,6 +22,7 @@ inline int64_t round_panels_of(const PanelProduct &product) {
 // Some panels of b, from `panel` of its operand on.
 struct PanelRound {
   int64_t panel, count;
+  int64_t row;      // of the request: the first of a block
   int64_t column;   // of the request
   int64_t columns;  // that are there
   alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
@@ -58,6 +58,7 @@ inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, c
   PanelWork work = {.tile = shared, .place = {}, .lines = product.b.bytes / shape.line_bytes};
   set_panels(product, round, first, is_expanded, work.tile);
   const int64_t bytes = product.b.bytes;
+  work.tile.panel_bytes = bytes;
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const uint8_t *const panel = work.tile.b[p];
     work.tile.wanted[p] = is_expanded ? Wanted{panel, 0}
@@ -68,7 +69,8 @@ inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, c
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;
   const int64_t column = request.first_column + round.column + first * kPanelLanes;
   const int64_t row_bytes = request.c.row_stride * element_bytes;
-  work.place = {.c = static_cast<uint8_t *>(request.c.data) + request.first_row * row_bytes + column * element_bytes,
+  work.place = {.c = static_cast<uint8_t *>(request.c.data) + (request.first_row + round.row) * row_bytes +
+                     column * element_bytes,
                 .row_bytes = row_bytes,
                 .element_bytes = element_bytes,
                 .format = request.c.format.element,
@@ -103,27 +105,22 @@ inline TileRows tile_rows_of(const PanelProduct &product, PanelTileFunction run,
   return rows;
 }
 
-inline void prefetch_lines(const Place &place, int64_t rows) {
-  const int64_t last_byte = place.element_bytes * (place.columns - 1);
-  uint8_t *line = place.c, *const end = line + rows * place.row_bytes;
-  for (; line != end; line += place.row_bytes) {
-    __builtin_prefetch(line, 1);
-    __builtin_prefetch(line + last_byte, 1);
-  }
+// Past rows that so many tiles take.
+inline void skip_rows(PanelWork &work, int64_t rows, int64_t tiles) {
+  work.place.c += rows * work.place.row_bytes;
+  work.place.row_factors += rows;
+  for (Wanted &wanted : work.tile.wanted) wanted.skip(tiles * work.lines);
 }
 
 // The next rows of the block.
 inline void multiply_rows(const PanelProduct &product, const TileRows &rows, PanelWork &work) {
-  prefetch_lines(work.place, rows.count);
   for (int64_t r = 0; r < kMostRuns; ++r) {
     work.tile.a[r] = rows.a[r];
     work.tile.row_scales[r] = rows.scales[r];
   }
   work.tile.rows = rows.count;
   rows.run(work.tile, product.tables, work.place);
-  work.place.c += rows.count * work.place.row_bytes;
-  work.place.row_factors += rows.count;
-  for (Wanted &wanted : work.tile.wanted) wanted.skip(work.lines);
+  skip_rows(work, rows.count, 1);
 }
 
 // Tells whether panels of this round had to be expanded.
@@ -181,7 +178,7 @@ struct RowCut {
   }
 };
 
-inline void multiply_round(const PanelProduct &product, const PanelRound &round, int64_t first_row, int64_t rows) {
+inline void multiply_round(const PanelProduct &product, const PanelRound &round, int64_t rows) {
   PanelTile tile = product.tile;
   PanelOperand b = product.b;
   const bool is_expanded = expand_round(product, round, tile);
@@ -192,26 +189,19 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
     tile.scale_format = LPT_FORMAT_F32;
     tile.scale_stride = 4 * kPanelLanes;
   }
-  PanelWork works[kMostRoundPanels];
-  for (int64_t p = 0; p < (cut.tiles > 0 ? round.count : 0); ++p) {
-    works[p] = work_of(product, round, cut.shape, is_expanded, cut.tiles, p, tile);
-    works[p].place.c += first_row * works[p].place.row_bytes;
-  }
   if (cut.long_tiles > 0) {
-    for (int64_t t = 0; t < cut.tiles; ++t) {
-      const TileRows own = cut.tile(product, t);
-      for (int64_t p = 0; p < round.count; ++p) multiply_rows(product, own, works[p]);
-    }
-  } else {
-    for (int64_t p = 0; p < round.count; ++p) {
-      for (int64_t t = 0; t < cut.tiles; ++t) multiply_rows(product, cut.tile(product, t), works[p]);
-    }
+    PanelWork work = work_of(product, round, cut.long_shape, is_expanded, cut.tiles, 0, tile);
+    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(product, cut.tile(product, t), work);
   }
-  if (cut.last == 0) return;
-  for (int64_t p = 0; p < round.count; p += cut.last_shape.panels) {
+  const int64_t rest = cut.tiles - cut.long_tiles;
+  for (int64_t p = 0; p < (rest > 0 ? round.count : 0); ++p) {
+    PanelWork work = work_of(product, round, cut.shape, is_expanded, cut.tiles, p, tile);
+    skip_rows(work, cut.long_tiles * kLongTileRows, cut.long_tiles);
+    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(product, cut.tile(product, t), work);
+  }
+  for (int64_t p = 0; p < (cut.last > 0 ? round.count : 0); p += cut.last_shape.panels) {
     PanelWork work = work_of(product, round, cut.last_shape, is_expanded, 1, p, tile);
-    work.place.c += (first_row + cut.body) * work.place.row_bytes;
-    work.place.row_factors += cut.body;
+    skip_rows(work, cut.body, 0);
     multiply_rows(product, tile_rows_of(product, cut.last_shape.run, cut.body, cut.last), work);
   }
 }
@@ -238,11 +228,12 @@ inline void multiply_columns(PanelProduct &product, int64_t panel, int64_t colum
     for (int64_t j = 0; j < columns; j += most) {
       PanelRound round;
       round.panel = panel + j / kPanelLanes;
+      round.row = row;
       round.column = column + j;
       round.columns = smaller(columns - j, most);
       round.count = (round.columns + kPanelLanes - 1) / kPanelLanes;
       set_column_factors(product, round);
-      multiply_round(product, round, row, rows);
+      multiply_round(product, round, rows);
     }
   }
 }

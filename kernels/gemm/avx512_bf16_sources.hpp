@@ -83,7 +83,8 @@ struct ByteLines {
   static LaneZeros zeros_of(const uint8_t *) { return {}; }
 
   void read(const uint8_t *line, const LaneZeros &, __m512i (&columns)[1][2]) const {
-    const __m512i codes = _mm512_loadu_si512(line);
+    __m512i codes = _mm512_loadu_si512(line);
+    asm("" : "+v"(codes));  // gcc 12 would read the line for each use
     __m512i low = look_up.low(codes), high = look_up.high(codes, codes, sign);
     if constexpr (kIsFnuz) {
       const __mmask64 is_nan = _mm512_cmpeq_epi8_mask(codes, sign);

@@ -14,6 +14,7 @@ namespace lpt {
 namespace {
 
 constexpr int kMostPanels = 2;       // of one tile
+constexpr int kMostRoundPanels = 8;  // of long tiles side by side
 constexpr int64_t kAhead = 2048;     // bytes of a panel that are asked for before they are read
 constexpr int64_t kScalesAhead = 4;  // blocks
 
@@ -29,6 +30,7 @@ struct PanelTile {
   const uint32_t
       *a[kMostRuns];  // of a long tile: kRunRows of kTileRows lanes a step; else the first: kRows lanes a step
   int64_t steps;
+  int64_t panel_bytes;
   const uint8_t *b[kMostPanels];
   const uint8_t *scales[kMostPanels];  // of b
   const uint8_t *zeros[kMostPanels];   // of b
@@ -190,10 +192,19 @@ template <int kRows, int kVectors>
   finish_rows(stored[0][0], 16 * kVectors, tile.rows, place);
 }
 
+inline void prefetch_lines(const Place &place, int64_t rows) {
+  const int64_t last_byte = place.element_bytes * (place.columns - 1);
+  uint8_t *line = place.c, *const end = line + rows * place.row_bytes;
+  for (; line != end; line += place.row_bytes) {
+    __builtin_prefetch(line, 1);
+    __builtin_prefetch(line + last_byte, 1);
+  }
+}
+
 template <typename Source, Groups kGroups, int kRows>
-void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const Place &place) {
+[[gnu::always_inline]] inline void multiply_by(const Source &source, const PanelTile &tile, const Place &place) {
   constexpr int kPanels = panels_of<Source>(kRows);
-  const Source source(tables);
+  prefetch_lines(place, tile.rows);
   LaneZeros zeros[kPanels] = {};
   Wanted wanted[kPanels];
 #pragma GCC unroll 2
@@ -220,6 +231,28 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
   write_sums(totals, tile, place);
 }
 
+template <typename Source, Groups kGroups, int kRows>
+void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const Place &place) {
+  multiply_by<Source, kGroups, kRows>(Source(tables), tile, place);
+}
+
+// Long tiles side by side: one panel after the other, for all columns of the place.
+template <typename Source, Groups kGroups>
+void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const Place &first_place) {
+  const Source source(tables);
+  PanelTile tile = first;
+  Place place = first_place;
+  for (int64_t left = first_place.columns; left > 0; left -= kPanelLanes) {
+    place.columns = smaller(left, kPanelLanes);
+    multiply_by<Source, kGroups, kLongTileRows>(source, tile, place);
+    tile.b[0] += tile.panel_bytes;
+    tile.wanted[0].from += tile.panel_bytes;
+    place.c += kPanelLanes * place.element_bytes;
+    place.column_factors += kPanelLanes;
+    if (place.bias != nullptr) place.bias += kPanelLanes;
+  }
+}
+
 using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const Place &place);
 
 // Tiles of 1, 2, 4, 8 and 12 rows.
@@ -238,7 +271,7 @@ struct PanelShape {
 template <typename Source, Groups kGroups>
 constexpr PanelTileFunction long_tile() {
   constexpr bool is_wide = Source::kBytes > Source::kSteps * kPanelLineBytes;
-  if constexpr (kGroups == Groups::kNone && !is_wide) return multiply_panel_tile<Source, kGroups, kLongTileRows>;
+  if constexpr (kGroups == Groups::kNone && !is_wide) return multiply_long_tiles<Source, kGroups>;
   return nullptr;
 }
 
@@ -251,7 +284,9 @@ PanelShape panel_shape_of(int shape) {
       multiply_panel_tile<typename SourceFor<Source, 8>::Type, kGroups, 8>,
       long_tile<typename SourceFor<Source, 12>::Type, kGroups>(),
   };
-  return {tiles[shape], panels_of<Source>(static_cast<int>(kShapeRows[shape])), Source::kBytes};
+  const int64_t rows = kShapeRows[shape];
+  return {tiles[shape], rows == kLongTileRows ? kMostRoundPanels : panels_of<Source>(static_cast<int>(rows)),
+          Source::kBytes};
 }
 
 template <typename Source>
