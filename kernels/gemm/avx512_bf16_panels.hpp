@@ -88,21 +88,19 @@ inline int64_t panel_offset(int64_t row, int64_t count) {
   return row / kTileRows * kTileRows * count + row % kTileRows;
 }
 
-// Rows of a block as one tile takes them.
+// Rows of a block that one tile takes.
 struct TileRows {
-  int64_t count;
   PanelTileFunction run;
-  const uint32_t *a[kMostRuns];
-  const float *scales[kMostRuns];
+  int64_t row, count;
 };
 
-inline TileRows tile_rows_of(const PanelProduct &product, PanelTileFunction run, int64_t row, int64_t count) {
-  TileRows rows = {.count = count, .run = run, .a = {}, .scales = {}};
-  for (int64_t r = 0; r < (count > kTileRows ? kMostRuns : 1); ++r) {
-    rows.a[r] = product.a_panels + panel_offset(row + r * kRunRows, product.blocking.steps);
-    rows.scales[r] = product.row_scales + panel_offset(row + r * kRunRows, product.a_blocks);
+// What is written here is read at once: copied by vectors, from a struct of pointers, it would come late.
+inline void set_rows(const PanelProduct &product, const TileRows &rows, PanelTile &tile) {
+  tile.rows = rows.count;
+  for (int64_t r = 0; r < (rows.count > kTileRows ? kMostRuns : 1); ++r) {
+    tile.a[r] = product.a_panels + panel_offset(rows.row + r * kRunRows, product.blocking.steps);
+    tile.row_scales[r] = product.row_scales + panel_offset(rows.row + r * kRunRows, product.a_blocks);
   }
-  return rows;
 }
 
 // Past rows that so many tiles take.
@@ -114,11 +112,7 @@ inline void skip_rows(PanelWork &work, int64_t rows, int64_t tiles) {
 
 // The next rows of the block.
 inline void multiply_rows(const PanelProduct &product, const TileRows &rows, PanelWork &work) {
-  for (int64_t r = 0; r < kMostRuns; ++r) {
-    work.tile.a[r] = rows.a[r];
-    work.tile.row_scales[r] = rows.scales[r];
-  }
-  work.tile.rows = rows.count;
+  set_rows(product, rows, work.tile);
   rows.run(work.tile, product.tables, work.place);
   skip_rows(work, rows.count, 1);
 }
@@ -168,13 +162,13 @@ struct RowCut {
     tiles = long_tiles + panels - long_tiles / 2 * 3;
   }
 
-  TileRows tile(const PanelProduct &product, int64_t t) const {
+  TileRows tile(int64_t t) const {
     if (t < long_tiles) {
       const int64_t row = t * kLongTileRows;
-      return tile_rows_of(product, long_shape.run, row, smaller(body - row, kLongTileRows));
+      return {long_shape.run, row, smaller(body - row, kLongTileRows)};
     }
     const int64_t row = long_tiles * kLongTileRows + (t - long_tiles) * kTileRows;
-    return tile_rows_of(product, shape.run, row, smaller(body - row, kTileRows));
+    return {shape.run, row, smaller(body - row, kTileRows)};
   }
 };
 
@@ -191,18 +185,18 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
   }
   if (cut.long_tiles > 0) {
     PanelWork work = work_of(product, round, cut.long_shape, is_expanded, cut.tiles, 0, tile);
-    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(product, cut.tile(product, t), work);
+    for (int64_t t = 0; t < cut.long_tiles; ++t) multiply_rows(product, cut.tile(t), work);
   }
   const int64_t rest = cut.tiles - cut.long_tiles;
   for (int64_t p = 0; p < (rest > 0 ? round.count : 0); ++p) {
     PanelWork work = work_of(product, round, cut.shape, is_expanded, cut.tiles, p, tile);
     skip_rows(work, cut.long_tiles * kLongTileRows, cut.long_tiles);
-    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(product, cut.tile(product, t), work);
+    for (int64_t t = cut.long_tiles; t < cut.tiles; ++t) multiply_rows(product, cut.tile(t), work);
   }
   for (int64_t p = 0; p < (cut.last > 0 ? round.count : 0); p += cut.last_shape.panels) {
     PanelWork work = work_of(product, round, cut.last_shape, is_expanded, 1, p, tile);
     skip_rows(work, cut.body, 0);
-    multiply_rows(product, tile_rows_of(product, cut.last_shape.run, cut.body, cut.last), work);
+    multiply_rows(product, {cut.last_shape.run, cut.body, cut.last}, work);
   }
 }
 
