@@ -61,9 +61,9 @@ inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, c
   work.tile.panel_bytes = bytes;
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const uint8_t *const panel = work.tile.b[p];
-    work.tile.wanted[p] = is_expanded ? Wanted{panel, 0}
-                                      : wanted_by(0, tiles, panel, shape.panels, panel + round.count * bytes,
-                                                  work.lines, shape.line_bytes);
+    work.tile.wanted[p] = is_expanded
+                              ? Wanted{panel, 0}
+                              : wanted_by(tiles, panel, shape.panels, panel + round.count * bytes, shape.line_bytes);
   }
   const GemmRequest &request = *product.request;
   const int64_t element_bytes = request.c.format.element == LPT_FORMAT_F32 ? 4 : 2;

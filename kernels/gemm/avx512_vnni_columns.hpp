@@ -181,11 +181,11 @@ inline const uint8_t *panel_of(const Columns &columns, int64_t lane, int64_t lan
   return columns.buffers.codes;
 }
 
-// What tile t of `tiles` that meet a panel asks for; `panels` are met by turns.
-inline Wanted wanted_by(const Columns &columns, const uint8_t *panel, int64_t t, int64_t tiles, int64_t panels) {
+// What the first of `tiles` that meet a panel asks for; `panels` are met by turns.
+inline Wanted wanted_by(const Columns &columns, const uint8_t *panel, int64_t tiles, int64_t panels) {
   if (columns.view.layout != Layout::kPanels) return {panel, 0};
   const uint8_t *const next = panel + panels * panel_bytes(columns.kind, columns.k);
-  return wanted_by(t, tiles, panel, 1, next, columns.groups.steps, panel_step_bytes(columns.kind));
+  return wanted_by(tiles, panel, 1, next, panel_step_bytes(columns.kind));
 }
 
 }  // namespace

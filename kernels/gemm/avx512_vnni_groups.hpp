@@ -171,7 +171,7 @@ inline GroupScaling prepare_scales(const GroupProduct &product, const Columns &c
 // A panel of c, and what its tiles share.
 struct PanelWork {
   GroupTile tile;
-  Place place;
+  Place place;  // of the next tile
   GroupScaling scaling;
   alignas(64) float column_factors[kPanelLanes];
 };
@@ -223,17 +223,24 @@ struct BlockRows {
   const float *factors;
 };
 
-inline void multiply_tile(const Columns &columns, const PanelWork &work, const BlockRows &block, int64_t t,
-                          int64_t panels) {
-  const int64_t i = block.count * t / block.tiles, height = block.count * (t + 1) / block.tiles - i;
-  GroupTile tile = work.tile;
-  tile.rows = block.bytes + i * tile.stride;
-  tile.starts = block.starts + i * tile.start_stride;
-  tile.wanted = wanted_by(columns, tile.panel, t, block.tiles, panels);
-  Place place = work.place;
-  place.c += (block.row + i) * place.row_bytes;
-  place.row_factors = block.factors + i;
-  group_tile_of(columns, work.scaling, height)(tile, place);
+// Those of tile t.
+struct TileRows {
+  int64_t first, count;
+};
+
+inline TileRows tile_rows_of(const BlockRows &block, int64_t t) {
+  const int64_t first = block.count * t / block.tiles;
+  return {first, block.count * (t + 1) / block.tiles - first};
+}
+
+// The next rows of the block.
+inline void multiply_rows(const Columns &columns, const BlockRows &block, const TileRows &rows, PanelWork &work) {
+  work.tile.rows = block.bytes + rows.first * work.tile.stride;
+  work.tile.starts = block.starts + rows.first * work.tile.start_stride;
+  work.place.row_factors = block.factors + rows.first;
+  group_tile_of(columns, work.scaling, rows.count)(work.tile, work.place);
+  work.place.c += rows.count * work.place.row_bytes;
+  work.tile.wanted.skip(work.tile.steps);
 }
 
 // Panels that a tile's rows meet one after the other. Each writes lines of c in as many pages as it has rows, so several side
@@ -270,9 +277,12 @@ inline void multiply_groups(const GemmRequest &request) {
       const int64_t panels = smaller(span, (request.n - column + kPanelLanes - 1) / kPanelLanes);
       for (int64_t p = 0; p < panels; ++p) {
         prepare_panel(product, columns, column + p * kPanelLanes, are_rows_moderate, works[p]);
+        works[p].place.c += block.row * works[p].place.row_bytes;
+        works[p].tile.wanted = wanted_by(columns, works[p].tile.panel, block.tiles, panels);
       }
       for (int64_t t = 0; t < block.tiles; ++t) {
-        for (int64_t p = 0; p < panels; ++p) multiply_tile(columns, works[p], block, t, panels);
+        const TileRows own = tile_rows_of(block, t);
+        for (int64_t p = 0; p < panels; ++p) multiply_rows(columns, block, own, works[p]);
       }
     }
   }

@@ -24,13 +24,11 @@ struct Wanted {
 
 constexpr int64_t kWantedAhead = 8192;  // bytes of the panels themselves, of all that a tile meets side by side
 
-// By tile t of `tiles` that take `steps` steps of `step_bytes` each through `panel`, one of `panels` side by side; `next` is
-// the panel that is met then.
-inline Wanted wanted_by(int64_t t, int64_t tiles, const uint8_t *panel, int64_t panels, const uint8_t *next,
-                        int64_t steps, int64_t step_bytes) {
+// By the first of `tiles` tiles that take steps of `step_bytes` through `panel`, one of `panels` side by side; `next` is the
+// panel that is met then. Each further tile skips the steps of those before.
+inline Wanted wanted_by(int64_t tiles, const uint8_t *panel, int64_t panels, const uint8_t *next, int64_t step_bytes) {
   if (tiles == 1) return {panel + kWantedAhead / panels, step_bytes};
-  const int64_t part = (step_bytes + tiles - 1) / tiles;
-  return {next + t * part * steps, part};
+  return {next, (step_bytes + tiles - 1) / tiles};
 }
 
 }  // namespace
