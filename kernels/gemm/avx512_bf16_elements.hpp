@@ -113,6 +113,65 @@ struct Bf16 : Avx512 {
     return value;
   }
 
+  // 16 codes of each of eight lanes → eight steps of them, two in a line.
+  static void decode_lanes(const ByteLookUp &look_up, const uint8_t *const (&lanes)[kTileRows], int64_t at,
+                           Dwords (&lines)[4]) {
+    alignas(64) static constexpr uint16_t kOrder[32] = {0, 4, 8, 12, 2, 6, 10, 14, 16, 20, 24, 28, 18, 22, 26, 30,
+                                                        1, 5, 9, 13, 3, 7, 11, 15, 17, 21, 25, 29, 19, 23, 27, 31};
+    const auto load = [&](int64_t lane) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i *>(lanes[lane] + at));
+    };
+    __m512i pairs[2];  // of lanes: two of each quarter
+#pragma GCC unroll 2
+    for (int64_t i = 0; i < 2; ++i) {
+      pairs[i] = _mm512_broadcast_i64x2(load(i));
+      pairs[i] = _mm512_mask_broadcast_i64x2(pairs[i], 0x0C, load(i + 2));
+      pairs[i] = _mm512_mask_broadcast_i64x2(pairs[i], 0x30, load(i + 4));
+      pairs[i] = _mm512_mask_broadcast_i64x2(pairs[i], 0xC0, load(i + 6));
+    }
+    const __m512i eights[2] = {_mm512_unpacklo_epi64(pairs[0], pairs[1]), _mm512_unpackhi_epi64(pairs[0], pairs[1])};
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+      const __m512i codes = _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), eights[i]);
+      const __m512i low = look_up.low(codes), high = look_up.high(codes, codes, _mm512_set1_epi8(INT8_MIN));
+      lines[2 * i] = _mm512_unpacklo_epi8(low, high);
+      lines[2 * i + 1] = _mm512_unpackhi_epi8(low, high);
+    }
+  }
+
+  // Lanes × k of floats of 8 bits → panels of eight lanes. The last panel repeats a lane where there is none.
+  static void pack_byte_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    constexpr int64_t kCodes = 16, kStepsOfCodes = kCodes / kPerDword, kLineSteps = kVector / kTileRows;
+    const ByteLookUp look_up(*operand.table);
+    const int64_t steps = (operand.k + 1) / 2, whole = operand.k / kCodes * kCodes;
+    const uint8_t *const data = operand.data + (operand.first_lane + first) * operand.row_stride;
+    for (int64_t lane = 0; lane < lanes; lane += kTileRows) {
+      uint32_t *to = panels + lane * steps;
+      const uint8_t *from[kTileRows];
+      for (int64_t l = 0; l < kTileRows; ++l) from[l] = data + smaller(lane + l, lanes - 1) * operand.row_stride;
+      Dwords lines[4];
+      for (int64_t k = 0; k < whole; k += kCodes, to += kStepsOfCodes * kTileRows) {
+        if (k % 64 == 0) {
+#pragma GCC unroll 8
+          for (int64_t l = 0; l < kTileRows; ++l) __builtin_prefetch(from[l] + kTileRows * operand.row_stride + k);
+        }
+        decode_lanes(look_up, from, k, lines);
+#pragma GCC unroll 4
+        for (int64_t i = 0; i < 4; ++i) store(lines[i], to + i * kVector);
+      }
+      if (whole == operand.k) continue;
+      uint8_t rest[kTileRows][kCodes] = {};
+      for (int64_t l = 0; l < kTileRows; ++l) {
+        memcpy(rest[l], from[l] + whole, static_cast<size_t>(operand.k - whole));
+        from[l] = rest[l];
+      }
+      decode_lanes(look_up, from, 0, lines);
+      for (int64_t i = 0, left = steps - whole / 2; left > 0; ++i, left -= kLineSteps) {
+        _mm512_mask_storeu_epi32(to + i * kVector, first16(left * kTileRows), lines[i]);
+      }
+    }
+  }
+
   // 16 lanes of 64 k, or of less.
   template <int kHalves, bool kIsWhole>
   static void pack_byte_block(const Operand &operand, const ByteLookUp &look_up, const uint8_t *from, int64_t present,
@@ -144,6 +203,7 @@ struct Bf16 : Avx512 {
   // Lanes × k of floats of 8 bits: transposed as codes, four steps of k a dword, and decoded then.
   template <int kHalves>
   static void pack_bytes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    if constexpr (kHalves == 1) return pack_byte_lanes(operand, first, lanes, panels);
     constexpr int64_t kWidth = kHalves * kVector / 2, kCodes = 4 * kVector;
     const int64_t steps = (operand.k + 1) / 2;
     const ByteLookUp look_up(*operand.table);
