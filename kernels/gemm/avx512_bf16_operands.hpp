@@ -45,20 +45,24 @@ inline bool may_expand(const MatrixView &b) {
   return b.layout == Layout::kPanels && (b.format.has_zero_point() || element_of(b.format.element).is_fnuz);
 }
 
+// Rows of a lie in the second cache beside the panels of b and the lines of c. Whole long tiles.
+constexpr int64_t kRowBytes = 192 << 10;
+constexpr int64_t kRowUnit = 3 * kTileRows;
+
 inline PanelBlocking panel_blocking(const GemmRequest &request) {
   PanelBlocking blocking = {};
   const bool is_packed = request.b.layout == Layout::kPanels;
   blocking.steps = (request.k + 1) / 2;
   const int64_t lane_bytes = 4 * blocking.steps;
-  const int64_t rows = greater(kBlockBytes / lane_bytes / kPanelLanes, 1) * kPanelLanes;
   const int64_t columns = greater(kStripBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
-  blocking.rows = smaller(rows, round_up(request.m, kPanelLanes));
+  blocking.rows = rows_of_block(request.m, kRowBytes, lane_bytes, kLeastRows, kRowUnit);
   blocking.columns = is_packed ? request.n : smaller(columns, round_up(request.n, kPanelsColumns));
   blocking.b_blocks = blocks_along_k(request.b, request.is_b_transposed, request.k);
   const int64_t a_blocks = blocks_along_k(request.a, !request.is_a_transposed, request.k);
   const int64_t packed_columns = is_packed ? 0 : blocking.columns;
   blocking.a_offset = static_cast<size_t>(packed_columns * lane_bytes);
-  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(blocking.rows * lane_bytes);
+  const int64_t packed_rows = round_up(blocking.rows, Bf16::kVector);
+  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(packed_rows * lane_bytes);
   blocking.row_scale_offset = blocking.row_factor_offset + static_cast<size_t>(blocking.rows) * 4;
   blocking.scale_offset = blocking.row_scale_offset + static_cast<size_t>(blocking.rows * a_blocks) * 4;
   blocking.wide_scale_offset = blocking.scale_offset + static_cast<size_t>(packed_columns * blocking.b_blocks) * 4;
@@ -86,7 +90,8 @@ struct PanelProduct {
   PanelTables tables;
   uint32_t *a_panels;
   float *row_factors, *row_scales;
-  float *wide_scales;  // of a round
+  bool are_rows_scaled;  // by factors other than 1
+  float *wide_scales;    // of a round
   uint8_t *expanded;
 };
 
@@ -118,7 +123,11 @@ inline void pack_rows(PanelProduct &product, int64_t row, int64_t rows) {
   Operand a = product.a;
   if (product.are_a_groups_scaled) a.is_scaled_along_k = false;
   pack<Bf16, 1>(a, row, rows, product.a_panels);
-  for (int64_t i = 0; i < rows; ++i) product.row_factors[i] = lane_factor(product.a, row + i);
+  product.are_rows_scaled = false;
+  for (int64_t i = 0; i < rows; ++i) {
+    product.row_factors[i] = lane_factor(product.a, row + i);
+    product.are_rows_scaled = product.are_rows_scaled || product.row_factors[i] != 1;
+  }
   if (product.are_a_groups_scaled) {
     lay_out_scales(product.a, row, rows, kTileRows, product.a_blocks, product.row_scales);
   }
@@ -197,7 +206,7 @@ inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape
 
 // Whether there are long tiles of what needs no expanding.
 inline bool has_long_tiles(const PanelOperand &b, Groups groups) {
-  return panel_shape_of(b, groups, shape_of(kLongTileRows)).run != nullptr;
+  return panel_shape_of(b, groups, kLongShape).run != nullptr;
 }
 
 inline void expand_panel(const PanelProduct &product, const PanelTile &tile, uint8_t *to) {

@@ -28,6 +28,10 @@ struct PanelRound {
   alignas(64) float column_factors[kMostRoundPanels * kPanelLanes];
 };
 
+inline int64_t expanded_bytes(const PanelProduct &product) {
+  return round_up(product.blocking.steps, 2) * HalfLines::kBytes;
+}
+
 // Panels beyond the last one are the last one again: their sums go nowhere.
 inline void set_panels(const PanelProduct &product, const PanelRound &round, int64_t first, bool is_expanded,
                        PanelTile &tile) {
@@ -35,8 +39,7 @@ inline void set_panels(const PanelProduct &product, const PanelRound &round, int
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const int64_t at = smaller(first + p, round.count - 1);
     const int64_t panel = round.panel + at;
-    const int64_t expanded_bytes = round_up(product.blocking.steps, 2) * HalfLines::kBytes;
-    tile.b[p] = is_expanded ? product.expanded + at * expanded_bytes : b.data + panel * b.bytes;
+    tile.b[p] = is_expanded ? product.expanded + at * expanded_bytes(product) : b.data + panel * b.bytes;
     if (b.zeros != nullptr) tile.zeros[p] = b.zeros + panel * b.blocks * kPanelLanes;
     if (b.scales == nullptr || tile.scale_stride == 0) continue;
     tile.scales[p] = tile.scale_format == product.tile.scale_format
@@ -58,7 +61,7 @@ inline PanelWork work_of(const PanelProduct &product, const PanelRound &round, c
   PanelWork work = {.tile = shared, .place = {}, .lines = product.b.bytes / shape.line_bytes};
   set_panels(product, round, first, is_expanded, work.tile);
   const int64_t bytes = product.b.bytes;
-  work.tile.panel_bytes = bytes;
+  work.tile.panel_bytes = is_expanded ? expanded_bytes(product) : bytes;
   for (int64_t p = 0; p < kMostPanels; ++p) {
     const uint8_t *const panel = work.tile.b[p];
     work.tile.wanted[p] = is_expanded
@@ -128,7 +131,7 @@ inline bool expand_round(const PanelProduct &product, const PanelRound &round, P
   }
   for (int64_t p = 0; p < (is_needed ? round.count : 0); ++p) {
     set_panels(product, round, p, false, tile);
-    expand_panel(product, tile, product.expanded + p * round_up(product.blocking.steps, 2) * HalfLines::kBytes);
+    expand_panel(product, tile, product.expanded + p * expanded_bytes(product));
   }
   return is_needed;
 }
@@ -151,9 +154,9 @@ struct RowCut {
   int64_t long_tiles, tiles;
   int64_t body, last;  // rows
 
-  RowCut(const PanelOperand &b, Groups groups, int64_t rows)
+  RowCut(const PanelOperand &b, Groups groups, bool are_rows_scaled, int64_t rows)
       : shape(panel_shape_of(b, groups, shape_of(kTileRows))),
-        long_shape(panel_shape_of(b, groups, shape_of(kLongTileRows))),
+        long_shape(panel_shape_of(b, groups, are_rows_scaled ? kLongShape : kLongUnscaledShape)),
         last_shape(panel_shape_of(b, groups, shape_of(rows % kTileRows))) {
     last = kShapeRows[shape_of(rows % kTileRows)] < kTileRows ? rows % kTileRows : 0;
     body = rows - last;
@@ -177,7 +180,7 @@ inline void multiply_round(const PanelProduct &product, const PanelRound &round,
   PanelOperand b = product.b;
   const bool is_expanded = expand_round(product, round, tile);
   if (is_expanded) b.kind = PanelKind::kHalves;
-  const RowCut cut(b, product.groups, rows);
+  const RowCut cut(b, product.groups, product.are_rows_scaled, rows);
   if (cut.tiles > 0 && tile.scale_format != LPT_FORMAT_F32) {
     widen_scales(product, round);
     tile.scale_format = LPT_FORMAT_F32;

@@ -13,10 +13,10 @@
 namespace lpt {
 namespace {
 
-constexpr int kMostPanels = 2;       // of one tile
-constexpr int kMostRoundPanels = 8;  // of long tiles side by side
-constexpr int64_t kAhead = 2048;     // bytes of a panel that are asked for before they are read
-constexpr int64_t kScalesAhead = 4;  // blocks
+constexpr int kMostPanels = 2;        // of one tile
+constexpr int kMostRoundPanels = 16;  // of long tiles side by side
+constexpr int64_t kAhead = 2048;      // bytes of a panel that are asked for before they are read
+constexpr int64_t kScalesAhead = 4;   // blocks
 
 enum class Groups : uint8_t { kNone, kColumns, kBoth };  // whose scales vary along k
 
@@ -179,10 +179,12 @@ constexpr int panels_of(int rows) {
   }
 }
 
-template <int kRows, int kVectors>
+template <bool kHasRowFactors, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write_sums(const __m512 (&sums)[kRows][kVectors], const PanelTile &tile,
                                               const Place &place) {
-  if (is_stored_whole<Bf16, kVectors>(place) && tile.rows == kRows) return store_tile<Bf16>(sums, place);
+  if (is_stored_whole<Bf16, kVectors>(place) && tile.rows == kRows) {
+    return store_tile<Bf16, kHasRowFactors>(sums, place);
+  }
   alignas(64) float stored[kRows][kVectors][16];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -201,7 +203,7 @@ inline void prefetch_lines(const Place &place, int64_t rows) {
   }
 }
 
-template <typename Source, Groups kGroups, int kRows>
+template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true>
 [[gnu::always_inline]] inline void multiply_by(const Source &source, const PanelTile &tile, const Place &place) {
   constexpr int kPanels = panels_of<Source>(kRows);
   prefetch_lines(place, tile.rows);
@@ -213,7 +215,7 @@ template <typename Source, Groups kGroups, int kRows>
   if constexpr (kGroups == Groups::kNone) {
     clear(sums);
     add_steps<true, Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, wanted, sums);
-    write_sums(sums, tile, place);
+    write_sums<kHasRowFactors>(sums, tile, place);
     return;
   }
   __m512 totals[kRows][2 * kPanels];
@@ -228,7 +230,7 @@ template <typename Source, Groups kGroups, int kRows>
     add_steps<false, Source, kRows, kPanels>(source, zeros, tile, first, steps, wanted, sums);
     add_group<kGroups, kRows, kPanels>(tile, group, sums, totals);
   }
-  write_sums(totals, tile, place);
+  write_sums<kHasRowFactors>(totals, tile, place);
 }
 
 template <typename Source, Groups kGroups, int kRows>
@@ -237,14 +239,14 @@ void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const
 }
 
 // Long tiles side by side: one panel after the other, for all columns of the place.
-template <typename Source, Groups kGroups>
+template <typename Source, Groups kGroups, bool kHasRowFactors>
 void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const Place &first_place) {
   const Source source(tables);
   PanelTile tile = first;
   Place place = first_place;
   for (int64_t left = first_place.columns; left > 0; left -= kPanelLanes) {
     place.columns = smaller(left, kPanelLanes);
-    multiply_by<Source, kGroups, kLongTileRows>(source, tile, place);
+    multiply_by<Source, kGroups, kLongTileRows, kHasRowFactors>(source, tile, place);
     tile.b[0] += tile.panel_bytes;
     tile.wanted[0].from += tile.panel_bytes;
     place.c += kPanelLanes * place.element_bytes;
@@ -255,11 +257,14 @@ void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, cons
 
 using PanelTileFunction = void (*)(const PanelTile &tile, const PanelTables &tables, const Place &place);
 
-// Tiles of 1, 2, 4, 8 and 12 rows.
-constexpr int64_t kShapeRows[] = {1, 2, 4, kTileRows, kLongTileRows};
+// Tiles of 1, 2, 4, 8 and 12 rows, and of 12 whose factors are all 1.
+constexpr int64_t kShapeRows[] = {1, 2, 4, kTileRows, kLongTileRows, kLongTileRows};
 constexpr int kShapes = std::size(kShapeRows);
+constexpr int kLongShape = 4, kLongUnscaledShape = 5;
 
-inline int shape_of(int64_t rows) { return rows <= 1 ? 0 : rows <= 2 ? 1 : rows <= 4 ? 2 : rows <= kTileRows ? 3 : 4; }
+inline int shape_of(int64_t rows) {
+  return rows <= 1 ? 0 : rows <= 2 ? 1 : rows <= 4 ? 2 : rows <= kTileRows ? 3 : kLongShape;
+}
 
 struct PanelShape {
   PanelTileFunction run;  // NULL: there is none
@@ -267,11 +272,10 @@ struct PanelShape {
   int64_t line_bytes;     // of each, that a turn of its loop reads
 };
 
-// Totals would take the registers of a long tile's sums, and panels of halves its place in the first cache.
-template <typename Source, Groups kGroups>
+// Totals would take the registers of a long tile's sums.
+template <typename Source, Groups kGroups, bool kHasRowFactors>
 constexpr PanelTileFunction long_tile() {
-  constexpr bool is_wide = Source::kBytes > Source::kSteps * kPanelLineBytes;
-  if constexpr (kGroups == Groups::kNone && !is_wide) return multiply_long_tiles<Source, kGroups>;
+  if constexpr (kGroups == Groups::kNone) return multiply_long_tiles<Source, kGroups, kHasRowFactors>;
   return nullptr;
 }
 
@@ -282,7 +286,8 @@ PanelShape panel_shape_of(int shape) {
       multiply_panel_tile<typename SourceFor<Source, 2>::Type, kGroups, 2>,
       multiply_panel_tile<typename SourceFor<Source, 4>::Type, kGroups, 4>,
       multiply_panel_tile<typename SourceFor<Source, 8>::Type, kGroups, 8>,
-      long_tile<typename SourceFor<Source, 12>::Type, kGroups>(),
+      long_tile<typename SourceFor<Source, 12>::Type, kGroups, true>(),
+      long_tile<typename SourceFor<Source, 12>::Type, kGroups, false>(),
   };
   const int64_t rows = kShapeRows[shape];
   return {tiles[shape], rows == kLongTileRows ? kMostRoundPanels : panels_of<Source>(static_cast<int>(rows)),

@@ -34,12 +34,14 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
          request.k % 4 == 0 && request.a.row_stride % kFewSetsBytes != 0;
 }
 
+constexpr int64_t kGroupBlockBytes = 512 << 10;
+
 inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   GroupBlocking blocking = {};
   blocking.groups = groups_of(request.a, request.b, request.k);
   blocking.layout = row_layout_of(blocking.groups);
-  const int64_t rows = greater(kBlockBytes / blocking.layout.stride / kWholeTileRows, 1) * kWholeTileRows;
-  blocking.rows = smaller(rows, request.m);
+  blocking.rows = smaller(
+      rows_of_block(request.m, kGroupBlockBytes, blocking.layout.stride, kLeastRows, kWholeTileRows), request.m);
   size_t end = 0;
   const auto take = [&end](int64_t bytes) {
     const size_t begin = end;

@@ -6,9 +6,8 @@
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
 // A tile of c, one panel by one panel, keeps its sums in registers over all of k: c is written once, and the order of
-// every sum depends on k alone, whatever part of c is asked for. What is packed at once is bounded: rows of a to half of
-// a usual L2, so that a panel of b (read from L3 once) meets all of them; columns of b to a strip
-// that L3 may hold.
+// every sum depends on k alone, whatever part of c is asked for. What is packed at once is bounded: rows of a to a
+// part of a usual L2 that leaves room for a panel of b, which meets them there; columns of b to a strip that L3 may hold.
 //
 // An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
 #pragma once
@@ -19,7 +18,8 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kBlockBytes = 512 << 10;
+constexpr int64_t kBlockBytes = 128 << 10;
+constexpr int64_t kLeastRows = 96;  // of a block that reads packed weights anew
 constexpr int64_t kStripBytes = 2 << 20;
 constexpr int64_t kFloatStripBytes = 6 << 20;  // twice as wide, and packing a for each strip costs as much again
 constexpr int64_t kStepsAtOnce = 16;           // of k, when lanes are adjacent: short runs of both reading and writing
@@ -27,6 +27,14 @@ constexpr int64_t kStepsAtOnce = 16;           // of k, when lanes are adjacent:
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Rows of a that are packed at once, a multiple of `unit`: blocks that are nearly alike, of at least `least` rows if there are as
+// many, or of `bytes`.
+inline int64_t rows_of_block(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
+  const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
+  const int64_t blocks = greater((m + most - 1) / most, 1);
+  return round_up(greater((m + blocks - 1) / blocks, 1), unit);
+}
 
 // What is packed at once, and where it lies in the scratch.
 struct Blocking {
@@ -43,10 +51,9 @@ Blocking blocking_of(const GemmRequest &request) {
   Blocking blocking = {};
   blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
   const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
-  const int64_t rows = greater(kBlockBytes / lane_bytes / kRowUnit, 1) * kRowUnit;
   constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatStripBytes : kStripBytes;
   const int64_t columns = greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
-  blocking.rows = smaller(rows, round_up(request.m, kRowUnit));
+  blocking.rows = rows_of_block(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
   blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
   blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(blocking.rows * lane_bytes);
@@ -214,21 +221,22 @@ bool is_stored_whole(const Place &place) {
 
 // A whole tile where nothing but scales comes between its sums and c. What stays the same is kept apart from `place`,
 // which stores to c might change, for all the compiler knows.
-template <typename Isa, int kRows, int kVectors>
+template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
 [[gnu::always_inline]] inline void store_tile(const typename Isa::Sums (&sums)[kRows][kVectors], const Place &place) {
   uint8_t *const c = place.c;
   const int64_t row_bytes = place.row_bytes;
-  const float *const row_factors = place.row_factors;
+  [[maybe_unused]] const float *const row_factors = place.row_factors;
   typename Isa::Floats factors[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) factors[v] = Isa::load_floats(place.column_factors + v * Isa::kVector);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
     auto *const to = reinterpret_cast<float *>(c + i * row_bytes);
-    const auto factor = Isa::all(row_factors[i]);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      Isa::store_floats(Isa::floats(sums[i][v]) * factor * factors[v], to + v * Isa::kVector);
+      auto value = Isa::floats(sums[i][v]);
+      if constexpr (kHasRowFactors) value = value * Isa::all(row_factors[i]);
+      Isa::store_floats(value * factors[v], to + v * Isa::kVector);
     }
   }
 }
