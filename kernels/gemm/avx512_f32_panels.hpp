@@ -1,29 +1,16 @@
-// Packed weights as f32: panels of codes become panels of dwords, 32 lanes a step. Included by ISA files: everything here has
-// internal linkage.
+// Packed weights as f32, 32 lanes a step. Included by ISA files: everything here has internal linkage.
 #pragma once
 
 #include "kernels/gemm/avx512.hpp"
-#include "kernels/gemm/panels.hpp"
+#include "kernels/gemm/f32_panels.hpp"
 
 namespace lpt {
 namespace {
 
-// One panel of b on its way.
-struct PanelReader {
-  const uint8_t *codes;
-  const uint8_t *scales;  // NULL: none along k
-  const uint8_t *zeros;   // NULL: none
-  lpt_format element, scale_format;
-  int64_t scale_bytes;  // of 32 lanes
-  int64_t block_length;
-  int64_t k;
-  const float *values;  // by code, where codes have at most 8 bits
-};
-
 // Sixteen numbers of step p, without what belongs to their block yet.
-inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value, uint32_t *to) {
+inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value) {
   if (p >= reader.k) return;
-  const int64_t block = reader.scales == nullptr && reader.zeros == nullptr ? 0 : p / reader.block_length;
+  const int64_t block = reader.block_of(p);
   if (reader.zeros != nullptr) {
     const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 16 * v);
     value = _mm512_sub_ps(value, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from))));
@@ -32,116 +19,69 @@ inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 va
     const uint8_t *const from = reader.scales + block * reader.scale_bytes + v * reader.scale_bytes / 2;
     value = _mm512_mul_ps(value, load_scales(reader.scale_format, from));
   }
-  _mm512_storeu_ps(to + p * kPanelLanes + 16 * v, value);
+  _mm512_storeu_ps(reader.to + reader.lane * reader.k + p * kPanelLanes + 16 * v, value);
 }
 
 inline __m512 look_up(const PanelReader &reader, __m512i codes) { return _mm512_i32gather_ps(codes, reader.values, 4); }
 
-inline void expand_nibbles(const PanelReader &reader, uint32_t *to) {
-  static constexpr int64_t kOrder[4] = {0, 2, 1, 3};
-  const __m512 values = _mm512_loadu_ps(reader.values);
-  for (int64_t p = 0; p < reader.k; p += 4) {
-    const __m512i line = _mm512_loadu_si512(reader.codes + p / 4 * kPanelLineBytes);
-    for (int n = 0; n < 8; ++n) {  // permuting looks at four bits of an index
-      const __m512i index = _mm512_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
-      store_numbers(reader, p + kOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values), to);
-    }
-  }
-}
-
-inline void expand_byte_pairs(const PanelReader &reader, uint32_t *to) {
-  const __m512i lane = _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 32, 34, 36, 38, 48, 50, 52, 54);
-  for (int64_t p = 0; p < reader.k; p += 2) {
-    const __m512i line = _mm512_loadu_si512(reader.codes + p / 2 * kPanelLineBytes);
-    for (int n = 0; n < 4; ++n) {
-      const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32(8 * (n % 2) + n / 2));
-      const __m512i codes = _mm512_maskz_permutexvar_epi8(0x1111111111111111, place, line);
-      store_numbers(reader, p + n / 2, n % 2, look_up(reader, codes), to);
-    }
-  }
-}
-
-inline void expand_byte_quads(const PanelReader &reader, uint32_t *to) {
-  for (int64_t p = 0; p < reader.k; p += 4) {
-    for (int v = 0; v < 2; ++v) {
-      __m512i line = _mm512_loadu_si512(reader.codes + (p / 2 + v) * kPanelLineBytes);
-      for (int64_t t = 0; t < 4; ++t, line = _mm512_srli_epi32(line, 8)) {
-        const __m512i codes = _mm512_and_si512(line, _mm512_set1_epi32(255));
-        store_numbers(reader, p + t, v, look_up(reader, codes), to);
+struct ExpandAvx512 {
+  static void nibbles(const PanelReader &reader) {
+    static constexpr int64_t kOrder[4] = {0, 2, 1, 3};
+    const __m512 values = _mm512_loadu_ps(reader.values);
+    for (int64_t p = 0; p < reader.k; p += 4) {
+      const __m512i line = _mm512_loadu_si512(reader.codes + p / 4 * kPanelLineBytes);
+      for (int n = 0; n < 8; ++n) {  // permuting looks at four bits of an index
+        const __m512i index = _mm512_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
+        store_numbers(reader, p + kOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
       }
     }
   }
-}
 
-inline void expand_halves(const PanelReader &reader, uint32_t *to) {
-  for (int64_t p = 0; p < reader.k; p += 2) {
-    for (int v = 0; v < 2; ++v) {
-      const __m512i line = _mm512_loadu_si512(reader.codes + (p + v) * kPanelLineBytes);
-      for (int t = 0; t < 2; ++t) {
-        const __m256i halves = _mm512_cvtepi32_epi16(t == 0 ? line : _mm512_srli_epi32(line, 16));
-        const bool is_bf16 = reader.element == LPT_FORMAT_BF16;
-        store_numbers(reader, p + t, v, is_bf16 ? widen_bf16(halves) : _mm512_cvtph_ps(halves), to);
+  static void byte_pairs(const PanelReader &reader) {
+    const __m512i lane = _mm512_setr_epi32(0, 2, 4, 6, 16, 18, 20, 22, 32, 34, 36, 38, 48, 50, 52, 54);
+    for (int64_t p = 0; p < reader.k; p += 2) {
+      const __m512i line = _mm512_loadu_si512(reader.codes + p / 2 * kPanelLineBytes);
+      for (int n = 0; n < 4; ++n) {
+        const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32(8 * (n % 2) + n / 2));
+        const __m512i codes = _mm512_maskz_permutexvar_epi8(0x1111111111111111, place, line);
+        store_numbers(reader, p + n / 2, n % 2, look_up(reader, codes));
       }
     }
   }
-}
 
-inline void expand_words(const PanelReader &reader, uint32_t *to) {
-  for (int64_t p = 0; p < reader.k; ++p) {
-    for (int v = 0; v < 2; ++v) {
-      store_numbers(reader, p, v, _mm512_loadu_ps(reader.codes + (2 * p + v) * kPanelLineBytes), to);
+  static void byte_quads(const PanelReader &reader) {
+    for (int64_t p = 0; p < reader.k; p += 4) {
+      for (int v = 0; v < 2; ++v) {
+        __m512i line = _mm512_loadu_si512(reader.codes + (p / 2 + v) * kPanelLineBytes);
+        for (int64_t t = 0; t < 4; ++t, line = _mm512_srli_epi32(line, 8)) {
+          const __m512i codes = _mm512_and_si512(line, _mm512_set1_epi32(255));
+          store_numbers(reader, p + t, v, look_up(reader, codes));
+        }
+      }
     }
   }
-}
 
-// Panel `panel` of a view.
-inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k, const float *values) {
-  const Format &format = view.format;
-  const int64_t blocks = panel_blocks(format, k);
-  PanelReader reader = {};
-  reader.codes = static_cast<const uint8_t *>(view.data) + panel * panel_bytes(panel_kind(format.element), k);
-  reader.element = format.element;
-  reader.scale_format = format.block_scale;
-  reader.k = k;
-  reader.values = values;
-  reader.block_length = format.block_columns == LPT_WHOLE ? k : format.block_columns;
-  reader.scale_bytes = kPanelLanes * scale_bytes(format.block_scale);
-  if (format.has_block_scale() && blocks > 1) {
-    reader.scales = static_cast<const uint8_t *>(view.block_scales) + panel * blocks * reader.scale_bytes;
-  }
-  if (format.has_zero_point()) reader.zeros = view.zero_points + panel * blocks * kPanelLanes;
-  return reader;
-}
-
-// Panels for `lanes` lanes from `first` on, each for all of k.
-inline void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
-  ValueTable values = {};
-  const PanelKind kind = panel_kind(view.format.element);
-  if (kind != PanelKind::kHalves && kind != PanelKind::kWords) {
-    const Element element = element_of(view.format.element);
-    for (uint32_t code = 0; code < 1u << element.bits; ++code) values[code] = decode(element, code);
-  }
-  for (int64_t lane = 0; lane < lanes; lane += kPanelLanes, to += k * kPanelLanes) {
-    const PanelReader reader = panel_reader(view, (first + lane) / kPanelLanes, k, values);
-    switch (kind) {
-      case PanelKind::kNibbles:
-        expand_nibbles(reader, to);
-        break;
-      case PanelKind::kBytePairs:
-        expand_byte_pairs(reader, to);
-        break;
-      case PanelKind::kByteQuads:
-        expand_byte_quads(reader, to);
-        break;
-      case PanelKind::kHalves:
-        expand_halves(reader, to);
-        break;
-      case PanelKind::kWords:
-        expand_words(reader, to);
-        break;
+  static void halves(const PanelReader &reader) {
+    for (int64_t p = 0; p < reader.k; p += 2) {
+      for (int v = 0; v < 2; ++v) {
+        const __m512i line = _mm512_loadu_si512(reader.codes + (p + v) * kPanelLineBytes);
+        for (int t = 0; t < 2; ++t) {
+          const __m256i halves = _mm512_cvtepi32_epi16(t == 0 ? line : _mm512_srli_epi32(line, 16));
+          const bool is_bf16 = reader.element == LPT_FORMAT_BF16;
+          store_numbers(reader, p + t, v, is_bf16 ? widen_bf16(halves) : _mm512_cvtph_ps(halves));
+        }
+      }
     }
   }
-}
+
+  static void words(const PanelReader &reader) {
+    for (int64_t p = 0; p < reader.k; ++p) {
+      for (int v = 0; v < 2; ++v) {
+        store_numbers(reader, p, v, _mm512_loadu_ps(reader.codes + (2 * p + v) * kPanelLineBytes));
+      }
+    }
+  }
+};
 
 }  // namespace
 }  // namespace lpt

@@ -12,8 +12,11 @@
 // An Isa gives the sizes, the vector types, and what is done with them; see x86_avx2.cpp for the list.
 #pragma once
 
+#include <numeric>
+
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/operand.hpp"
+#include "kernels/gemm/panels.hpp"
 
 namespace lpt {
 namespace {
@@ -47,7 +50,7 @@ struct Blocking {
 template <typename Isa>
 Blocking blocking_of(const GemmRequest &request) {
   constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
-  constexpr int64_t kColumnUnit = 2 * Isa::kVector * Isa::kTileVectors;
+  constexpr int64_t kColumnUnit = std::lcm(2 * Isa::kVector * Isa::kTileVectors, kPanelLanes);
   Blocking blocking = {};
   blocking.steps = (request.k + Isa::kPerDword - 1) / Isa::kPerDword;
   const int64_t lane_bytes = 4 * greater(blocking.steps, 1);

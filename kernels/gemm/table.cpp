@@ -293,7 +293,7 @@ std::span<const GemmRow> gemm_kernels() {
      gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32, .run = gemm_any_x86_avx2},
+    {{.name = "gemm_any_x86_avx2", .needs = kCpuAvx2, .refuses = refuses_f32_panels, .run = gemm_any_x86_avx2},
      gemm_scratch_x86_avx2},
 #endif
     {{.name = "gemm_l_mul_ref", .needs = 0, .refuses = refuses_l_mul, .run = gemm_l_mul_ref}, gemm_scratch_l_mul_ref},

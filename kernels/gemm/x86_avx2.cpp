@@ -1,6 +1,6 @@
 // Matrix product in f32 for processors without AVX-512. Few rows by 2:4 matrices.
-#include "kernels/common/x86_avx2.hpp"
-
+#include "kernels/gemm/avx2.hpp"
+#include "kernels/gemm/avx2_panels.hpp"
 #include "kernels/gemm/avx2_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/rows.hpp"
@@ -8,69 +8,14 @@
 namespace lpt {
 namespace {
 
-// All ones in the first `count` of eight dwords.
-inline __m256i first8(int64_t count) {
-  alignas(32) static constexpr int32_t kOnes[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(kOnes + 8 - (count < 8 ? count : 8)));
-}
-
-// At most 16 bytes, zero past `bytes`.
-inline __m128i load_bytes(const uint8_t *from, int64_t bytes) {
-  if (bytes == 16) return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
-  if (bytes == 8) return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from));
-  uint8_t staged[16] = {};
-  memcpy(staged, from, static_cast<size_t>(bytes));
-  return _mm_loadu_si128(reinterpret_cast<const __m128i *>(staged));
-}
-
-inline __m256 widen_bf16(__m128i halves) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
-}
-
-// Eight floats of at most 8 bits, one per dword: the formula of decode() in element.hpp, without its branches.
-inline __m256 decode_floats(__m256i codes, const Element &element) {
-  const __m256i magnitude = _mm256_and_si256(codes, _mm256_set1_epi32((1 << (element.bits - 1)) - 1));
-  const __m256i sign =
-      _mm256_and_si256(_mm256_sll_epi32(codes, _mm_cvtsi32_si128(32 - element.bits)), _mm256_set1_epi32(INT32_MIN));
-  const __m256i rebias = _mm256_set1_epi32((element.min_exponent - 1 + 127) << 23);
-  const __m256i normal =
-      _mm256_add_epi32(_mm256_sll_epi32(magnitude, _mm_cvtsi32_si128(23 - element.mantissa_bits)), rebias);
-  const float unit = bits_float(static_cast<uint32_t>(element.min_exponent - element.mantissa_bits + 127) << 23);
-  const __m256 subnormal = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(unit));
-  const __m256i is_subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << element.mantissa_bits), magnitude);
-  const __m256i is_special = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.max_code)));
-  const __m256i is_infinity =
-      element.infinity_code == element.nan_code
-          ? _mm256_setzero_si256()
-          : _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(static_cast<int32_t>(element.infinity_code)));
-  const __m256i special = _mm256_blendv_epi8(_mm256_set1_epi32(0x7FC00000), _mm256_set1_epi32(0x7F800000), is_infinity);
-  __m256i bits = _mm256_blendv_epi8(normal, _mm256_castps_si256(subnormal), is_subnormal);
-  bits = _mm256_blendv_epi8(bits, special, is_special);
-  return _mm256_castsi256_ps(_mm256_or_si256(bits, sign));
-}
-
-// e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
-inline __m256 decode_e8m0fnu(__m256i codes) {
-  const __m256i is_smallest = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());
-  const __m256i is_nan = _mm256_cmpeq_epi32(codes, _mm256_set1_epi32(0xFF));
-  __m256i bits = _mm256_slli_epi32(codes, 23);
-  bits = _mm256_blendv_epi8(bits, _mm256_set1_epi32(0x00400000), is_smallest);
-  return _mm256_castsi256_ps(_mm256_blendv_epi8(bits, _mm256_set1_epi32(0x7FC00000), is_nan));
-}
-
 // The block scales of eight adjacent elements, the first at a multiple of eight.
 inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   if (operand.column_shift >= 3) return _mm256_set1_ps(scale_at(operand, row, column));
   const int32_t shift = operand.column_shift;
   const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
   const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
-  __m256 scales;
-  if (operand.scale_format == LPT_FORMAT_F32) {
-    scales = _mm256_maskload_ps(reinterpret_cast<const float *>(operand.scales + 4 * index), first8(needed));
-  } else {
-    const __m256i codes = _mm256_cvtepu8_epi32(load_bytes(operand.scales + index, needed));
-    scales = operand.scale_format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(codes) : decode_floats(codes, kElementE4m3fn);
-  }
+  const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
+  const __m256 scales = read_scales(operand.scale_format, from, needed);
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
 }
@@ -98,6 +43,10 @@ struct Avx2 {
   static constexpr bool kHasStarts = false;
   static constexpr int64_t kTileRows = 4;
   static constexpr int64_t kTileVectors = 3;
+
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+    lpt::expand_panels<ExpandAvx2<kTileVectors>>(view, first, lanes, k, to);
+  }
 
   static Dwords no_dwords() { return _mm256_setzero_si256(); }
   static Floats all(float value) { return _mm256_set1_ps(value); }
@@ -142,10 +91,11 @@ struct Avx2 {
       value = _mm256_loadu_ps(values);
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
-      const __m128i codes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
-      value = decode_floats(_mm256_and_si256(_mm256_cvtepu8_epi32(codes), first8(present)), operand.element);
+      const __m128i bytes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
+      const __m128i codes = _mm_cvtepu8_epi16(bytes);
+      value = _mm256_and_ps(decode_floats(codes, operand.element), _mm256_castsi256_ps(first8(present)));
     } else {
-      value = decode_floats(_mm256_cvtepu8_epi32(load_bytes(operand.data + index, present)), operand.element);
+      value = decode_floats(_mm_cvtepu8_epi16(load_bytes(operand.data + index, present)), operand.element);
     }
     if (operand.is_scaled_along_k) {
       const __m256 scaled = _mm256_mul_ps(value, load_scales(operand, row, column, count));

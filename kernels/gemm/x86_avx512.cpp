@@ -14,7 +14,7 @@ struct F32 : Avx512 {
   static void weave(Dwords (&)[1]) {}
 
   static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
-    lpt::expand_panels(view, first, lanes, k, to);
+    lpt::expand_panels<ExpandAvx512>(view, first, lanes, k, to);
   }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {

@@ -1,5 +1,6 @@
 // Products in f32 with b in panels: the bits of sums in the order of k, computed here from the formats.
 #include <algorithm>
+#include <string>
 
 #include "tests/kernels/gemm_arithmetic.hpp"
 #include "tests/kernels/gemm_panels.hpp"
@@ -54,9 +55,9 @@ std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
   return numbers;
 }
 
-class GemmF32Panels : public GemmRowTest {
+class GemmF32Panels : public GemmRowTest, public testing::WithParamInterface<const char *> {
  protected:
-  GemmF32Panels() : GemmRowTest("gemm_any_x86_avx512") {}
+  GemmF32Panels() : GemmRowTest(GetParam()) {}
 
   // Judges the part of c that the request names.
   void check(Problem &problem) const {
@@ -85,7 +86,10 @@ class GemmF32Panels : public GemmRowTest {
   }
 };
 
-TEST_F(GemmF32Panels, AddUpInTheOrderOfK) {
+INSTANTIATE_TEST_SUITE_P(Rows, GemmF32Panels, testing::Values("gemm_any_x86_avx512", "gemm_any_x86_avx2"),
+                         [](const auto &info) { return std::string(info.param); });
+
+TEST_P(GemmF32Panels, AddUpInTheOrderOfK) {
   Random random(81);
   for (const char *a_format : {"f32", "f16", "e4m3fn_1x128"}) {
     for (const char *b_format : kPackedFormats) {
@@ -102,8 +106,16 @@ TEST_F(GemmF32Panels, AddUpInTheOrderOfK) {
   }
 }
 
+// Strips of columns end where panels do.
+TEST_P(GemmF32Panels, MultiplyMoreThanIsPackedAtOnce) {
+  Random random(84);
+  Problem problem("bf16", "e5m2_row", LPT_FORMAT_F32, false, true, 19, 550, 3001);
+  problem.draw(random);
+  check(problem);
+}
+
 // Every code at each place of k that a line has, zero points beyond all codes among them.
-TEST_F(GemmF32Panels, DecodeEveryCode) {
+TEST_P(GemmF32Panels, DecodeEveryCode) {
   Random random(82);
   for (const char *b_format : kPackedFormats) {
     Problem problem("f32", b_format, LPT_FORMAT_F32, false, true, 5, 256, 5);
@@ -130,7 +142,7 @@ TEST_F(GemmF32Panels, DecodeEveryCode) {
 }
 
 // Parts of c begin at whole panels; more columns than are unpacked at once leave a as it was packed.
-TEST_F(GemmF32Panels, ServeAnyPartOfC) {
+TEST_P(GemmF32Panels, ServeAnyPartOfC) {
   Random random(83);
   for (const char *b_format : {"f32", "int4_1x32", "uint4/row/f32/uint8", "nvfp4", "e5m2_row"}) {
     Problem problem("f32", b_format, LPT_FORMAT_F32, false, true, 75, 300, 40);

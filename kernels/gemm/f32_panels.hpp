@@ -1,0 +1,79 @@
+// Packed weights as f32: panels of codes become panels of dwords. Included by ISA files: everything here has internal linkage.
+#pragma once
+
+#include "kernels/gemm/operand.hpp"
+#include "kernels/gemm/panels.hpp"
+
+namespace lpt {
+namespace {
+
+// One panel of b on its way.
+struct PanelReader {
+  const uint8_t *codes;
+  const uint8_t *scales;  // NULL: none along k
+  const uint8_t *zeros;   // NULL: none
+  lpt_format element, scale_format;
+  int64_t scale_bytes;  // of 32 lanes
+  int64_t block_length;
+  int64_t k;
+  const float *values;  // by code, where codes have at most 8 bits
+  uint32_t *to;         // the strip
+  int64_t lane;         // of the strip: the first of the panel
+
+  int64_t block_of(int64_t p) const { return scales == nullptr && zeros == nullptr ? 0 : p / block_length; }
+};
+
+// Panel `panel` of a view.
+inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k) {
+  const Format &format = view.format;
+  const int64_t blocks = panel_blocks(format, k);
+  PanelReader reader = {};
+  reader.codes = static_cast<const uint8_t *>(view.data) + panel * panel_bytes(panel_kind(format.element), k);
+  reader.element = format.element;
+  reader.scale_format = format.block_scale;
+  reader.k = k;
+  reader.block_length = format.block_columns == LPT_WHOLE ? k : format.block_columns;
+  reader.scale_bytes = kPanelLanes * scale_bytes(format.block_scale);
+  if (format.has_block_scale() && blocks > 1) {
+    reader.scales = static_cast<const uint8_t *>(view.block_scales) + panel * blocks * reader.scale_bytes;
+  }
+  if (format.has_zero_point()) reader.zeros = view.zero_points + panel * blocks * kPanelLanes;
+  return reader;
+}
+
+// Panels for `lanes` lanes from `first` on, each for all of k. Expand has a function for each kind.
+template <typename Expand>
+void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+  ValueTable values = {};
+  const PanelKind kind = panel_kind(view.format.element);
+  if (kind != PanelKind::kHalves && kind != PanelKind::kWords) {
+    const Element element = element_of(view.format.element);
+    for (uint32_t code = 0; code < 1u << element.bits; ++code) values[code] = decode(element, code);
+  }
+  for (int64_t lane = 0; lane < lanes; lane += kPanelLanes) {
+    PanelReader reader = panel_reader(view, (first + lane) / kPanelLanes, k);
+    reader.values = values;
+    reader.to = to;
+    reader.lane = lane;
+    switch (kind) {
+      case PanelKind::kNibbles:
+        Expand::nibbles(reader);
+        break;
+      case PanelKind::kBytePairs:
+        Expand::byte_pairs(reader);
+        break;
+      case PanelKind::kByteQuads:
+        Expand::byte_quads(reader);
+        break;
+      case PanelKind::kHalves:
+        Expand::halves(reader);
+        break;
+      case PanelKind::kWords:
+        Expand::words(reader);
+        break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lpt
