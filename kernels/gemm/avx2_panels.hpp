@@ -7,23 +7,35 @@
 namespace lpt {
 namespace {
 
-// Eight numbers of step p and lanes 8 · e on, without what belongs to their block yet. They go to panels of kVectors vectors.
+// Where numbers of a panel go: panels of kVectors vectors.
 template <int kVectors>
-void store_numbers(const PanelReader &reader, int64_t p, int e, __m256 value) {
-  if (p >= reader.k) return;
-  const int64_t block = reader.block_of(p);
-  if (reader.zeros != nullptr) {
-    const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
-    value = _mm256_sub_ps(value, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from))));
+struct Strip {
+  explicit Strip(const PanelReader &reader) : reader(reader) {
+    for (int e = 0; e < 4; ++e) {
+      const int64_t vector = reader.lane / 8 + e;
+      uint32_t *const panel = reader.to + vector / kVectors * kVectors * 8 * reader.k;
+      to[e] = reinterpret_cast<float *>(panel + vector % kVectors * 8);
+    }
   }
-  if (reader.scales != nullptr) {
-    const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
-    value = _mm256_mul_ps(value, read_scales(reader.scale_format, from, 8));
+
+  // Eight numbers of step p and lanes 8 · e on, without what belongs to their block yet.
+  [[gnu::always_inline]] void store(int64_t p, int e, __m256 value) const {
+    if (p >= reader.k) return;
+    const int64_t block = reader.block_of(p);
+    if (reader.zeros != nullptr) {
+      const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
+      value = _mm256_sub_ps(value, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from))));
+    }
+    if (reader.scales != nullptr) {
+      const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
+      value = _mm256_mul_ps(value, read_scales(reader.scale_format, from, 8));
+    }
+    _mm256_storeu_ps(to[e] + p * kVectors * 8, value);
   }
-  const int64_t vector = reader.lane / 8 + e;
-  uint32_t *const panel = reader.to + vector / kVectors * kVectors * 8 * reader.k;
-  _mm256_storeu_ps(reinterpret_cast<float *>(panel + (p * kVectors + vector % kVectors) * 8), value);
-}
+
+  const PanelReader reader;
+  float *to[4];
+};
 
 inline __m256i load_eight(const uint8_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
 
@@ -31,11 +43,8 @@ inline __m256 look_up(const PanelReader &reader, __m256i codes) { return _mm256_
 
 template <int kVectors>
 struct ExpandAvx2 {
-  static void store(const PanelReader &reader, int64_t p, int e, __m256 value) {
-    store_numbers<kVectors>(reader, p, e, value);
-  }
-
   static void nibbles(const PanelReader &reader) {
+    const Strip<kVectors> strip(reader);
     static constexpr int64_t kOrder[4] = {0, 2, 1, 3};
     const __m256 low = _mm256_loadu_ps(reader.values), high = _mm256_loadu_ps(reader.values + 8);
     for (int64_t p = 0; p < reader.k; p += 4) {
@@ -46,13 +55,14 @@ struct ExpandAvx2 {
           const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));
           const __m256 value =
               _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index), is_high);
-          store(reader, p + kOrder[n / 2], 2 * (n % 2) + half, value);
+          strip.store(p + kOrder[n / 2], 2 * (n % 2) + half, value);
         }
       }
     }
   }
 
   static void byte_pairs(const PanelReader &reader) {
+    const Strip<kVectors> strip(reader);
     const Element element = element_of(reader.element);
     const auto number = [&](__m128i codes) {
       return element.is_fnuz ? look_up(reader, _mm256_cvtepu16_epi32(codes)) : decode_floats(codes, element);
@@ -62,13 +72,14 @@ struct ExpandAvx2 {
         const uint8_t *const from = reader.codes + p / 2 * kPanelLineBytes + 32 * (e % 2) + 8 * (e / 2);
         const __m128i pairs = _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)),
                                                  _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from + 16)));
-        store(reader, p, e, number(_mm_and_si128(pairs, _mm_set1_epi16(255))));
-        store(reader, p + 1, e, number(_mm_srli_epi16(pairs, 8)));
+        strip.store(p, e, number(_mm_and_si128(pairs, _mm_set1_epi16(255))));
+        strip.store(p + 1, e, number(_mm_srli_epi16(pairs, 8)));
       }
     }
   }
 
   static void byte_quads(const PanelReader &reader) {
+    const Strip<kVectors> strip(reader);
     const Element element = element_of(reader.element);
     const __m256 unit = _mm256_set1_ps(reader.values[1]);  // of integers
     const auto number = [&](__m256i top) {
@@ -79,15 +90,16 @@ struct ExpandAvx2 {
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int e = 0; e < 4; ++e) {
         const __m256i line = load_eight(reader.codes + (p / 2 + e / 2) * kPanelLineBytes + 32 * (e % 2));
-        store(reader, p, e, number(_mm256_slli_epi32(line, 24)));
-        store(reader, p + 1, e, number(_mm256_slli_epi32(line, 16)));
-        store(reader, p + 2, e, number(_mm256_slli_epi32(line, 8)));
-        store(reader, p + 3, e, number(line));
+        strip.store(p, e, number(_mm256_slli_epi32(line, 24)));
+        strip.store(p + 1, e, number(_mm256_slli_epi32(line, 16)));
+        strip.store(p + 2, e, number(_mm256_slli_epi32(line, 8)));
+        strip.store(p + 3, e, number(line));
       }
     }
   }
 
   static void halves(const PanelReader &reader) {
+    const Strip<kVectors> strip(reader);
     for (int64_t p = 0; p < reader.k; p += 2) {
       for (int e = 0; e < 4; ++e) {
         const __m256i line = load_eight(reader.codes + (p + e / 2) * kPanelLineBytes + 32 * (e % 2));
@@ -96,17 +108,18 @@ struct ExpandAvx2 {
               t == 0 ? _mm256_and_si256(line, _mm256_set1_epi32(0xFFFF)) : _mm256_srli_epi32(line, 16);
           const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(words, words), 0x08);
           const __m128i numbers = _mm256_castsi256_si128(packed);
-          store(reader, p + t, e, reader.element == LPT_FORMAT_BF16 ? widen_bf16(numbers) : _mm256_cvtph_ps(numbers));
+          strip.store(p + t, e, reader.element == LPT_FORMAT_BF16 ? widen_bf16(numbers) : _mm256_cvtph_ps(numbers));
         }
       }
     }
   }
 
   static void words(const PanelReader &reader) {
+    const Strip<kVectors> strip(reader);
     for (int64_t p = 0; p < reader.k; ++p) {
       for (int e = 0; e < 4; ++e) {
         const uint8_t *const from = reader.codes + (2 * p + e / 2) * kPanelLineBytes + 32 * (e % 2);
-        store(reader, p, e, _mm256_loadu_ps(reinterpret_cast<const float *>(from)));
+        strip.store(p, e, _mm256_loadu_ps(reinterpret_cast<const float *>(from)));
       }
     }
   }
