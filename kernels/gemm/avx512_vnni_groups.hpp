@@ -40,8 +40,9 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   GroupBlocking blocking = {};
   blocking.groups = groups_of(request.a, request.b, request.k);
   blocking.layout = row_layout_of(blocking.groups);
-  blocking.rows = smaller(
-      rows_of_block(request.m, kGroupBlockBytes, blocking.layout.stride, kLeastRows, kWholeTileRows), request.m);
+  const RowBlock block = row_block_of(request.m, kGroupBlockBytes, blocking.layout.stride, kLeastRows, kWholeTileRows);
+  blocking.rows = smaller(block.rows, request.m);
+  const int64_t room = smaller(block.room, request.m);
   size_t end = 0;
   const auto take = [&end](int64_t bytes) {
     const size_t begin = end;
@@ -52,9 +53,9 @@ inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   const Format &format = request.b.format;
   const PanelKind kind = panel_kind(format.element);
   blocking.is_direct = is_read_in_place(request, blocking.groups);
-  take(blocking.is_direct ? 0 : blocking.rows * blocking.layout.stride);
-  blocking.row_factors = take(4 * blocking.rows);
-  blocking.starts = take(4 * blocking.rows);
+  take(blocking.is_direct ? 0 : room * blocking.layout.stride);
+  blocking.row_factors = take(4 * room);
+  blocking.starts = take(4 * room);
   blocking.sums = take(4 * sum_buffer_count(blocking.groups));
   blocking.codes = take(is_plain ? panel_bytes(kind, request.k) : 0);
   blocking.spread = take(is_plain ? kPanelLanes * round_up(request.k, 2) : 0);

@@ -32,11 +32,15 @@ inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Rows of a that are packed at once, a multiple of `unit`: blocks that are nearly alike, of at least `least` rows if there are as
-// many, or of `bytes`.
-inline int64_t rows_of_block(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
+// many, or of `bytes`. The scratch has room for as many as any smaller part takes at once.
+struct RowBlock {
+  int64_t rows, room;
+};
+
+inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_t least, int64_t unit) {
   const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
   const int64_t blocks = greater((m + most - 1) / most, 1);
-  return round_up(greater((m + blocks - 1) / blocks, 1), unit);
+  return {round_up(greater((m + blocks - 1) / blocks, 1), unit), smaller(most, round_up(greater(m, 1), unit))};
 }
 
 // What is packed at once, and where it lies in the scratch.
@@ -56,11 +60,12 @@ Blocking blocking_of(const GemmRequest &request) {
   const int64_t lane_bytes = 4 * greater(blocking.steps, 1);
   constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatStripBytes : kStripBytes;
   const int64_t columns = greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit;
-  blocking.rows = rows_of_block(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
+  const RowBlock block = row_block_of(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
+  blocking.rows = block.rows;
   blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
-  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(blocking.rows * lane_bytes);
-  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(blocking.rows, 16)) * 4;
+  blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(block.room * lane_bytes);
+  blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(block.room, 16)) * 4;
   const auto column_bytes = static_cast<size_t>(round_up(blocking.columns, 16)) * 4;
   blocking.start_offset = blocking.column_factor_offset + column_bytes;
   blocking.total_bytes = blocking.start_offset + (Isa::kHasStarts ? column_bytes : 0);

@@ -56,6 +56,29 @@ TEST_P(Gemm, MultipliesAllSmallShapes) {
   }
 }
 
+// Threads share the scratch of the largest part, whatever the others' sizes.
+TEST_P(Gemm, PartsNeedNoMoreScratchThanTheWhole) {
+  const Pair formats = pair("e4m3fn_tensor", "e5m2_tensor");
+  const auto expect_rising = [&](const GemmRequest &whole, int64_t GemmRequest::*extent) {
+    GemmRequest request = whole;
+    size_t least = 0;
+    for (request.*extent = 1; request.*extent <= 700; ++(request.*extent)) {
+      const size_t bytes = row().scratch_bytes(request);
+      ASSERT_GE(bytes, least) << request.m << " x " << request.k << " x " << request.n;
+      least = bytes;
+    }
+  };
+  for (const int64_t k : {64, 512, 2050}) {
+    for (const Layout layout : {Layout::kRows, Layout::kPanels}) {
+      Problem problem(formats.a, formats.b, LPT_FORMAT_F32, false, true, 700, 700, k);
+      problem.request.b.layout = layout;
+      if (!takes(problem.request)) continue;
+      expect_rising(problem.request, &GemmRequest::m);
+      expect_rising(problem.request, &GemmRequest::n);
+    }
+  }
+}
+
 TEST_P(Gemm, MultipliesMoreThanIsPackedAtOnce) {
   Random random(3);
   const bool is_reference = GetParam() + 1 == gemm_kernels().size();
