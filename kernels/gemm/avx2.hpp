@@ -52,7 +52,7 @@ inline __m256 decode_e8m0fnu(__m256i codes) {
 }
 
 // `count` scales, side by side.
-inline __m256 read_scales(lpt_format format, const uint8_t *from, int64_t count) {
+inline __m256 load_scales(lpt_format format, const uint8_t *from, int64_t count) {
   if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
   const __m128i codes = load_bytes(from, count);
   return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(_mm256_cvtepu8_epi32(codes))

@@ -28,12 +28,12 @@ struct Strip {
     }
     if (reader.scales != nullptr) {
       const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
-      value = _mm256_mul_ps(value, read_scales(reader.scale_format, from, 8));
+      value = _mm256_mul_ps(value, load_scales(reader.scale_format, from, 8));
     }
     _mm256_storeu_ps(to[e] + p * kVectors * 8, value);
   }
 
-  const PanelReader reader;
+  const PanelReader reader;  // a copy, which stores cannot change for all the compiler knows
   float *to[4];
 };
 
@@ -45,7 +45,6 @@ template <int kVectors>
 struct ExpandAvx2 {
   static void nibbles(const PanelReader &reader) {
     const Strip<kVectors> strip(reader);
-    static constexpr int64_t kOrder[4] = {0, 2, 1, 3};
     const __m256 low = _mm256_loadu_ps(reader.values), high = _mm256_loadu_ps(reader.values + 8);
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int half = 0; half < 2; ++half) {
@@ -55,7 +54,7 @@ struct ExpandAvx2 {
           const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));
           const __m256 value =
               _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index), is_high);
-          strip.store(p + kOrder[n / 2], 2 * (n % 2) + half, value);
+          strip.store(p + kNibbleOrder[n / 2], 2 * (n % 2) + half, value);
         }
       }
     }

@@ -113,7 +113,9 @@ struct Bf16 : Avx512 {
     return value;
   }
 
-  // 16 codes of each of eight lanes → eight steps of them, two in a line.
+  static constexpr int64_t kCodes = 16;  // of a lane, that are decoded at once
+
+  // kCodes codes of each of eight lanes → eight steps of them, two in a line.
   static void decode_lanes(const ByteLookUp &look_up, const uint8_t *const (&lanes)[kTileRows], int64_t at,
                            Dwords (&lines)[4]) {
     alignas(64) static constexpr uint16_t kOrder[32] = {0, 4, 8, 12, 2, 6, 10, 14, 16, 20, 24, 28, 18, 22, 26, 30,
@@ -139,9 +141,25 @@ struct Bf16 : Avx512 {
     }
   }
 
+  // The last codes of eight lanes, less than 16 of each.
+  static void pack_rest(const ByteLookUp &look_up, const uint8_t *const (&lanes)[kTileRows], int64_t at, int64_t count,
+                        uint32_t *to) {
+    uint8_t rest[kTileRows][kCodes] = {};
+    const uint8_t *from[kTileRows];
+    for (int64_t l = 0; l < kTileRows; ++l) {
+      memcpy(rest[l], lanes[l] + at, static_cast<size_t>(count));
+      from[l] = rest[l];
+    }
+    Dwords lines[4];
+    decode_lanes(look_up, from, 0, lines);
+    int64_t left = (count + 1) / 2 * kTileRows;  // dwords
+    for (int64_t i = 0; left > 0; ++i, left -= kVector) {
+      _mm512_mask_storeu_epi32(to + i * kVector, first16(left), lines[i]);
+    }
+  }
+
   // Lanes × k of floats of 8 bits → panels of eight lanes. The last panel repeats a lane where there is none.
   static void pack_byte_lanes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
-    constexpr int64_t kCodes = 16, kStepsOfCodes = kCodes / kPerDword, kLineSteps = kVector / kTileRows;
     const ByteLookUp look_up(*operand.table);
     const int64_t steps = (operand.k + 1) / 2, whole = operand.k / kCodes * kCodes;
     const uint8_t *const data = operand.data + (operand.first_lane + first) * operand.row_stride;
@@ -149,33 +167,24 @@ struct Bf16 : Avx512 {
       uint32_t *to = panels + lane * steps;
       const uint8_t *from[kTileRows];
       for (int64_t l = 0; l < kTileRows; ++l) from[l] = data + smaller(lane + l, lanes - 1) * operand.row_stride;
-      Dwords lines[4];
-      for (int64_t k = 0; k < whole; k += kCodes, to += kStepsOfCodes * kTileRows) {
-        if (k % 64 == 0) {
+      for (int64_t k = 0; k < whole; k += kCodes, to += kCodes / kPerDword * kTileRows) {
+        if (k % 64 == 0) {  // the next lanes' lines: so many short runs are beyond the hardware's own prefetching
 #pragma GCC unroll 8
           for (int64_t l = 0; l < kTileRows; ++l) __builtin_prefetch(from[l] + kTileRows * operand.row_stride + k);
         }
+        Dwords lines[4];
         decode_lanes(look_up, from, k, lines);
 #pragma GCC unroll 4
         for (int64_t i = 0; i < 4; ++i) store(lines[i], to + i * kVector);
       }
-      if (whole == operand.k) continue;
-      uint8_t rest[kTileRows][kCodes] = {};
-      for (int64_t l = 0; l < kTileRows; ++l) {
-        memcpy(rest[l], from[l] + whole, static_cast<size_t>(operand.k - whole));
-        from[l] = rest[l];
-      }
-      decode_lanes(look_up, from, 0, lines);
-      for (int64_t i = 0, left = steps - whole / 2; left > 0; ++i, left -= kLineSteps) {
-        _mm512_mask_storeu_epi32(to + i * kVector, first16(left * kTileRows), lines[i]);
-      }
+      if (whole < operand.k) pack_rest(look_up, from, whole, operand.k - whole, to);
     }
   }
 
   // 16 lanes of 64 k, or of less.
-  template <int kHalves, bool kIsWhole>
+  template <bool kIsWhole>
   static void pack_byte_block(const Operand &operand, const ByteLookUp &look_up, const uint8_t *from, int64_t present,
-                              int64_t k, uint32_t *low, uint32_t *high) {
+                              int64_t k, uint32_t *to) {
     const __mmask64 mask = lane_mask(0, k);
     Dwords codes[kVector];
 #pragma GCC unroll 16
@@ -191,37 +200,43 @@ struct Bf16 : Avx512 {
     lpt::transpose(codes);
     const int64_t steps = kIsWhole ? 2 * kVector : (k + 1) / 2;
 #pragma GCC unroll 4
-    for (int64_t q = 0; q < kVector; ++q) {
+    for (int64_t q = 0; q < kVector; ++q, to += 2 * kTileVectors * kVector) {
       if (!kIsWhole && 2 * q >= steps) break;
       Dwords pairs[2];
       decode_quads(look_up, codes[q], pairs);
-      store_lanes<Bf16, kHalves>(pairs[0], low, high, 2 * q);
-      if (kIsWhole || 2 * q + 1 < steps) store_lanes<Bf16, kHalves>(pairs[1], low, high, 2 * q + 1);
+      store(pairs[0], to);
+      if (kIsWhole || 2 * q + 1 < steps) store(pairs[1], to + kTileVectors * kVector);
     }
   }
 
-  // Lanes × k of floats of 8 bits: transposed as codes, four steps of k a dword, and decoded then.
-  template <int kHalves>
-  static void pack_bytes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
-    if constexpr (kHalves == 1) return pack_byte_lanes(operand, first, lanes, panels);
-    constexpr int64_t kWidth = kHalves * kVector / 2, kCodes = 4 * kVector;
+  // Lanes × k of floats of 8 bits → panels of kTileVectors vectors: transposed as codes, four steps of k a dword, and
+  // decoded then.
+  static void pack_byte_vectors(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    constexpr int64_t kBlockCodes = 4 * kVector;
     const int64_t steps = (operand.k + 1) / 2;
     const ByteLookUp look_up(*operand.table);
     for (int64_t lane = 0; lane < lanes; lane += kVector) {
       const int64_t present = smaller(lanes - lane, kVector);
-      uint32_t *low = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector));
-      uint32_t *high = half_at<Bf16, kHalves>(panels, steps, 2 * (lane / kVector) + 1);
+      uint32_t *to = half_at<Bf16, 2 * kTileVectors>(panels, steps, 2 * (lane / kVector));
       const uint8_t *from = operand.data + (operand.first_lane + first + lane) * operand.row_stride;
-      for (int64_t k = 0; k < operand.k; k += kCodes, from += kCodes) {
+      for (int64_t k = 0; k < operand.k; k += kBlockCodes, from += kBlockCodes) {
         const int64_t left = operand.k - k;
-        if (present == kVector && left >= kCodes) {
-          pack_byte_block<kHalves, true>(operand, look_up, from, present, left, low, high);
+        if (present == kVector && left >= kBlockCodes) {
+          pack_byte_block<true>(operand, look_up, from, present, left, to);
         } else {
-          pack_byte_block<kHalves, false>(operand, look_up, from, present, smaller(left, kCodes), low, high);
+          pack_byte_block<false>(operand, look_up, from, present, smaller(left, kBlockCodes), to);
         }
-        low += kCodes / 2 * kWidth;
-        high += kCodes / 2 * kWidth;
+        to += kBlockCodes / kPerDword * kTileVectors * kVector;
       }
+    }
+  }
+
+  template <int kHalves>
+  static void pack_bytes(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+    if constexpr (kHalves == 1) {
+      pack_byte_lanes(operand, first, lanes, panels);
+    } else {
+      pack_byte_vectors(operand, first, lanes, panels);
     }
   }
 };

@@ -46,8 +46,8 @@ inline bool may_expand(const MatrixView &b) {
 }
 
 // Rows of a lie in the second cache beside the panels of b and the lines of c. Whole long tiles.
-constexpr int64_t kRowBytes = 192 << 10;
-constexpr int64_t kRowUnit = 3 * kTileRows;
+constexpr int64_t kPanelBlockBytes = 192 << 10;
+constexpr int64_t kBlockUnit = 3 * kTileRows;
 
 inline PanelBlocking panel_blocking(const GemmRequest &request) {
   PanelBlocking blocking = {};
@@ -55,7 +55,7 @@ inline PanelBlocking panel_blocking(const GemmRequest &request) {
   blocking.steps = (request.k + 1) / 2;
   const int64_t lane_bytes = 4 * blocking.steps;
   const int64_t columns = greater(kStripBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
-  const RowBlock block = row_block_of(request.m, kRowBytes, lane_bytes, kLeastRows, kRowUnit);
+  const RowBlock block = row_block_of(request.m, kPanelBlockBytes, lane_bytes, kLeastRows, kBlockUnit);
   blocking.rows = block.rows;
   blocking.columns = is_packed ? request.n : smaller(columns, round_up(request.n, kPanelsColumns));
   blocking.b_blocks = blocks_along_k(request.b, request.is_b_transposed, request.k);

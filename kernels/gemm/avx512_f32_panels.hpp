@@ -26,13 +26,12 @@ inline __m512 look_up(const PanelReader &reader, __m512i codes) { return _mm512_
 
 struct ExpandAvx512 {
   static void nibbles(const PanelReader &reader) {
-    static constexpr int64_t kOrder[4] = {0, 2, 1, 3};
     const __m512 values = _mm512_loadu_ps(reader.values);
     for (int64_t p = 0; p < reader.k; p += 4) {
       const __m512i line = _mm512_loadu_si512(reader.codes + p / 4 * kPanelLineBytes);
       for (int n = 0; n < 8; ++n) {  // permuting looks at four bits of an index
         const __m512i index = _mm512_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
-        store_numbers(reader, p + kOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
+        store_numbers(reader, p + kNibbleOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
       }
     }
   }

@@ -34,7 +34,7 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
          request.k % 4 == 0 && request.a.row_stride % kFewSetsBytes != 0;
 }
 
-constexpr int64_t kGroupBlockBytes = 512 << 10;
+constexpr int64_t kGroupBlockBytes = 512 << 10;  // of rows of a
 
 inline GroupBlocking group_blocking_of(const GemmRequest &request) {
   GroupBlocking blocking = {};

@@ -26,6 +26,7 @@ namespace lpt {
 constexpr int64_t kPanelLanes = 32;
 constexpr int64_t kPanelSteps = 4;
 constexpr int64_t kPanelLineBytes = 64;
+constexpr int64_t kNibbleOrder[4] = {0, 2, 1, 3};  // of k in a dword; undoes itself
 
 enum class PanelKind : uint8_t { kNibbles, kBytePairs, kByteQuads, kHalves, kWords };
 
@@ -71,7 +72,6 @@ struct PanelPlace {
 };
 
 static inline PanelPlace panel_place(PanelKind kind, int64_t lane, int64_t k) {
-  constexpr int64_t kNibbleOrder[4] = {0, 2, 1, 3};
   const int64_t v = lane / 16, l = lane % 16;
   switch (kind) {
     case PanelKind::kNibbles:

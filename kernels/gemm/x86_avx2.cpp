@@ -15,7 +15,7 @@ inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, i
   const int64_t index = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
   const int64_t needed = ((count < 8 ? count : 8) + (1 << shift) - 1) >> shift;
   const uint8_t *const from = operand.scales + index * scale_bytes(operand.scale_format);
-  const __m256 scales = read_scales(operand.scale_format, from, needed);
+  const __m256 scales = load_scales(operand.scale_format, from, needed);
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
 }
