@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 std::string words(const Signature &signature) {
-  return text("%s of %lld×%lld %s (%lld)", signature.operation, static_cast<long long>(signature.rows),
+  return text("%s of %lld x %lld %s (%lld)", signature.operation, static_cast<long long>(signature.rows),
               static_cast<long long>(signature.columns), format_name(signature.format).c_str(),
               static_cast<long long>(signature.choice));
 }

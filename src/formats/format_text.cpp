@@ -72,7 +72,7 @@ std::string packing_text(lpt_format id) {
   if (packing.elements == 1)
     return text("  packing: %d byte%s each, lowest first\n", packing.bytes, packing.bytes > 1 ? "s" : "");
   return text(
-      "  packing: %d in %d byte%s, element i at bits i · %d and up, the first one lowest; rows begin on a byte\n",
+      "  packing: %d in %d byte%s, element i at bits i * %d and up, the first one lowest; rows begin on a byte\n",
       packing.elements, packing.bytes, packing.bytes > 1 ? "s" : "", element_bits(id));
 }
 
@@ -81,7 +81,7 @@ std::string extent_text(int32_t extent) { return extent == LPT_WHOLE ? "all" : s
 std::string scales_text(const Format &format) {
   std::string result;
   if (format.has_block_scale()) {
-    result += text("  scale: one %s for %s row%s × %s columns\n", format_name(format.block_scale).c_str(),
+    result += text("  scale: one %s for %s row%s x %s columns\n", format_name(format.block_scale).c_str(),
                    extent_text(format.block_rows).c_str(), format.block_rows == 1 ? "" : "s",
                    extent_text(format.block_columns).c_str());
   }
@@ -89,8 +89,8 @@ std::string scales_text(const Format &format) {
   if (format.has_tensor_scale()) result += "  scale: one f32 for the tensor\n";
   if (format.is_plain()) return result;
   result += format.has_zero_point() ? "  value: (element - zero point)" : "  value: element";
-  if (format.has_block_scale()) result += " · block scale";
-  return result + (format.has_tensor_scale() ? " · tensor scale\n" : "\n");
+  if (format.has_block_scale()) result += " * block scale";
+  return result + (format.has_tensor_scale() ? " * tensor scale\n" : "\n");
 }
 
 std::string sparse_text(const Format &format) {

@@ -247,7 +247,7 @@ Status bad_scale(const Plan &plan, const TiledScales &tiled, const uint8_t *buff
   };
   return invalid(
       "buffer has in row %lld, columns %lld to %lld, the scale 0x%02X, but 0x%02X in row %lld: expected one for a "
-      "block of %lld×%lld",
+      "block of %lld x %lld",
       static_cast<long long>(bad.row), static_cast<long long>(begin), static_cast<long long>(end - 1), scale(bad.row),
       scale(first_row), static_cast<long long>(first_row), static_cast<long long>(grid.block_rows),
       static_cast<long long>(grid.block_columns));

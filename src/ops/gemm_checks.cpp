@@ -93,7 +93,7 @@ Status check_second_operand(const Tensor *tensor, bool needs_data, bool &is_tran
   LPT_TRY(check_tensor(tensor, "b", device));
   if (!is_packed(tensor->layout)) return check_operand(tensor, "b", needs_data, is_transposed, out_view, device);
   if (tensor->rank != 2) {
-    return invalid("b is packed weights, %s: expected n × k", tensor_text(*tensor).c_str());
+    return invalid("b is packed weights, %s: expected n x k", tensor_text(*tensor).c_str());
   }
   return check_panels(*tensor, 0, is_transposed, out_view);
 }
@@ -121,7 +121,7 @@ Status check_inner_sizes(const Product &product, ProductShape &out_shape) {
   out_shape.n = product.is_b_transposed ? b.rows : b.columns;
   const int64_t b_k = product.is_b_transposed ? b.columns : b.rows;
   if (out_shape.k == b_k) return {};
-  return invalid("inner sizes differ: a is %lld×%lld %s%s, b is %lld×%lld %s%s", number(a.rows), number(a.columns),
+  return invalid("inner sizes differ: a is %lld x %lld %s%s, b is %lld x %lld %s%s", number(a.rows), number(a.columns),
                  format_name(a.format.id).c_str(), product.is_a_transposed ? " transposed" : "", number(b.rows),
                  number(b.columns), format_name(b.format.id).c_str(), product.is_b_transposed ? " transposed" : "");
 }
@@ -132,7 +132,7 @@ Status check_bias(const lpt_gemm_options &options, const Product &product, int64
   if (options.bias == nullptr) return {};
   LPT_TRY(check_matrix(options.bias, "bias", !is_check_only(options.flags), out_bias, device));
   if (out_bias.columns != n || (out_bias.rows != 1 && out_bias.rows != count)) {
-    const std::string rows = count == 1 ? "" : text(", or %lld×%lld", number(count), number(n));
+    const std::string rows = count == 1 ? "" : text(", or %lld x %lld", number(count), number(n));
     return invalid("bias is %s: expected a vector of %lld%s", tensor_text(*options.bias).c_str(), number(n),
                    rows.c_str());
   }

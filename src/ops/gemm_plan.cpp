@@ -25,7 +25,7 @@ std::string storage_text(const OperandShape &shape) {
     case Layout::kLoose:
       return " packed LOOSE";
     case Layout::kTiles:
-      return text(" packed in TILES of %d×%d", shape.tile_rows, shape.tile_columns);
+      return text(" packed in TILES of %d x %d", shape.tile_rows, shape.tile_columns);
   }
   return "";
 }
@@ -39,7 +39,7 @@ Status check_as_planned(const Tensor *tensor, const char *name, const OperandSha
                         shape.tile_rows == planned.tile_rows && shape.tile_columns == planned.tile_columns &&
                         (shape.column_stride == 1) == (planned.column_stride == 1);
   if (is_alike) return {};
-  return invalid("%s is %s%s, columns %lld apart: expected %lld×%lld %s%s, columns %lld apart, as planned", name,
+  return invalid("%s is %s%s, columns %lld apart: expected %lld x %lld %s%s, columns %lld apart, as planned", name,
                  tensor_text(*tensor).c_str(), storage_text(shape).c_str(), number(shape.column_stride),
                  number(planned.extents[0]), number(planned.extents[1]), format_name(planned.format).c_str(),
                  storage_text(planned).c_str(), number(planned.column_stride));

@@ -124,7 +124,7 @@ std::string unwritable_block(GgmlType type, const MatrixView &view, int64_t row,
   const uint8_t zero = zero_point(view, row, block);
   if (!std::isinf(scale) && fits_f16(scale) && fits_f16(least_of(scale, zero))) return {};
   return text(
-      "scale %.9g and zero point %d: expected both the scale and -scale · zero point in f16, as Q4_1 holds them",
+      "scale %.9g and zero point %d: expected both the scale and -scale * zero point in f16, as Q4_1 holds them",
       static_cast<double>(scale), zero);
 }
 
@@ -136,7 +136,7 @@ std::string unreadable_block(GgmlType type, const uint8_t *source, const Format 
   const float d = read_f16(source);
   const float m = read_f16(source + 2);
   if (find_zero_point(d, m) >= 0) return {};
-  return text("d %.9g and m %.9g: expected m = -d · zero point with one of 0 to 255; a tensor of f32 takes any",
+  return text("d %.9g and m %.9g: expected m = -d * zero point with one of 0 to 255; a tensor of f32 takes any",
               static_cast<double>(d), static_cast<double>(m));
 }
 

@@ -95,7 +95,7 @@ Status check_vector(const Tensor *tensor, const char *name, lpt_format format, i
 
 Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64_t columns, const char *like_name) {
   if (view.rows == rows && view.columns == columns) return {};
-  return invalid("%s is %lld×%lld: expected %lld×%lld, as %s", name, number(view.rows), number(view.columns),
+  return invalid("%s is %lld x %lld: expected %lld x %lld, as %s", name, number(view.rows), number(view.columns),
                  number(rows), number(columns), like_name);
 }
 

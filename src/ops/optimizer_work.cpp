@@ -262,7 +262,7 @@ Status set_constants(const Optimizer &optimizer, const lpt_step_options &options
   const double step_size = options.learning_rate / correction;
   const double decay = options.learning_rate * work.parameter->weight_decay;
   LPT_TRY(check_finite("learning_rate / (1 - beta1^t)", step_size, 0.0, most));
-  LPT_TRY(check_finite("learning_rate · weight_decay", decay, 0.0, most));
+  LPT_TRY(check_finite("learning_rate * weight_decay", decay, 0.0, most));
   StepConstants &c = work.request.constants;
   c.beta1 = static_cast<float>(wish.beta1);
   c.one_minus_beta1 = static_cast<float>(1.0 - wish.beta1);

@@ -119,7 +119,7 @@ Status read_random_words(const Tensor *tensor, const MatrixView &source, const l
   }
   if (words.rows != source.rows || words.columns != source.columns * bytes || words.row_stride % bytes != 0) {
     return invalid(
-        "random_words is %lld×%lld: expected %lld×%lld, %lld bytes for each element of source, and a row stride "
+        "random_words is %lld x %lld: expected %lld x %lld, %lld bytes for each element of source, and a row stride "
         "of whole elements",
         static_cast<long long>(words.rows), static_cast<long long>(words.columns), static_cast<long long>(source.rows),
         static_cast<long long>(source.columns * bytes), static_cast<long long>(bytes));

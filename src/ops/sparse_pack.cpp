@@ -25,7 +25,7 @@ Status check_pair(const MatrixView &sparse, const char *sparse_name, const Matri
                    format_name(sparse.format.id).c_str(), dense_name, format_name(dense.format.id).c_str());
   }
   if (sparse.rows != dense.rows || sparse.columns != dense.columns) {
-    return invalid("%s is %lld×%lld and %s %lld×%lld: expected the same", sparse_name, number(sparse.rows),
+    return invalid("%s is %lld x %lld and %s %lld x %lld: expected the same", sparse_name, number(sparse.rows),
                    number(sparse.columns), dense_name, number(dense.rows), number(dense.columns));
   }
   return {};

@@ -334,7 +334,7 @@ Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_
 std::string tensor_text(const Tensor &tensor) {
   std::string result;
   for (int32_t i = 0; i < tensor.rank; ++i) {
-    result += text(i == 0 ? "%lld" : "×%lld", static_cast<long long>(tensor.extents[i]));
+    result += text(i == 0 ? "%lld" : " x %lld", static_cast<long long>(tensor.extents[i]));
   }
   if (tensor.rank == 0) result = "scalar";
   result += " " + format_name(tensor.format.id);

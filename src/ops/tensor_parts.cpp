@@ -139,7 +139,7 @@ Status check_scales(const Tensor &scales, const char *name, lpt_format format, i
     return invalid("%s is %s: expected %s", name, format_name(scales.format.id).c_str(), format_name(format).c_str());
   }
   if (shape.rows * shape.columns != rows * columns || (shape.columns != columns && rows != 1 && columns != 1)) {
-    return invalid("%s is %lld×%lld: expected %lld×%lld", name, static_cast<long long>(shape.rows),
+    return invalid("%s is %lld x %lld: expected %lld x %lld", name, static_cast<long long>(shape.rows),
                    static_cast<long long>(shape.columns), static_cast<long long>(rows),
                    static_cast<long long>(columns));
   }
@@ -199,7 +199,7 @@ Status join_payload(const Tensor &payload, Tensor &tensor) {
   const int64_t stored = stored_columns(format, tensor.extents[1]);
   const int64_t columns = is_bytes ? packed_bytes(packing, stored) : stored;
   if (view.rows != rows || view.columns != columns) {
-    return invalid("parts[0], the payload, is %lld×%lld: expected %lld×%lld", number(view.rows), number(view.columns),
+    return invalid("parts[0], the payload, is %lld x %lld: expected %lld x %lld", number(view.rows), number(view.columns),
                    number(rows), number(columns));
   }
   if (is_bytes && view.row_stride % packing.bytes != 0 && rows > 1) {

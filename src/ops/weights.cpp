@@ -127,7 +127,7 @@ MatrixView expert_of(const MatrixView &all, int64_t rows, int64_t expert) {
 Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_view) {
   LPT_TRY(check_matrix(weights, "weights", needs_data, out_view));
   if (weights->rank != 2 && weights->rank != 3) {
-    return invalid("weights is %s: expected n × k, or experts × n × k", tensor_text(*weights).c_str());
+    return invalid("weights is %s: expected n x k, or experts x n x k", tensor_text(*weights).c_str());
   }
   const Format &format = weights->format;
   if (!is_packable(format)) {

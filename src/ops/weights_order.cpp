@@ -114,7 +114,7 @@ Status order_weights(Context &context, const Tensor *weights, const lpt_weights_
   }
   MatrixView view;
   LPT_TRY(check_matrix(weights, "weights", true, view));
-  if (weights->rank != 2) return invalid("weights is %s: expected n × k", tensor_text(*weights).c_str());
+  if (weights->rank != 2) return invalid("weights is %s: expected n x k", tensor_text(*weights).c_str());
   if (!is_packable(view.format)) {
     return unsupported("weights is %s: products with packed weights do not take it", tensor_text(*weights).c_str());
   }

@@ -117,7 +117,7 @@ const std::vector<BadCall> kCollectiveCalls = {
     {"barrier: no comm", LPT_INVALID_ARGUMENT, {"comm is NULL"}, [](World &w) { return lpt_barrier(w.c, nullptr); }},
     {"all_reduce: another shape",
      LPT_INVALID_ARGUMENT,
-     {"output is 4×6", "4×32", "input"},
+     {"output is 4 x 6", "4 x 32", "input"},
      [](World &w) { return all_reduce(w, w.source, w.product, kUnchanged); }},
     {"all_reduce: into codes",
      LPT_UNSUPPORTED,

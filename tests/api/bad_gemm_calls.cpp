@@ -66,15 +66,15 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) { return lpt_gemm(w.c, w.a.get(), cast<lpt_tensor>(w.linear.get()), nullptr, w.product.get()); }},
     {"gemm: inner sizes",
      LPT_INVALID_ARGUMENT,
-     {"inner sizes differ", "a is 4×8", "b is 4×32"},
+     {"inner sizes differ", "a is 4 x 8", "b is 4 x 32"},
      [](World &w) { return lpt_gemm(w.c, w.a.get(), w.source.get(), nullptr, w.product.get()); }},
     {"gemm: inner sizes of a transposed one",
      LPT_INVALID_ARGUMENT,
-     {"inner sizes differ", "8×6 f32 transposed"},
+     {"inner sizes differ", "8 x 6 f32 transposed"},
      [](World &w) { return multiply(w, w.product, [](auto &o) { o.is_b_transposed = 1; }); }},
     {"gemm: c of another shape",
      LPT_INVALID_ARGUMENT,
-     {"c is 4×32", "4×6"},
+     {"c is 4 x 32", "4 x 6"},
      [](World &w) { return multiply(w, w.wide, kUnchanged); }},
     {"gemm: codes as c that is read",
      LPT_UNSUPPORTED,
@@ -101,11 +101,11 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) { return multiply(w, w.product, [](auto &o) { o.activation = 5; }); }},
     {"gemm: SwiGLU without half the columns",
      LPT_INVALID_ARGUMENT,
-     {"c is 4×6", "expected 4×3"},
+     {"c is 4 x 6", "expected 4 x 3"},
      [](World &w) { return multiply(w, w.product, [](auto &o) { o.activation = LPT_ACTIVATION_SWIGLU; }); }},
     {"gemm: residual of another shape",
      LPT_INVALID_ARGUMENT,
-     {"residual is 4×32", "4×6"},
+     {"residual is 4 x 32", "4 x 6"},
      [](World &w) { return multiply(w, w.product, [&](auto &o) { o.residual = w.source.get(); }); }},
     {"gemm: unknown arithmetic",
      LPT_INVALID_ARGUMENT,
@@ -151,7 +151,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm grouped: fewer matrices than groups",
      LPT_INVALID_ARGUMENT,
-     {"b is 2×8×6", "expected 3 matrices"},
+     {"b is 2 x 8 x 6", "expected 3 matrices"},
      [](World &w) {
        const int64_t ends[] = {1, 2, 4};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
@@ -159,7 +159,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm: batches of another length",
      LPT_INVALID_ARGUMENT,
-     {"b is 3×8×6", "3 matrices", "expected 2"},
+     {"b is 3 x 8 x 6", "3 matrices", "expected 2"},
      [](World &w) {
        const Tensor left = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 8});
        const Tensor right = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 8, 6});
@@ -215,7 +215,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm: outliers of a transposed one",
      LPT_UNSUPPORTED,
-     {"a is transposed", "m × k"},
+     {"a is transposed", "m x k"},
      [](World &w) {
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
        options.is_a_transposed = 1;
@@ -255,7 +255,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm batch: blocks of scales over matrices",
      LPT_UNSUPPORTED,
-     {"b is 2×8×32 nvfp4_16x16", "16 rows span matrices"},
+     {"b is 2 x 8 x 32 nvfp4_16x16", "16 rows span matrices"},
      [](World &w) {
        const Tensor a = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 4, 8});
        const Tensor b = make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, {2, 8, 32});
@@ -264,7 +264,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm batch: a of another length",
      LPT_INVALID_ARGUMENT,
-     {"a is 3×4×8", "3 matrices", "expected 2"},
+     {"a is 3 x 4 x 8", "3 matrices", "expected 2"},
      [](World &w) {
        const Tensor left = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 4, 8});
        const Tensor right = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 6});
@@ -298,14 +298,14 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm grouped: as many biases as there are no groups",
      LPT_INVALID_ARGUMENT,
-     {"bias is 3×6 f32", "a vector of 6, or 2×6"},
+     {"bias is 3 x 6 f32", "a vector of 6, or 2 x 6"},
      [](World &w) {
        const Tensor bias = output_of(w, 3, 6);
        return multiply_groups(w, {3, 4}, w.product, [&](auto &o) { o.bias = bias.get(); });
      }},
     {"gemm grouped: blocks of scales over rows",
      LPT_UNSUPPORTED,
-     {"a is 16×32 nvfp4_16x16", "span rows of groups"},
+     {"a is 16 x 32 nvfp4_16x16", "span rows of groups"},
      [](World &w) {
        const int64_t ends[] = {3, 16};
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 32, 6});
@@ -323,7 +323,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm grouped: rows along k that differ",
      LPT_INVALID_ARGUMENT,
-     {"inner sizes differ", "a is 4×8 f32 transposed", "b is 5×6"},
+     {"inner sizes differ", "a is 4 x 8 f32 transposed", "b is 5 x 6"},
      [](World &w) { return multiply_along(w, output_of(w, 5, 6), 2, kUnchanged); }},
     {"gemm grouped: b that is transposed along k",
      LPT_INVALID_ARGUMENT,
@@ -331,11 +331,11 @@ const std::vector<BadCall> kGemmCalls = {
      [](World &w) { return multiply_along(w, output_of(w, 4, 6), 2, [](auto &o) { o.is_b_transposed = 1; }); }},
     {"gemm grouped: fewer results than groups along k",
      LPT_INVALID_ARGUMENT,
-     {"c is 3×8×6", "expected 2 matrices"},
+     {"c is 3 x 8 x 6", "expected 2 matrices"},
      [](World &w) { return multiply_along(w, output_of(w, 4, 6), 3, kUnchanged); }},
     {"gemm grouped: a result of two axes along k",
      LPT_INVALID_ARGUMENT,
-     {"c is 4×6", "expected 3 axes"},
+     {"c is 4 x 6", "expected 3 axes"},
      [](World &w) {
        const int64_t ends[] = {3, 4};
        lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -344,7 +344,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"weights: blocks of scales over experts",
      LPT_UNSUPPORTED,
-     {"weights is 2×8×32 nvfp4_16x16", "span experts"},
+     {"weights is 2 x 8 x 32 nvfp4_16x16", "span experts"},
      [](World &w) {
        const Tensor weights = make_tensor(w.owner.get(), LPT_FORMAT_NVFP4_16X16, {2, 8, 32});
        return lpt_weights_pack(w.c, weights.get(), nullptr, &w.out_tensor);
@@ -364,7 +364,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"weights: unpacked to another shape",
      LPT_INVALID_ARGUMENT,
-     {"weights is 4×32 f32", "expected 4×8 f32", "as packed"},
+     {"weights is 4 x 32 f32", "expected 4 x 8 f32", "as packed"},
      [](World &w) {
        Tensor packed;
        EXPECT_EQ(LPT_OK, lpt_weights_pack(w.owner.get(), w.a.get(), nullptr, out(packed)));
@@ -411,7 +411,7 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"gemm: packed weights of experts for one c",
      LPT_INVALID_ARGUMENT,
-     {"b is packed weights, 2×6×8 f32", "expected n × k"},
+     {"b is packed weights, 2 x 6 x 8 f32", "expected n x k"},
      [](World &w) {
        Tensor packed;
        const Tensor experts = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 6, 8});
@@ -432,14 +432,14 @@ const std::vector<BadCall> kGemmCalls = {
      }},
     {"weights: a vector",
      LPT_INVALID_ARGUMENT,
-     {"weights is 7 f32", "n × k"},
+     {"weights is 7 f32", "n x k"},
      [](World &w) {
        Tensor packed;
        return lpt_weights_pack(w.c, w.long_bias.get(), nullptr, out(packed));
      }},
     {"weights: rows that are not packed",
      LPT_INVALID_ARGUMENT,
-     {"packed is 4×8 f32, not packed", "lpt_weights_pack"},
+     {"packed is 4 x 8 f32, not packed", "lpt_weights_pack"},
      [](World &w) {
        size_t bytes = 0;
        return lpt_weights_state_size(w.c, w.a.get(), &bytes);

@@ -69,7 +69,7 @@ const std::vector<BadCall> kLayerCalls = {
      [](World &w) { return swiglu(w, LPT_SMOOTHING_CHANNEL, nullptr); }},
     {"swiglu_forward: up of another shape",
      LPT_INVALID_ARGUMENT,
-     {"up is 4×32", "4×8"},
+     {"up is 4 x 32", "4 x 8"},
      [](World &w) {
        return lpt_swiglu_forward(w.c, w.gate.get(), w.source.get(), nullptr, w.activation.get(), nullptr);
      }},
@@ -150,7 +150,7 @@ const std::vector<BadCall> kLayerCalls = {
      [](World &w) { return softmax(w, w.line, w.line_output, [](auto &o) { o.is_causal = 1; }); }},
     {"softmax_forward: output of another shape",
      LPT_INVALID_ARGUMENT,
-     {"output is 4×32", "4×8"},
+     {"output is 4 x 32", "4 x 8"},
      [](World &w) { return softmax(w, w.gate, w.wide, kUnchanged); }},
     {"softmax_forward: output over the input",
      LPT_INVALID_ARGUMENT,
@@ -158,7 +158,7 @@ const std::vector<BadCall> kLayerCalls = {
      [](World &w) { return softmax(w, w.gate, w.gate, kUnchanged); }},
     {"softmax_backward: gradient of another shape",
      LPT_INVALID_ARGUMENT,
-     {"output_gradient is 4×32", "4×8"},
+     {"output_gradient is 4 x 32", "4 x 8"},
      [](World &w) { return lpt_softmax_backward(w.c, w.gate.get(), w.source.get(), nullptr, w.activation.get()); }},
 };
 

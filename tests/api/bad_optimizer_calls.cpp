@@ -211,7 +211,7 @@ const std::vector<BadCall> kOptimizerCalls = {
      }},
     {"optimizer_step: gradient of another size",
      LPT_INVALID_ARGUMENT,
-     {"gradients[0] is 4×6", "32 elements"},
+     {"gradients[0] is 4 x 6", "32 elements"},
      [](World &w) {
        return step(w, {0, 1}, w.output_gradient, w.parameter, kUnchanged);
      }},

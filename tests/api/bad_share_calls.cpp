@@ -214,7 +214,7 @@ const std::vector<BadCall> kShareCalls = {
      }},
     {"optimizer_step_shards: a gradient of another size",
      LPT_INVALID_ARGUMENT,
-     {"gradients[0] is 4×6", "32"},
+     {"gradients[0] is 4 x 6", "32"},
      [](World &w) { return step_shards(w, w.shared_optimizer, 0, w.output_gradient, w.parameter, kUnchanged); }},
     {"optimizer_step_shards: gradient in f64",
      LPT_UNSUPPORTED,

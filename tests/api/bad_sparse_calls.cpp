@@ -115,7 +115,7 @@ const std::vector<BadCall> kSparseCalls = {
      [](World &w) { return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, nullptr, w.plain.get(), nullptr); }},
     {"select: masked of another shape",
      LPT_INVALID_ARGUMENT,
-     {"masked is 4×32", "4×33"},
+     {"masked is 4 x 32", "4 x 33"},
      [](World &w) {
        return lpt_sparse_mask_select(w.c, w.other_source.get(), nullptr, nullptr, w.wide.get(), nullptr);
      }},
@@ -140,7 +140,7 @@ const std::vector<BadCall> kSparseCalls = {
      [](World &w) { return lpt_sparse_mask_check(w.c, w.wide.get(), 2, 4, 0, &w.out_number); }},
     {"compare: masks of two shapes",
      LPT_INVALID_ARGUMENT,
-     {"other is 2×2", "mask"},
+     {"other is 2 x 2", "mask"},
      [](World &w) {
        const Tensor other = make_tensor(w.owner.get(), LPT_FORMAT_UINT8, 2, 2);
        return lpt_sparse_mask_compare(w.c, w.bytes.get(), other.get(), &w.out_number);
@@ -166,7 +166,7 @@ const std::vector<BadCall> kSparseCalls = {
      [](World &w) { return lpt_sparse_compress(w.c, w.source.get(), nullptr, nullptr, nullptr); }},
     {"compress: a dense output",
      LPT_UNSUPPORTED,
-     {"compressed is 4×32 f32", "2:4"},
+     {"compressed is 4 x 32 f32", "2:4"},
      [](World &w) { return lpt_sparse_compress(w.c, w.source.get(), nullptr, w.wide.get(), nullptr); }},
     {"compress: another element",
      LPT_INVALID_ARGUMENT,
@@ -189,7 +189,7 @@ const std::vector<BadCall> kSparseCalls = {
      }},
     {"decompress: a dense source",
      LPT_UNSUPPORTED,
-     {"compressed is 4×32 f32", "2:4"},
+     {"compressed is 4 x 32 f32", "2:4"},
      [](World &w) { return lpt_sparse_decompress(w.c, w.source.get(), w.wide.get()); }},
     {"decompress: places that are none",
      LPT_INVALID_ARGUMENT,

@@ -254,7 +254,7 @@ const std::vector<BadCall> kTensorCalls = {
      }},
     {"tensor_combine: scales of another shape",
      LPT_INVALID_ARGUMENT,
-     {"parts[1]", "1×6", "4×1"},
+     {"parts[1]", "1 x 6", "4 x 1"},
      [](World &w) {
        return combine(w, LPT_FORMAT_E4M3FN_ROW, 4, 32, {w.plain.get(), w.bias.get()});
      }},
@@ -264,7 +264,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) { return combine(w, LPT_FORMAT_E4M3FN, 4, 32, {w.source.get()}); }},
     {"tensor_combine: payload of another shape",
      LPT_INVALID_ARGUMENT,
-     {"parts[0]", "4×32", "4×31"},
+     {"parts[0]", "4 x 32", "4 x 31"},
      [](World &w) { return combine(w, LPT_FORMAT_E4M3FN, 4, 31, {w.plain.get()}); }},
     {"tensor_combine: negative rows",
      LPT_INVALID_ARGUMENT,
@@ -311,7 +311,7 @@ const std::vector<BadCall> kTensorCalls = {
      [](World &w) { return lpt_tensor_copy(w.c, w.source.get(), nullptr); }},
     {"tensor_copy: another format",
      LPT_INVALID_ARGUMENT,
-     {"target is 4×32 mxfp8_e4m3", "expected 4×32 f32"},
+     {"target is 4 x 32 mxfp8_e4m3", "expected 4 x 32 f32"},
      [](World &w) { return lpt_tensor_copy(w.c, w.source.get(), w.mx.get()); }},
     {"tensor_copy: without data",
      LPT_INVALID_ARGUMENT,

@@ -160,7 +160,7 @@ TEST(DialectCublas, RefusesABlockOfDifferentScalesAndSaysWhereItBegins) {
     return tiles;
   };
   expect_refused_import(context.get(), changed(good, 37, 3), LPT_DIALECT_CUBLAS_SCALES, target.get(),
-                        {"buffer has in row 37, columns 48 to 63", "in row 32", "16×16"});
+                        {"buffer has in row 37, columns 48 to 63", "in row 32", "16 x 16"});
   // The first row of a block is what the others are held against.
   expect_refused_import(context.get(), changed(good, 288, 0), LPT_DIALECT_CUBLAS_SCALES, target.get(),
                         {"buffer has in row 289, columns 0 to 15", "in row 288"});

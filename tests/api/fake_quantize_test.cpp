@@ -165,7 +165,7 @@ TEST(FakeQuantize, RefusesWhatIsWrongByName) {
   expect(LPT_INVALID_ARGUMENT, "format is 4711", lpt_fake_quantize(c, source.get(), 4711, nullptr, output.get()));
   expect(LPT_UNSUPPORTED, "format is uint8",
          lpt_fake_quantize(c, source.get(), LPT_FORMAT_UINT8, nullptr, output.get()));
-  expect(LPT_INVALID_ARGUMENT, "output is 2×31",
+  expect(LPT_INVALID_ARGUMENT, "output is 2 x 31",
          lpt_fake_quantize(c, source.get(), LPT_FORMAT_MXFP4, nullptr, other.get()));
   expect(LPT_UNSUPPORTED, "output is e4m3fn",
          lpt_fake_quantize(c, source.get(), LPT_FORMAT_MXFP4, nullptr, codes.get()));

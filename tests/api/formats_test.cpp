@@ -40,8 +40,8 @@ TEST(FormatText, MentionsEveryPartOfAFormat) {
     EXPECT_EQ(0u, text.find(name_of(format) + "\n"));
     EXPECT_TRUE(mentions(text, "element " + name_of(is.element) + ", " + std::to_string(is.element_bits) + " bits"));
     EXPECT_TRUE(mentions(text, "packing: "));
-    EXPECT_EQ(is.block_scale != LPT_FORMAT_NONE, mentions(text, " · block scale"));
-    EXPECT_EQ(is.tensor_scale != LPT_FORMAT_NONE, mentions(text, " · tensor scale"));
+    EXPECT_EQ(is.block_scale != LPT_FORMAT_NONE, mentions(text, " * block scale"));
+    EXPECT_EQ(is.tensor_scale != LPT_FORMAT_NONE, mentions(text, " * tensor scale"));
     EXPECT_EQ(is.zero_point != LPT_FORMAT_NONE, mentions(text, "(element - zero point)"));
     if (is.block_scale != LPT_FORMAT_NONE) {
       EXPECT_TRUE(mentions(text, "scale: one " + name_of(is.block_scale)));
@@ -60,10 +60,10 @@ TEST(FormatText, OfNvfp4IsThis) {
       "  code: bit 3 sign, bits 2-1 exponent, bit 0 mantissa; value (-1)^sign (1 + mantissa / 2) 2^(exponent - 1), "
       "exponent 0: mantissa 2^-1\n"
       "  specials: none, every code is a finite number\n"
-      "  packing: 2 in 1 byte, element i at bits i · 4 and up, the first one lowest; rows begin on a byte\n"
-      "  scale: one e4m3fn for 1 row × 16 columns\n"
+      "  packing: 2 in 1 byte, element i at bits i * 4 and up, the first one lowest; rows begin on a byte\n"
+      "  scale: one e4m3fn for 1 row x 16 columns\n"
       "  scale: one f32 for the tensor\n"
-      "  value: element · block scale · tensor scale\n",
+      "  value: element * block scale * tensor scale\n",
       text_of(LPT_FORMAT_NVFP4));
 }
 

@@ -251,7 +251,7 @@ TEST(GemmOutliers, AreExactWhereNothingRounds) {
       if (b == nullptr) continue;
       for (const lpt_format c_format : {LPT_FORMAT_F32, LPT_FORMAT_F16}) {
         SCOPED_TRACE(std::string(name) +
-                     (b == turned.get()   ? " k × n"
+                     (b == turned.get()   ? " k x n"
                       : b == packed.get() ? " packed"
                                           : "") +
                      " to " + name_of(c_format));

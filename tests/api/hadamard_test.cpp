@@ -275,7 +275,7 @@ TEST_F(BadHadamard, SaysWhatIsWrong) {
   flagged.flags = 1u << 20;
   expect(LPT_UNSUPPORTED, {"flags is 0x100000"}, rotate(flagged));
   const Tensor other = make_tensor(c, LPT_FORMAT_F32, 4, 41);
-  expect(LPT_INVALID_ARGUMENT, {"output is 4×41", "4×40", "source"},
+  expect(LPT_INVALID_ARGUMENT, {"output is 4 x 41", "4 x 40", "source"},
          lpt_hadamard(c, source.get(), nullptr, other.get()));
   const Tensor codes = make_tensor(c, LPT_FORMAT_E4M3FN, 4, 40);
   expect(LPT_UNSUPPORTED, {"source is e4m3fn", "f64, f32, bf16 or f16"},
@@ -327,7 +327,7 @@ TEST_F(BadHadamard, SaysWhatIsWrongWithRandomSigns) {
   expect(LPT_INVALID_ARGUMENT, {"signs is NULL"}, lpt_random_signs(c, &random, nullptr));
   const Tensor floats = vector_of(c, LPT_FORMAT_F32, std::vector<double>(16, 1.0));
   expect(LPT_INVALID_ARGUMENT, {"signs", "f32", "int8"}, lpt_random_signs(c, &random, floats.get()));
-  expect(LPT_INVALID_ARGUMENT, {"signs is 4×40", "a vector"}, lpt_random_signs(c, &random, output.get()));
+  expect(LPT_INVALID_ARGUMENT, {"signs is 4 x 40", "a vector"}, lpt_random_signs(c, &random, output.get()));
   random.stream = 1u << 24;
   expect(LPT_INVALID_ARGUMENT, {"random.stream is 16777216", "2^24"}, lpt_random_signs(c, &random, signs.get()));
   random.stream = 0;

@@ -149,7 +149,7 @@ TEST(Noise, RefusesWhatDoesNotMatch) {
   lpt_noise_values values = LPT_NOISE_VALUES_INIT;
   values.ratio = 7.0;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, second, 1, nullptr, &values));
-  expect_words({"noisy[0]", "3×2", "2×3", "gradients[0]"}, lpt_context_error(context.get()));
+  expect_words({"noisy[0]", "3 x 2", "2 x 3", "gradients[0]"}, lpt_context_error(context.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, nullptr, 1, nullptr, &values));
   expect_words({"noisy is NULL"}, lpt_context_error(context.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), nullptr, second, 1, nullptr, &values));

@@ -67,7 +67,7 @@ TEST(RmsnormForwardSum, RefusesWhatDoesNotFit) {
                                                             target.get(), normed.get(), nullptr));
     expect_words(words, lpt_context_error(c));
   };
-  refuse(narrow.branch, sum, output, {"branch is 6×32", "6×33", "residual"});
+  refuse(narrow.branch, sum, output, {"branch is 6 x 32", "6 x 33", "residual"});
   refuse(half.branch, sum, output, {"branch is bf16", "f32", "residual"});
   refuse(s.branch, half.residual, output, {"sum is bf16", "f32"});
   refuse(nullptr, sum, output, {"branch is NULL"});

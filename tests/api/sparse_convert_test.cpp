@@ -274,7 +274,7 @@ TEST(SparseFit, RefusesAndIsCancelled) {
   lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
   const Tensor narrow = make_tensor(c, LPT_FORMAT_F32, 10, 31);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, fit(narrow.get(), options, p.output.get()));
-  expect_words({"inputs is 10×31", "10×32"}, lpt_context_error(c));
+  expect_words({"inputs is 10 x 31", "10 x 32"}, lpt_context_error(c));
   const Tensor half = make_tensor(c, LPT_FORMAT_BF16, p.kOutputs, p.kColumns);
   EXPECT_EQ(LPT_UNSUPPORTED, fit(p.input_tensor.get(), options, half.get()));
   expect_words({"output is bf16", "f32"}, lpt_context_error(c));

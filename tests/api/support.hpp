@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -64,8 +65,9 @@ inline testing::AssertionResult ok(const lpt_context *context, lpt_status status
   return testing::AssertionFailure() << lpt_status_string(status) << ": " << lpt_context_error(context);
 }
 
-// An error text has all of these words.
+// An error text has all of these words, and is ASCII: it is printed under any locale.
 inline void expect_words(const std::vector<const char *> &words, const std::string &text, const char *where = "") {
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) << where << ": " << text;
   for (const char *word : words) {
     EXPECT_NE(std::string::npos, text.find(word)) << where << ": no '" << word << "' in: " << text;
   }

@@ -270,7 +270,7 @@ TEST(LooseWeights, AreMadeOfSparseOnes) {
   Tensor none;
   EXPECT_EQ(LPT_UNSUPPORTED,
             lpt_weights_pack(c, make_tensor(c, format_named("f64/2:4"), 4, 8).get(), nullptr, out(none)));
-  expect_words({"4×8 f64/2:4"}, lpt_context_error(c));
+  expect_words({"4 x 8 f64/2:4"}, lpt_context_error(c));
 }
 
 // Experts, cut along both axes, saved, and loaded without what is around them.

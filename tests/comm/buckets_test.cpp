@@ -76,7 +76,7 @@ TEST(Buckets, AreFoundToDiffer) {
     ASSERT_TRUE(self.ok(begin(self, buckets)));
     ASSERT_TRUE(self.ok(ready(self, buckets, 0)));
     EXPECT_EQ(LPT_MISMATCH, wait_for(self, buckets));
-    expect_words({"bucket 1 of 1", "gradients[0]", "10×3", "10×4"}, lpt_context_error(self.context));
+    expect_words({"bucket 1 of 1", "gradients[0]", "10 x 3", "10 x 4"}, lpt_context_error(self.context));
   });
 }
 

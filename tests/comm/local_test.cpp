@@ -202,7 +202,7 @@ TEST_P(LocalFaults, WhatIsNotWhatWasSentIsFound) {
       EXPECT_TRUE(self.ok(lpt_send(self.context, self.comm, tensor.get(), 1, 3, nullptr)));
     } else {
       EXPECT_EQ(LPT_MISMATCH, lpt_receive(self.context, self.comm, tensor.get(), 0, 3, nullptr));
-      expect_words({"2×2", "3×2"}, lpt_context_error(self.context));
+      expect_words({"2 x 2", "3 x 2"}, lpt_context_error(self.context));
     }
   });
 }

@@ -448,7 +448,7 @@ void refuses_what_does_not_fit(const Rank &self) {
     expect_words(words, lpt_context_error(self.context));
   };
   refuse(plan, LPT_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
-  refuse(plan, LPT_PASS_FORWARD, good, narrow, {"output is 4×89", "4×90"});
+  refuse(plan, LPT_PASS_FORWARD, good, narrow, {"output is 4 x 89", "4 x 90"});
   refuse(plan, LPT_PASS_FORWARD, good, half, {"output is bf16", "f32"});
   refuse(plan, LPT_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
   refuse(plan, 2, good, good, {"pass is 2"});

@@ -154,7 +154,7 @@ void refuses_what_ranks_would_add(const Rank &self) {
   refuse(narrow, options, narrow_c, {"c has 60 columns", "64", "plan"});
   refuse(short_b, options, c, {"inner sizes differ"});
   refuse(b, options, codes, {"c is e4m3fn"});
-  refuse(b, options, a, {"c is 4×32", "4×64"});
+  refuse(b, options, a, {"c is 4 x 32", "4 x 64"});
   refuse(nullptr, options, c, {"b is NULL"});
   refuse(b, options, nullptr, {"c is NULL"});
   options.bias = bias.get();

@@ -303,7 +303,7 @@ TEST_F(NcclFaults, TensorsAndContextsOfAnotherDeviceAreRefused) {
     const Tensor here = make_tensor(self.cpu, LPT_FORMAT_F32, 2, 2),
                  there = make_tensor(self.gpu, LPT_FORMAT_F32, 2, 2);
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_broadcast(self.gpu, self.comm, 0, here.get(), nullptr));
-    expect_words({"tensor is 2×2 f32 on cpu", "expected cuda:"}, self.error());
+    expect_words({"tensor is 2 x 2 f32 on cpu", "expected cuda:"}, self.error());
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_broadcast(self.cpu, self.comm, 0, there.get(), nullptr));
     expect_words({"context works on cpu", "where the comm does"}, lpt_context_error(self.cpu));
     int32_t is_same = 0;

@@ -162,7 +162,7 @@ TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRefused) {
   const Tensor there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
   const Tensor also_there = make_tensor(second.get(), LPT_FORMAT_F32, 2, 2);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(first.get(), also_there.get(), there.get()));
-  expect_words({"source is 2×2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
+  expect_words({"source is 2 x 2 f32 on cuda:1", "cuda:0"}, lpt_context_error(first.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(first.get(), here.get(), nullptr, there.get(), nullptr));
   Tensor wrapped;
   void *const data = describe(second.get(), there.get()).data;

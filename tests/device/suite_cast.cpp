@@ -226,7 +226,7 @@ TEST_F(DeviceCasts, WaitForTheNanThatNothingElseTells) {
 TEST_F(DeviceCasts, TakeTensorsOfTheirDeviceAlone) {
   const Tensor here = make_tensor(cpu(), LPT_FORMAT_F32, 4, 64), target = make_tensor(gpu(), LPT_FORMAT_E4M3FN, 4, 64);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), here.get(), nullptr, target.get(), nullptr));
-  expect_words({"source is 4×64 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+  expect_words({"source is 4 x 64 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
 }
 
 TEST_F(DeviceCasts, RunOnTheStreamThatWasSet) {

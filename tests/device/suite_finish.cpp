@@ -191,7 +191,7 @@ TEST_F(DeviceFinishes, AreRefusedBeforeAnythingIsWritten) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   options.residual = on_cpu.residual.get();
-  expect_refused(options, on_gpu.c, LPT_INVALID_ARGUMENT, {"residual is 5×32 bf16 on cpu: expected cuda:0"});
+  expect_refused(options, on_gpu.c, LPT_INVALID_ARGUMENT, {"residual is 5 x 32 bf16 on cpu: expected cuda:0"});
   options.residual = nullptr;
   options.outlier_threshold = 6.0;
   expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"outlier_threshold is 6: a product on a GPU takes 0"});

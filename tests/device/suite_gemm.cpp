@@ -402,12 +402,12 @@ TEST_F(DeviceProducts, TakeTensorsOfTheirDeviceAlone) {
   const Tensor a = make_tensor(cpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
                c = make_tensor(gpu(), kF32, 4, 8);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(gpu(), a.get(), b.get(), nullptr, c.get()));
-  expect_words({"a is 4×16 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+  expect_words({"a is 4 x 16 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
   const Tensor bias = vector_of(cpu(), kF32, draw_normal(4, 8)), there_a = there(a.get());
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.bias = bias.get();
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(gpu(), there_a.get(), b.get(), &options, c.get()));
-  expect_words({"bias is 1×8 f32 on cpu"}, lpt_context_error(gpu()));
+  expect_words({"bias is 1 x 8 f32 on cpu"}, lpt_context_error(gpu()));
 }
 
 }  // namespace

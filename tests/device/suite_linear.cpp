@@ -263,7 +263,7 @@ TEST_F(DeviceLinear, WorksWithContextsAndTensorsOfItsDeviceAlone) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_prepare(cpu(), layers.there.get(), given.w.get(), nullptr));
   expect_words({"linear works on cuda:0", "cpu"}, lpt_context_error(cpu()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_prepare(gpu(), layers.there.get(), given.w.get(), nullptr));
-  expect_words({"weight is 64×48 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
+  expect_words({"weight is 64 x 48 f32 on cpu", "expected cuda:0"}, lpt_context_error(gpu()));
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_linear_watch(gpu(), layers.there.get(), 1));
   expect_words({"linear works on cuda:0", "counted"}, lpt_context_error(gpu()));
   lpt_linear *const mixed[] = {layers.there.get(), layers.here.get()};

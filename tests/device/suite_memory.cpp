@@ -99,13 +99,13 @@ TEST_F(DeviceMemory, CopiesRefuseWhatIsNotAlike) {
   const Tensor wide = make_tensor(gpu(), LPT_FORMAT_F32, 2, 3), narrow = make_tensor(gpu(), LPT_FORMAT_F32, 3, 2);
   const Tensor other = make_tensor(gpu(), LPT_FORMAT_BF16, 2, 3);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), narrow.get()));
-  expect_words({"target is 3×2 f32 on cuda:0", "2×3 f32"}, lpt_context_error(gpu()));
+  expect_words({"target is 3 x 2 f32 on cuda:0", "2 x 3 f32"}, lpt_context_error(gpu()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), other.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(gpu(), wide.get(), wide.get()));
   expect_words({"overlaps"}, lpt_context_error(gpu()));
   const Tensor here = make_tensor(cpu(), LPT_FORMAT_F32, 2, 3);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_copy(cpu(), wide.get(), here.get()));
-  expect_words({"source is 2×3 f32 on cuda:0", "expected the processor"}, lpt_context_error(cpu()));
+  expect_words({"source is 2 x 3 f32 on cuda:0", "expected the processor"}, lpt_context_error(cpu()));
 }
 
 TEST_F(DeviceMemory, MoreThanThereIsIsRefused) {
