@@ -19,8 +19,11 @@
  * The library never frees what it did not allocate.
  *
  * @section threads Threads
- * A context serves one thread at a time; contexts share nothing mutable. A handle may be used with any context, one
- * writer at a time, ordered by the caller. Results never depend on the number of threads.
+ * A context serves one call at a time; contexts share nothing mutable, except a thread pool (`threads_of` of
+ * lpt_context_options). A call with a context that another thread uses returns LPT_BUSY and changes nothing. So does a call
+ * from a callback of the library (log, progress, allocator, parallel_for, codec) with the context that runs it; a callback
+ * may use another context. A handle may be used with any context, one writer at a time, ordered by the caller. Results
+ * never depend on the number of threads.
  *
  * @section options Options
  * An options struct begins with `struct_size`. Fill it with its `…_INIT` macro, or with its `…_init` function from a
@@ -119,13 +122,15 @@ enum lpt_status_values {
   LPT_ABORTED = 7,          /**< Another rank has left or given up; the text names it. Outputs may hold parts. */
   LPT_TIMEOUT = 8,          /**< Another rank did not come in time; the text names those that are missing. */
   LPT_MISMATCH = 9,         /**< Ranks do not agree about a collective, or bytes were damaged on their way. */
-  LPT_WORK_FAILED = 10 /**< A device failed, at this call or at work queued before; the text has its driver's words. */
+  LPT_WORK_FAILED = 10, /**< A device failed, at this call or at work queued before; the text has its driver's words. */
+  LPT_BUSY = 11 /**< The context is in use by another call; nothing was done, and its error text is unchanged. */
 };
 
 /**
  * @brief Names a status.
  * @param status any number.
- * @return a static string such as "invalid argument"; "unknown status" for a number that is none.
+ * @return a static string such as "invalid argument"; for LPT_BUSY, whose reason no context holds, a full sentence;
+ *         "unknown status" for a number that is none.
  */
 LPT_API const char *lpt_status_string(lpt_status status);
 
@@ -245,13 +250,17 @@ typedef struct lpt_context_options {
   size_t error_text_bytes;                /**< Room at `error_text`. */
   lpt_device device;                      /**< Where the context works. */
   int32_t device_index;                   /**< Which device of this kind; 0 for the processor. */
+  /** Not NULL: the new context shares the thread pool of this context, which may be in use, except by
+      lpt_context_set_threads(), and may be destroyed first; `thread_count` is 0 then. The pool runs one loop at a time:
+      meanwhile loops of the other contexts run on their calling threads. */
+  const lpt_context *threads_of;
 } lpt_context_options;
 
 /** @brief Defaults of lpt_context_options. */
 #define LPT_CONTEXT_OPTIONS_INIT                                                                                      \
   {                                                                                                                   \
     sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, \
-        LPT_DEVICE_CPU, 0                                                                                             \
+        LPT_DEVICE_CPU, 0, NULL                                                                                       \
   }
 
 /**
@@ -278,14 +287,14 @@ LPT_API void lpt_context_destroy(lpt_context *context);
 
 /**
  * @brief Tells what went wrong in the last call with this context.
- * @param context NULL gives a general sentence.
+ * @param context NULL gives a general sentence; so does a context that is in use.
  * @return one line that names the argument, its value and what was expected; "" after success. Valid until the next call.
  */
 LPT_API const char *lpt_context_error(const lpt_context *context);
 
 /**
  * @brief Tells which kernel the last operation took, and why each faster one was passed over.
- * @param context NULL gives "".
+ * @param context NULL gives "", and so does a context that is in use.
  * @return lines of text, one per operation part; valid until the next call with this context.
  */
 LPT_API const char *lpt_context_explanation(const lpt_context *context);
@@ -1375,10 +1384,18 @@ typedef int32_t lpt_arithmetic;
 /** @brief Same bits on all processors: sums in one order, by fused multiply-adds of f32. About half as fast. */
 #define LPT_PORTABLE_ORDER UINT64_C(4)
 
+/**
+ * @brief Flag of lpt_gemm_options: a in f32 is rounded to bf16, to nearest even, before the multiplication.
+ *
+ * Kernels for bf16 then apply: with packed 4-bit weights a GEMM of few rows takes a fraction of the time. Other formats of a
+ * are multiplied as they are.
+ */
+#define LPT_GEMM_CAST_A_TO_BF16 UINT64_C(8)
+
 /** @brief How to multiply. */
 typedef struct lpt_gemm_options {
   size_t struct_size;        /**< sizeof(lpt_gemm_options) of the caller. */
-  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_PORTABLE_ORDER. */
+  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
   double alpha;              /**< Factor of the product. */
   double beta;               /**< Factor of what c holds before; with 0, c is not read. */
   int32_t is_a_transposed;   /**< 1: a is stored k × m. */

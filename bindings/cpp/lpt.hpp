@@ -106,7 +106,7 @@ class Thrown {
 using Log = std::function<void(lpt_log_level level, std::string_view text)>;
 using Progress = std::function<bool(std::int64_t done, std::int64_t whole)>;
 
-/** @brief The worker: it serves one thread at a time. Handles may outlive it. */
+/** @brief The worker: it serves one call at a time, and others get LPT_BUSY. Handles may outlive it. */
 class Context : public Handle<lpt_context, lpt_context_destroy> {
  public:
   /** @brief Creates a context. A failure's text is the library's, whatever `error_text` the options have. */
@@ -129,6 +129,7 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
 
   /** @brief Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK. */
   void check(lpt_status status) const {
+    if (status == LPT_BUSY) throw Error(status, {});  // the context's texts are those of the call that runs
     if (callbacks_ != nullptr) callbacks_->thrown.rethrow();
     if (status != LPT_OK) throw Error(status, lpt_context_error(get()));
   }

@@ -35,12 +35,15 @@ void lpt_context_destroy(lpt_context *context) { destroy(context, HandleKind::kC
 
 const char *lpt_context_error(const lpt_context *context) {
   if (context == nullptr || context->kind != HandleKind::kContext) return "context is NULL or not a live context";
+  if (context->in_use.load(std::memory_order_acquire)) return lpt_status_string(LPT_BUSY);
   return context->error.c_str();
 }
 
 const char *lpt_context_explanation(const lpt_context *context) {
   if (context == nullptr || context->kind != HandleKind::kContext) return "";
-  // A cache of the choices: asking for it changes nothing that a caller can see.
+  const ContextUse use(*context);
+  if (!use.is_granted()) return "";
+  // The text is cached: a caller sees no change of the context.
   auto *self = const_cast<lpt_context *>(context);
   const lpt_status status = guard_without_context([&]() -> Status {
     self->explanation = choices_text(*context);

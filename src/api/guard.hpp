@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -9,11 +10,31 @@
 
 namespace lpt {
 
+// Marks a context as in use for one call. A second call, from another thread or from a callback, does not get it.
+class ContextUse {
+ public:
+  explicit ContextUse(const lpt_context &context)
+      : in_use_(context.in_use), is_granted_(!in_use_.exchange(true, std::memory_order_acquire)) {}
+  ~ContextUse() {
+    if (is_granted_) in_use_.store(false, std::memory_order_release);
+  }
+  ContextUse(const ContextUse &) = delete;
+  ContextUse &operator=(const ContextUse &) = delete;
+
+  bool is_granted() const { return is_granted_; }
+
+ private:
+  std::atomic<bool> &in_use_;
+  const bool is_granted_;
+};
+
 // Runs `body(context)` and keeps its error text in the context. Nothing else in the library catches but what ranks and
 // threads of its own run, and destructors.
 template <typename Body>
 lpt_status guard(lpt_context *context, Body &&body) noexcept {
   if (context == nullptr || context->kind != HandleKind::kContext) return LPT_INVALID_ARGUMENT;
+  const ContextUse use(*context);
+  if (!use.is_granted()) return LPT_BUSY;
   try {
     context->error.clear();
     context->choices.clear();

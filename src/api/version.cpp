@@ -42,6 +42,8 @@ const char *lpt_status_string(lpt_status status) {
       return "mismatch";
     case LPT_WORK_FAILED:
       return "work failed";
+    case LPT_BUSY:
+      return "busy: the context is in use by another call; use one context per thread";
     default:
       return "unknown status";
   }

@@ -45,10 +45,22 @@ void ThreadPool::work(Crew *crew) {
 }
 
 void ThreadPool::run(int64_t count, lpt_task_function task, void *argument) {
-  if (thread_count_ <= 1 || count <= 1) {
-    for (int64_t i = 0; i < count; ++i) task(argument, i);
-    return;
+  if (thread_count_ > 1 && count > 1) {
+    const pid_t self = getpid();
+    pid_t user = user_.load(std::memory_order_relaxed);
+    if (user != self && user_.compare_exchange_strong(user, self, std::memory_order_acquire)) {
+      struct Release {
+        std::atomic<pid_t> &user;
+        ~Release() { user.store(0, std::memory_order_release); }
+      } release{user_};
+      share(count, task, argument);
+      return;
+    }
   }
+  for (int64_t i = 0; i < count; ++i) task(argument, i);
+}
+
+void ThreadPool::share(int64_t count, lpt_task_function task, void *argument) {
   if (crew_ == nullptr || owner_ != getpid()) start();
   {
     const std::lock_guard<std::mutex> lock(crew_->mutex);

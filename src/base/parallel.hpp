@@ -1,4 +1,5 @@
-// A small work-sharing pool. Tasks of one loop are taken by index from a counter; the caller works too.
+// A work-sharing pool. Threads take the tasks of a loop by index from a counter; the caller works too. The pool runs one
+// loop at a time: a loop that starts while another one runs is executed by its caller alone.
 #pragma once
 
 #include <sys/types.h>
@@ -43,10 +44,12 @@ class ThreadPool {
   };
   static void work(Crew *crew);
   void start();
+  void share(int64_t count, lpt_task_function task, void *argument);
 
   const int32_t thread_count_;
   Crew *crew_ = nullptr;
   pid_t owner_ = 0;
+  std::atomic<pid_t> user_{0};  // process whose thread runs a loop; that of a parent process does not count
 };
 
 }  // namespace lpt

@@ -40,6 +40,12 @@ Status create_context(const lpt_context_options &options, Context **out_context)
   if (options.parallel_for != nullptr && options.parallel_for_width < 1) {
     return invalid("parallel_for_width is %d: expected at least 1", options.parallel_for_width);
   }
+  if (options.threads_of != nullptr) {
+    if (options.threads_of->kind != HandleKind::kContext) return invalid("threads_of is not a live context");
+    if (options.thread_count != 0) {
+      return invalid("thread_count is %d: expected 0 next to threads_of", options.thread_count);
+    }
+  }
   auto context = std::make_unique<Context>();
   context->allocator = std::make_shared<const Allocator>(
       options.allocate == nullptr ? default_allocator()
@@ -51,7 +57,11 @@ Status create_context(const lpt_context_options &options, Context **out_context)
   context->parallel_for = options.parallel_for;
   context->parallel_for_user = options.parallel_for_user;
   context->parallel_for_width = options.parallel_for_width;
-  LPT_TRY(set_threads(*context, options.thread_count));
+  if (options.threads_of != nullptr) {
+    context->pool = options.threads_of->pool;
+  } else {
+    LPT_TRY(set_threads(*context, options.thread_count));
+  }
   LPT_TRY(set_isa(*context, options.isa));
   LPT_TRY(open_device(*context, {options.device, options.device_index}));
   *out_context = context.release();
@@ -68,7 +78,7 @@ Status set_isa(Context &context, lpt_isa isa) {
 
 Status set_threads(Context &context, int32_t thread_count) {
   LPT_TRY(check_threads(thread_count));
-  context.pool = std::make_unique<ThreadPool>(thread_count == 0 ? usable_cores() : thread_count);
+  context.pool = std::make_shared<ThreadPool>(thread_count == 0 ? usable_cores() : thread_count);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The worker behind every call, and the tags by which handles know each other.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,6 +47,7 @@ struct Choice {
 
 struct lpt_context {
   lpt::HandleKind kind = lpt::HandleKind::kContext;
+  mutable std::atomic<bool> in_use{false};  // by a call; see ContextUse
   lpt_isa isa = LPT_ISA_AUTO;
   lpt::CpuFeatures features = 0;
   lpt_log_level log_level = LPT_LOG_NONE;
@@ -57,7 +59,7 @@ struct lpt_context {
   lpt_progress_function progress = nullptr;
   void *progress_user = nullptr;
   std::shared_ptr<const lpt::Allocator> allocator;
-  std::unique_ptr<lpt::ThreadPool> pool;
+  std::shared_ptr<lpt::ThreadPool> pool;  // also of contexts created with `threads_of`
   std::unique_ptr<lpt::Arena> arena;
   lpt::Queue queue;                                          // of the device where it works
   std::shared_ptr<const lpt::Allocator> device_allocator;    // of a GPU; NULL: the processor

@@ -33,7 +33,7 @@ CHANGES = [
     ("  double damping; ", "  double damping;\n  double more; ", "new", "struct lpt_sparse_fit_options grew from 32 to 40"),
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "new",
      "function lpt_more is new"),
-    ("LPT_WORK_FAILED = 10 ", "LPT_WORK_FAILED = 10, LPT_MORE = 11 ", "new", "constant LPT_MORE is new"),
+    ("LPT_BUSY = 11 ", "LPT_BUSY = 11, LPT_MORE = 12 ", "new", "constant LPT_MORE is new"),
 ]
 
 

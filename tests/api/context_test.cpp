@@ -3,13 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "tests/api/support.hpp"
 
@@ -57,7 +61,8 @@ TEST(Status, HasANameForEveryNumber) {
   EXPECT_STREQ("timeout", lpt_status_string(LPT_TIMEOUT));
   EXPECT_STREQ("mismatch", lpt_status_string(LPT_MISMATCH));
   EXPECT_STREQ("work failed", lpt_status_string(LPT_WORK_FAILED));
-  for (const lpt_status none : {-1, 11, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
+  EXPECT_EQ(0u, std::string(lpt_status_string(LPT_BUSY)).find("busy: "));
+  for (const lpt_status none : {-1, 12, INT32_MAX, INT32_MIN}) EXPECT_STREQ("unknown status", lpt_status_string(none));
 }
 
 // ---- error text and explanation
@@ -274,6 +279,153 @@ TEST(ContextParallelFor, OfTheHostIsUsedAndGivesTheSameBits) {
   EXPECT_EQ(expected, work(context.get()));
   EXPECT_GT(host.loops, 0);
   EXPECT_TRUE(host.is_complete);
+}
+
+// A context that shares the threads of another.
+Context make_sharing(const lpt_context *other) {
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.threads_of = other;
+  Context context;
+  EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
+  return context;
+}
+
+int64_t process_threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(ContextThreadsOf, AnotherContextAreShared) {
+  Context first = make_context(3);
+  const std::vector<uint8_t> expected = work(first.get());
+  const int64_t threads = process_threads();
+  const Context second = make_sharing(first.get());
+  EXPECT_EQ(expected, work(second.get()));
+  EXPECT_EQ(threads, process_threads());
+  first.reset();
+  EXPECT_EQ(expected, work(second.get()));
+  EXPECT_EQ(threads, process_threads());
+}
+
+TEST(ContextThreadsOf, AnotherContextServeCallsOfSeveralThreads) {
+  const Context first = make_context(2);
+  const std::vector<uint8_t> expected = work(first.get());
+  std::vector<std::thread> threads;
+  std::vector<int> same(4, 0);
+  for (size_t t = 0; t < same.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const Context own = make_sharing(first.get());
+      for (int i = 0; i < 5; ++i) same[t] += work(own.get()) == expected ? 1 : 0;
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ((std::vector<int>(4, 5)), same);
+}
+
+TEST(ContextThreadsOf, RejectsAThreadCountAndAStrayPointer) {
+  const Context other = make_context(2);
+  const uint64_t zeros[8] = {};
+  char reason[200] = "";
+  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+  options.error_text = reason;
+  options.error_text_bytes = sizeof reason;
+  options.threads_of = other.get();
+  options.thread_count = 2;
+  lpt_context *context = nullptr;
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_create(&options, &context));
+  expect_words({"thread_count is 2", "expected 0"}, reason);
+  options.thread_count = 0;
+  options.threads_of = reinterpret_cast<const lpt_context *>(zeros);
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_context_create(&options, &context));
+  expect_words({"threads_of", "live context"}, reason);
+  EXPECT_EQ(nullptr, context);
+}
+
+// ---- a context in use
+
+// Runs `probe` once, in the middle of a call of `context`.
+void run_inside_a_call(lpt_context *context, std::function<void()> probe) {
+  const lpt_log_function log = [](void *user, lpt_log_level, const char *) {
+    auto &function = *static_cast<std::function<void()> *>(user);
+    if (function) std::exchange(function, nullptr)();
+  };
+  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_DISPATCH, log, &probe)));
+  const std::vector<uint8_t> during = work(context);
+  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_NONE, nullptr, nullptr)));
+  EXPECT_FALSE(probe) << "the call logged nothing";
+  EXPECT_EQ(work(context), during);
+}
+
+void expect_busy(lpt_context *context, const lpt_tensor *source, lpt_tensor *output) {
+  EXPECT_EQ(LPT_BUSY, lpt_quantize(context, source, nullptr, output, nullptr));
+  EXPECT_EQ(LPT_BUSY, lpt_context_set_threads(context, 1));
+  EXPECT_STREQ(lpt_status_string(LPT_BUSY), lpt_context_error(context));
+  EXPECT_STREQ("", lpt_context_explanation(context));
+}
+
+TEST(ContextInUse, IsBusyForItsOwnCallbacks) {
+  const Context context = make_context(2);
+  const Context other = make_context();
+  const std::vector<double> values = {1, 2, 3, 4};
+  const Tensor source = tensor_of(other.get(), LPT_FORMAT_F32, 1, 4, values);
+  const Tensor output = tensor_of(other.get(), LPT_FORMAT_BF16, 1, 4, {5, 6, 7, 8});
+  run_inside_a_call(context.get(), [&] {
+    expect_busy(context.get(), source.get(), output.get());
+    EXPECT_EQ((std::vector<double>{5, 6, 7, 8}), numbers_of(other.get(), output.get()));
+    EXPECT_TRUE(ok(other.get(), lpt_quantize(other.get(), source.get(), nullptr, output.get(), nullptr)));
+  });
+  EXPECT_EQ(values, numbers_of(other.get(), output.get()));
+}
+
+TEST(ContextInUse, IsBusyForAnotherThread) {
+  const Context context = make_context(2);
+  const Context other = make_context();
+  const Tensor source = tensor_of(other.get(), LPT_FORMAT_F32, 1, 4, {1, 2, 3, 4});
+  const Tensor output = tensor_of(other.get(), LPT_FORMAT_BF16, 1, 4, {5, 6, 7, 8});
+  run_inside_a_call(context.get(),
+                    [&] { std::thread([&] { expect_busy(context.get(), source.get(), output.get()); }).join(); });
+  EXPECT_EQ((std::vector<double>{5, 6, 7, 8}), numbers_of(other.get(), output.get()));
+}
+
+TEST(ContextInUse, LeavesTheErrorTextOfTheCallThatRuns) {
+  const Context context = make_context();
+  const lpt_progress_function cancel = [](void *user, int64_t, int64_t) -> int32_t {
+    EXPECT_EQ(LPT_BUSY, lpt_context_set_threads(static_cast<lpt_context *>(user), -7));
+    return 1;
+  };
+  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 4, {1, 2, 3, 4});
+  const Tensor output = make_tensor(context.get(), LPT_FORMAT_BF16, 1, 4);
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_progress(context.get(), cancel, context.get())));
+  EXPECT_EQ(LPT_CANCELLED, lpt_quantize(context.get(), source.get(), nullptr, output.get(), nullptr));
+  expect_words({"cancelled"}, lpt_context_error(context.get()));
+}
+
+TEST(ContextInUse, ByFourThreadsAtOnceDoesACallWhollyOrNotAtAll) {
+  const Context context = make_context(2);
+  const Context other = make_context();
+  const Tensor source = tensor_of(other.get(), LPT_FORMAT_F32, 64, 512, draw_normal(17, 64 * 512));
+  const Tensor expected = make_tensor(other.get(), LPT_FORMAT_MXFP4, 64, 512);
+  ASSERT_TRUE(ok(other.get(), lpt_quantize(other.get(), source.get(), nullptr, expected.get(), nullptr)));
+  const std::vector<double> codes = numbers_of(other.get(), expected.get());
+  std::vector<std::thread> threads;
+  std::atomic<int32_t> wrong{0};
+  std::atomic<int32_t> done{0};
+  for (int32_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const Context own = make_context();
+      for (int32_t i = 0; i < 50; ++i) {
+        const Tensor output = make_tensor(own.get(), LPT_FORMAT_MXFP4, 64, 512);
+        const std::vector<double> before = numbers_of(own.get(), output.get());
+        const lpt_status status = lpt_quantize(context.get(), source.get(), nullptr, output.get(), nullptr);
+        const std::vector<double> after = numbers_of(own.get(), output.get());
+        done += status == LPT_OK ? 1 : 0;
+        wrong += status == LPT_OK ? after != codes : status != LPT_BUSY || after != before;
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(0, wrong);
+  EXPECT_GT(done, 0);
 }
 
 TEST(ContextFork, ChildRunsAnOperationAfterTheParentUsedThreads) {

@@ -18,7 +18,7 @@ struct Layout {
   { #type "." #member, offsetof(type, member), expected }
 
 constexpr Layout kLayouts[] = {
-    SIZE(lpt_context_options, 104),
+    SIZE(lpt_context_options, 112),
     OFFSET(lpt_context_options, struct_size, 0),
     OFFSET(lpt_context_options, thread_count, 8),
     OFFSET(lpt_context_options, isa, 12),
@@ -35,6 +35,7 @@ constexpr Layout kLayouts[] = {
     OFFSET(lpt_context_options, error_text_bytes, 88),
     OFFSET(lpt_context_options, device, 96),
     OFFSET(lpt_context_options, device_index, 100),
+    OFFSET(lpt_context_options, threads_of, 104),
     SIZE(lpt_device_description, 688),
     OFFSET(lpt_device_description, struct_size, 0),
     OFFSET(lpt_device_description, device, 8),

@@ -163,6 +163,14 @@ TEST(CppBinding, ThrowsWhatCallbacksThrow) {
   EXPECT_EQ(thrown([&] { cast(context); }), "no paper");
   context.set_log(LPT_LOG_NONE, {});
   EXPECT_EQ(thrown([&] { cast(context); }), "nothing");
+  std::string busy;
+  context.set_log(LPT_LOG_DISPATCH, [&](lpt_log_level, std::string_view) {
+    busy = thrown([&] { cast(context); });
+    throw std::runtime_error("no paper");
+  });
+  EXPECT_EQ(thrown([&] { cast(context); }), "no paper");
+  EXPECT_EQ(busy, std::string("lpt: ") + lpt_status_string(LPT_BUSY));
+  context.set_log(LPT_LOG_NONE, {});
 
   std::int64_t most = 0;
   context.set_progress([&](std::int64_t done, std::int64_t) { return most = std::max(most, done), false; });

@@ -27,6 +27,8 @@ namespace Lpt
         internal void Check(Status status, Compression codec)
         {
             if (status == Status.Ok && thrown == null) return;
+            // The context's texts are those of the call that runs.
+            if (status == Status.Busy) throw new LptException(status, Text.Of(status));
             var text = status == Status.Ok ? "" : Text.Of(Native.lpt_context_error(this));
             var problem = TakeThrown(ref text);
             var ofCodec = codec == null ? null : codec.TakeThrown();

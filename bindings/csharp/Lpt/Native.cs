@@ -19,6 +19,7 @@ namespace Lpt
         Timeout = 8,
         Mismatch = 9,
         WorkFailed = 10,
+        Busy = 11,
     }
 
     /// <summary>A kind of device; one of lpt_device_values.</summary>
@@ -450,6 +451,7 @@ namespace Lpt
         public const ulong DlpackReadOnly = 1;
         public const ulong DlpackCopied = 2;
         public const ulong PortableOrder = 4;
+        public const ulong GemmCastAToBf16 = 8;
         public const ulong CommChecksums = 4;
         public const ulong CommMessages = 8;
         public const ulong CommUncompared = 16;
@@ -502,6 +504,7 @@ namespace Lpt
         public UIntPtr ErrorTextBytes;
         public Device Device;
         public int DeviceIndex;
+        public IntPtr ThreadsOf;
 
         /// <summary>The library's defaults.</summary>
         public static ContextOptions Default()

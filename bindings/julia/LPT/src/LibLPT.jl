@@ -12,6 +12,7 @@ const LPT_ABORTED = lpt_status(7)
 const LPT_TIMEOUT = lpt_status(8)
 const LPT_MISMATCH = lpt_status(9)
 const LPT_WORK_FAILED = lpt_status(10)
+const LPT_BUSY = lpt_status(11)
 
 const lpt_device = Int32
 const LPT_DEVICE_CPU = lpt_device(0)
@@ -319,6 +320,7 @@ const LPT_WHOLE = Int32(-1)
 const LPT_DLPACK_READ_ONLY = UInt64(1)
 const LPT_DLPACK_COPIED = UInt64(2)
 const LPT_PORTABLE_ORDER = UInt64(4)
+const LPT_GEMM_CAST_A_TO_BF16 = UInt64(8)
 const LPT_COMM_CHECKSUMS = UInt64(4)
 const LPT_COMM_MESSAGES = UInt64(8)
 const LPT_COMM_UNCOMPARED = UInt64(16)
@@ -356,6 +358,7 @@ struct lpt_context_options
     error_text_bytes::Csize_t
     device::lpt_device
     device_index::Int32
+    threads_of::Ptr{Cvoid}
 end
 
 struct lpt_profile_entry

@@ -7,7 +7,8 @@ end
 "A status in words, such as \"invalid argument\"."
 status_text(status) = unsafe_string(Lib.lpt_status_string(status))
 
-Base.showerror(io::IO, error::LPTError) = print(io, status_text(error.status), ": ", error.text)
+Base.showerror(io::IO, error::LPTError) =
+    print(io, status_text(error.status), isempty(error.text) ? "" : ": ", error.text)
 
 "Owns a handle of the library, which a finalizer ends, or `close`."
 abstract type Handle end
@@ -46,6 +47,8 @@ end
 
 "Throws what a callback threw in the last call, or what that came to, unless it is LPT_OK."
 function check(context::Context, status, callbacks...)
+    # The context's texts are those of the call that runs.
+    status == Lib.LPT_BUSY && throw(LPTError(status, ""))
     for callback in (context.log, context.progress, callbacks...)
         error = take_error!(callback)
         error === nothing || throw(error)

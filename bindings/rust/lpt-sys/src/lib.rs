@@ -16,6 +16,7 @@ pub const LPT_ABORTED: lpt_status = 7;
 pub const LPT_TIMEOUT: lpt_status = 8;
 pub const LPT_MISMATCH: lpt_status = 9;
 pub const LPT_WORK_FAILED: lpt_status = 10;
+pub const LPT_BUSY: lpt_status = 11;
 
 /// A kind of device; one of lpt_device_values.
 pub type lpt_device = i32;
@@ -363,6 +364,7 @@ pub const LPT_WHOLE: i32 = -1;
 pub const LPT_DLPACK_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_COPIED: u64 = 2;
 pub const LPT_PORTABLE_ORDER: u64 = 4;
+pub const LPT_GEMM_CAST_A_TO_BF16: u64 = 8;
 pub const LPT_COMM_CHECKSUMS: u64 = 4;
 pub const LPT_COMM_MESSAGES: u64 = 8;
 pub const LPT_COMM_UNCOMPARED: u64 = 16;
@@ -498,6 +500,7 @@ pub struct lpt_context_options {
     pub error_text_bytes: usize,
     pub device: lpt_device,
     pub device_index: i32,
+    pub threads_of: *const lpt_context,
 }
 
 /// What one kernel did while a profile was taken.

@@ -69,6 +69,7 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_TIMEOUT as i64, made::LPT_TIMEOUT as i64);
     assert_eq!(lpt_sys::LPT_MISMATCH as i64, made::LPT_MISMATCH as i64);
     assert_eq!(lpt_sys::LPT_WORK_FAILED as i64, made::LPT_WORK_FAILED as i64);
+    assert_eq!(lpt_sys::LPT_BUSY as i64, made::LPT_BUSY as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CPU as i64, made::LPT_DEVICE_CPU as i64);
     assert_eq!(lpt_sys::LPT_DEVICE_CUDA as i64, made::LPT_DEVICE_CUDA as i64);
     assert_eq!(lpt_sys::LPT_ISA_AUTO as i64, made::LPT_ISA_AUTO as i64);

@@ -21,6 +21,7 @@ impl Status {
     pub const TIMEOUT: Status = Status(sys::LPT_TIMEOUT);
     pub const MISMATCH: Status = Status(sys::LPT_MISMATCH);
     pub const WORK_FAILED: Status = Status(sys::LPT_WORK_FAILED);
+    pub const BUSY: Status = Status(sys::LPT_BUSY);
 }
 
 /// A kind of device.
