@@ -459,8 +459,9 @@ Status multiply_many(Context &context, const std::vector<Product> &products, boo
   if (wholes.empty()) return {};
   const int64_t width = width_of(context);
   std::vector<Piece> pieces;
-  const double most_work = std::max(work / static_cast<double>(4 * width), kLeastWork);
-  for (const Piece &whole : wholes) cut_into_pieces(whole.row, whole.request, width == 1 ? work : most_work, pieces);
+  // One thread has no use for smaller pieces. The work may be 0: without k, c still gets its bias and beta.
+  const double most_work = width == 1 ? INFINITY : std::max(work / static_cast<double>(4 * width), kLeastWork);
+  for (const Piece &whole : wholes) cut_into_pieces(whole.row, whole.request, most_work, pieces);
   size_t scratch_bytes = 0;
   for (const Piece &piece : pieces)
     scratch_bytes = std::max(scratch_bytes, aligned(piece.row->scratch_bytes(piece.request)));

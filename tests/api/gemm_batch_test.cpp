@@ -299,6 +299,79 @@ TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAProductAlone) {
   }
 }
 
+// Without k a GEMM is beta times c plus the bias, and all of c is written, at any thread count.
+class GemmWithoutK : public testing::TestWithParam<int32_t> {
+ protected:
+  static constexpr int64_t kCount = 2, kM = 3, kN = 5;
+
+  Context context_ = make_context(GetParam());
+  Tensor bias_ = tensor_of(context_.get(), LPT_FORMAT_F32, {1, kN}, {1, 2, 3, 4, 5});
+  Tensor empty(const std::vector<int64_t> &extents) const {
+    return tensor_of(context_.get(), LPT_FORMAT_F32, extents, {});
+  }
+  Tensor sevens(const std::vector<int64_t> &extents) const {
+    return tensor_of(context_.get(), LPT_FORMAT_F32, extents, std::vector<double>(kCount * kM * kN, 7));
+  }
+  lpt_gemm_options options() const {
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.beta = 2;
+    options.bias = bias_.get();
+    return options;
+  }
+  void expect_terms(const lpt_tensor *c) const {
+    const std::vector<double> given = numbers_of(context_.get(), c);
+    ASSERT_EQ(static_cast<size_t>(kCount * kM * kN), given.size());
+    for (size_t i = 0; i < given.size(); ++i) EXPECT_EQ(14.0 + 1 + static_cast<double>(i % kN), given[i]) << i;
+  }
+};
+
+TEST_P(GemmWithoutK, BatchWritesTheOtherTerms) {
+  const Tensor c = sevens({kCount, kM, kN});
+  const lpt_gemm_options all = options();
+  ASSERT_TRUE(ok(context_.get(),
+                 lpt_gemm(context_.get(), empty({kCount, kM, 0}).get(), empty({kCount, 0, kN}).get(), &all, c.get())));
+  expect_terms(c.get());
+}
+
+TEST_P(GemmWithoutK, GroupedRowsWriteTheOtherTerms) {
+  const Tensor c = sevens({kCount * kM, kN});
+  const lpt_gemm_options all = options();
+  const int64_t ends[] = {kM, kCount * kM};
+  ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(),
+                                                  empty({kCount, 0, kN}).get(), ends, kCount, &all, c.get())));
+  expect_terms(c.get());
+}
+
+TEST_P(GemmWithoutK, GroupsWithoutRowsWriteTheOtherTerms) {
+  const Tensor c = sevens({kCount, kM, kN});
+  lpt_gemm_options all = options();
+  all.is_a_transposed = 1;
+  const int64_t ends[] = {0, 0};
+  ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({0, kM}).get(), empty({0, kN}).get(), ends,
+                                                  kCount, &all, c.get())));
+  expect_terms(c.get());
+}
+
+// Every storage of packed weights: the sparse ones run one GEMM after another.
+TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
+  for (const lpt_weights_storage storage :
+       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+    SCOPED_TRACE(storage);
+    lpt_weights_options how = LPT_WEIGHTS_OPTIONS_INIT;
+    how.storage = storage;
+    const Tensor packed = pack(context_.get(), empty({kCount, kN, 0}).get(), &how);
+    const Tensor c = sevens({kCount * kM, kN});
+    lpt_gemm_options all = options();
+    all.is_b_transposed = 1;
+    const int64_t ends[] = {kM, kCount * kM};
+    ASSERT_TRUE(ok(context_.get(), lpt_gemm_grouped(context_.get(), empty({kCount * kM, 0}).get(), packed.get(), ends,
+                                                    kCount, &all, c.get())));
+    expect_terms(c.get());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, GemmWithoutK, testing::Values(1, 2));
+
 // Rows of no group stay, empty groups are legal, and the threads do not change a bit.
 TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
   const int64_t n = 70, k = 96;
