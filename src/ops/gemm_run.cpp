@@ -318,8 +318,8 @@ int64_t threads_worth(const Context &context, double multiply_adds) {
 }
 
 bool is_f64_product(const Product &product) {
-  return product.a.format.id == LPT_FORMAT_F64 || product.b.format.id == LPT_FORMAT_F64 ||
-         product.c.format.id == LPT_FORMAT_F64;
+  const auto has_f64 = [](const MatrixView &view) { return view.format.element == LPT_FORMAT_F64; };
+  return has_f64(product.a) || has_f64(product.b) || has_f64(product.c);
 }
 
 GemmRequest request_of(const Product &product) {

@@ -67,6 +67,77 @@ TEST(Gemm, ComputesInF64WhereAnyOperandIsF64) {
   for (size_t i = 0; i < given.size(); ++i) EXPECT_NEAR(exact.value[i], given[i], 1e-14 * exact.magnitude[i]);
 }
 
+// 2^30 + 1 - 2^30 + 1 is 2 in f64, and 1 where a sum is f32: alone, and as every storage has it.
+class GemmF64 : public testing::Test {
+ protected:
+  static constexpr int64_t kM = 3, kN = 5, kK = 8;
+
+  Context context_ = make_context(2);
+  lpt_context *const c_ = context_.get();
+
+  // Two of every four columns hold anything.
+  static std::vector<double> rows_of(int64_t rows, const std::vector<double> &row) {
+    std::vector<double> all;
+    for (int64_t r = 0; r < rows; ++r) all.insert(all.end(), row.begin(), row.end());
+    return all;
+  }
+  Tensor left(lpt_format format) const {
+    return tensor_of(c_, format, kM, kK, rows_of(kM, {0x1p30, 1, 0, 0, -0x1p30, 1, 0, 0}));
+  }
+  Tensor right(lpt_format format) const { return tensor_of(c_, format, kN, kK, rows_of(kN, {1, 1, 0, 0, 1, 1, 0, 0})); }
+  Tensor sparse(const Tensor &dense) const {
+    const Shape shape = shape_of(c_, dense.get());
+    const std::string name = name_of(describe(c_, dense.get()).format) + "/2:4";
+    Tensor compressed = make_tensor(c_, format_named(name.c_str()), shape.rows, shape.columns);
+    EXPECT_TRUE(ok(c_, lpt_sparse_compress(c_, dense.get(), nullptr, compressed.get(), nullptr)));
+    return compressed;
+  }
+  void expect_two(const lpt_tensor *a, const lpt_tensor *b, lpt_format c_format) const {
+    SCOPED_TRACE(name_of(describe(c_, a).format) + " " + name_of(describe(c_, b).format) + " " + name_of(c_format));
+    EXPECT_EQ(std::vector<double>(kM * kN, 2.0), multiply_stored(c_, a, b, false, true, kM, kN, c_format));
+  }
+};
+
+TEST_F(GemmF64, IsComputedWhereverF64Is) {
+  for (int roles = 1; roles < 8; ++roles) {
+    const Tensor a = left((roles & 1) != 0 ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
+    const Tensor b = right((roles & 2) != 0 ? LPT_FORMAT_F64 : LPT_FORMAT_F32);
+    const lpt_format c_format = (roles & 4) != 0 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+    const Tensor sparse_a = sparse(a), sparse_b = sparse(b);
+    expect_two(a.get(), b.get(), c_format);
+    expect_two(sparse_a.get(), b.get(), c_format);
+    expect_two(a.get(), sparse_b.get(), c_format);
+    expect_two(sparse_a.get(), sparse_b.get(), c_format);
+  }
+}
+
+TEST_F(GemmF64, IsComputedByPackedWeights) {
+  for (const lpt_weights_storage storage :
+       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+    SCOPED_TRACE(storage);
+    lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+    options.storage = storage;
+    const Tensor b = pack(c_, right(LPT_FORMAT_F32).get(), &options);
+    expect_two(left(LPT_FORMAT_F64).get(), b.get(), LPT_FORMAT_F32);
+    expect_two(sparse(left(LPT_FORMAT_F64)).get(), b.get(), LPT_FORMAT_F32);
+    expect_two(left(LPT_FORMAT_F32).get(), b.get(), LPT_FORMAT_F64);
+  }
+}
+
+TEST_F(GemmF64, TakesABiasOfF64) {
+  const Tensor b = sparse(right(LPT_FORMAT_F64)), c = make_tensor(c_, LPT_FORMAT_F32, kM, kN);
+  const Tensor a = left(LPT_FORMAT_F32);
+  const Tensor wide = vector_of(c_, LPT_FORMAT_F64, std::vector<double>(kN, 0.5));
+  const Tensor narrow = vector_of(c_, LPT_FORMAT_F32, std::vector<double>(kN, 0.5));
+  lpt_gemm_options options = transposed_b();
+  options.bias = wide.get();
+  ASSERT_TRUE(ok(c_, lpt_gemm(c_, a.get(), b.get(), &options, c.get())));
+  EXPECT_EQ(std::vector<double>(kM * kN, 2.5), numbers_of(c_, c.get()));
+  options.bias = narrow.get();
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm(c_, a.get(), b.get(), &options, c.get()));
+  expect_words({"bias is f32: expected f64"}, lpt_context_error(c_));
+}
+
 TEST(Gemm, RoundsANarrowOutputOnce) {
   const Context context = make_context();
   const int64_t m = 20, n = 30, k = 64;
