@@ -11,6 +11,7 @@ namespace lpt {
 namespace {
 
 constexpr int32_t kUsualTile = 64;
+constexpr int32_t kMaxTile = 4096;
 
 int32_t unit_bytes_of(PanelKind kind) {
   switch (kind) {
@@ -28,11 +29,21 @@ int32_t unit_bytes_of(PanelKind kind) {
 
 int32_t unit_bytes_of(const Format &format) { return unit_bytes_of(panel_kind(format.element)); }
 
-Status check_tile_side(const char *name, int32_t given, int64_t multiple, int32_t &out_side) {
-  out_side = given == 0 ? kUsualTile : given;
-  if (given >= 0 && given <= 4096 && out_side % multiple == 0) return {};
-  return invalid("%s is %d: expected 0, for %d, or a multiple of %lld up to 4096", name, given, kUsualTile,
-                 number(multiple));
+// `multiple` is a power of two up to kMaxTile, so the default side is a multiple of it.
+Status check_tile_side(const char *name, int32_t given, int32_t multiple, int32_t &out_side) {
+  const int32_t usual = std::max(kUsualTile, multiple);
+  out_side = given == 0 ? usual : given;
+  if (given >= 0 && given <= kMaxTile && out_side % multiple == 0) return {};
+  return invalid("%s is %d: expected 0, for %d, or a multiple of %d up to %d", name, given, usual, multiple, kMaxTile);
+}
+
+// Columns at whose multiples tiles of a format may end.
+Status find_tile_unit(const Format &format, int32_t &out_columns) {
+  const int32_t block = has_blocks_along_k(format) ? format.block_columns : 1;
+  out_columns = std::max(static_cast<int32_t>(kPanelSteps), block);
+  if (block <= kMaxTile) return {};
+  return unsupported("storage is TILES and weights %s: expected blocks of scales of at most %d columns",
+                     format_name(format.id).c_str(), kMaxTile);
 }
 
 // A dropped tile is a product less only where its codes are zeros.
@@ -233,9 +244,10 @@ Status check_thinness(const Format &format, const lpt_weights_options &options, 
                                                                        : Layout::kPanels;
   if (!has_tiles) return {};
   LPT_TRY(check_zeros(format));
-  const int64_t multiple = std::max<int64_t>(kPanelSteps, has_blocks_along_k(format) ? format.block_columns : 1);
+  int32_t unit = 0;
+  LPT_TRY(find_tile_unit(format, unit));
   LPT_TRY(check_tile_side("tile_rows", options.tile_rows, kPanelLanes, out_thinness.tile_rows));
-  return check_tile_side("tile_columns", options.tile_columns, multiple, out_thinness.tile_columns);
+  return check_tile_side("tile_columns", options.tile_columns, unit, out_thinness.tile_columns);
 }
 
 int64_t thin_stride(const ThinLine &line) { return (line.bits + 63) / 64 * 8; }

@@ -446,6 +446,34 @@ TEST(ThinWeights, WithoutRowsOrColumns) {
   }
 }
 
+// The default side of a tile is whole blocks of scales, however long these are.
+TEST(TileWeights, HaveDefaultSidesInEveryFormat) {
+  const Context context = make_context(1);
+  lpt_context *const c = context.get();
+  const int64_t m = 3, n = 33, k = 130;
+  std::vector<lpt_format> formats(std::begin(kFormats), std::end(kFormats));
+  formats.push_back(LPT_FORMAT_E4M3FN_1X128);
+  for (int32_t block = 1; block <= 4096; block *= 2) {
+    formats.push_back(format_named(("e4m3fn/1x" + std::to_string(block) + "/f32").c_str()));
+  }
+  const lpt_weights_options options = tiles();
+  for (const lpt_format format : formats) {
+    if (!takes_tiles(format)) continue;
+    SCOPED_TRACE(name_of(format));
+    const Tensor weights = tensor_of(c, format, n, k, thinned(823, n, k, 0.6));
+    const Tensor a = tensor_of(c, LPT_FORMAT_F32, m, k, draw_normal(824, m * k));
+    int32_t order[n];
+    EXPECT_TRUE(ok(c, lpt_weights_order(c, weights.get(), &options, order, nullptr, nullptr)));
+    const Tensor thin = pack(c, weights.get(), &options);
+    const std::vector<double> right = transposed(numbers_of(c, weights.get()), n, k);
+    expect_product(multiply(numbers_of(c, a.get()), right, m, n, k), product_of(c, a.get(), thin.get(), m, n), k);
+  }
+  Tensor none;
+  const Tensor long_blocks = make_tensor(c, format_named("e4m3fn/1x8192/f32"), n, k);
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_weights_pack(c, long_blocks.get(), &options, out(none)));
+  expect_words({"e4m3fn/1x8192/f32", "expected blocks of scales of at most 4096 columns"}, lpt_context_error(c));
+}
+
 TEST(ThinWeights, RefuseWhatTheyCannotBe) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
