@@ -307,9 +307,15 @@ void dequantize_any_ref(const DequantizeRequest &request) {
   const MatrixView &source = request.source;
   const Numbers target(request.target);
   const Decoder decoder(source);
+  // f64 has no scales: f32 in between would only lose bits.
+  const bool is_copy = source.format.id == LPT_FORMAT_F64 && request.target.format.id == LPT_FORMAT_F64;
   for (int64_t row = 0; row < source.rows; ++row) {
     for (int64_t column = 0; column < source.columns; ++column) {
-      target.store(row, column, decoder.value_at(row, column));
+      if (is_copy) {
+        target.copy(decoder.numbers, row, column);
+      } else {
+        target.store(row, column, decoder.value_at(row, column));
+      }
     }
   }
 }

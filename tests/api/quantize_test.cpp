@@ -231,6 +231,20 @@ TEST(QuantizeEmpty, DoesNothing) {
   }
 }
 
+// Beyond f32's range, of more bits than it has, subnormal, and NaN with its bits.
+TEST(Dequantize, CopiesF64) {
+  const Context context = make_context();
+  uint64_t nan_bits = 0x7FF8000000001234;
+  double nan = 0;
+  std::memcpy(&nan, &nan_bits, sizeof nan);
+  const std::vector<double> numbers = {1e300, -1e-300, 1.0 + 0x1p-52, 0x1p-1074, -0.0, HUGE_VAL, 1.0 / 3, nan};
+  std::vector<double> given(numbers.size());
+  const auto count = static_cast<int64_t>(numbers.size());
+  const Tensor source = wrap(context.get(), numbers, 2, count / 2), output = wrap(context.get(), given, 2, count / 2);
+  ASSERT_TRUE(ok(context.get(), lpt_dequantize(context.get(), source.get(), nullptr, output.get())));
+  EXPECT_EQ(0, std::memcmp(numbers.data(), given.data(), numbers.size() * sizeof(double)));
+}
+
 // Whatever row would take the cast: none may overlook it.
 TEST(QuantizeNan, IsWrittenAsZeroAndRefusedByAPlainElementWithoutNan) {
   const Context context = make_context();
