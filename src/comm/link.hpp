@@ -37,10 +37,16 @@ class Link {
     return call(table_->receive, link_, peer, tag, data, bytes, out_request);
   }
 
+  // The message of a receive that is done.
+  struct Received {
+    int32_t peer = LPT_WIRE_ANY_RANK;
+    int64_t bytes = 0;
+  };
+
   // A request that is done, or has failed, becomes NULL.
-  Status test(void **request) {
+  Status test(void **request, Received &out_received) {
     int32_t is_done = 0;
-    const Status status = call(table_->test, link_, *request, &is_done);
+    const Status status = call(table_->test, link_, *request, &is_done, &out_received.peer, &out_received.bytes);
     if (is_done != 0 || !status.is_ok()) *request = nullptr;
     return status;
   }

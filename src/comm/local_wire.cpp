@@ -58,23 +58,26 @@ int32_t receive(void *, int32_t peer, int32_t tag, void *data, int64_t bytes, vo
   return LPT_OK;
 }
 
-bool take(LocalLink &link, const LocalRequest &request, Message &out_message) {
+bool take(LocalLink &link, const LocalRequest &request, Message &out_message, int32_t *out_peer) {
   const bool is_from_any = request.peer == LPT_WIRE_ANY_RANK;
   const int32_t first = is_from_any ? 0 : request.peer;
   const int32_t last = is_from_any ? link.team->ranks() - 1 : request.peer;
   for (int32_t q = first; q <= last; ++q) {
+    *out_peer = q;
     if (link.team->mailbox(q, link.rank).take(request.tag, out_message)) return true;
   }
   return false;
 }
 
-int32_t test(void *link, void *request, int32_t *out_is_done, char *error, size_t error_bytes) {
+int32_t test(void *link, void *request, int32_t *out_is_done, int32_t *out_peer, int64_t *out_bytes, char *error,
+             size_t error_bytes) {
   LocalLink &self = local(link);
   auto *asked = static_cast<LocalRequest *>(request);
   Message message;
   Status status;
-  if (take(self, *asked, message)) {
-    if (static_cast<int64_t>(message.bytes.size()) > asked->bytes) {
+  if (take(self, *asked, message, out_peer)) {
+    *out_bytes = static_cast<int64_t>(message.bytes.size());
+    if (*out_bytes > asked->bytes) {
       status = Status(LPT_INTERNAL, "a message is longer than the place for it");
     } else if (!message.bytes.empty()) {
       std::memcpy(asked->data, message.bytes.data(), message.bytes.size());

@@ -104,6 +104,7 @@ void MessageEngine::tell_all(LetterKind kind, const Status &status) {
   letter.code = status.code();
   letter.inside_bytes = static_cast<int32_t>(std::min(static_cast<int64_t>(status.message().size()), kInsideBytes));
   std::memcpy(letter.inside, status.message().data(), static_cast<size_t>(letter.inside_bytes));
+  letter.checksum = checksum(letter.inside, letter.inside_bytes);
   for (int32_t q = 0; q < ranks_; ++q) {
     // A wire that takes no more letters has news of its own for the others.
     if (q != rank_ && !peers_[static_cast<size_t>(q)].has_left) static_cast<void>(post_.send(q, letter));
@@ -145,14 +146,26 @@ void MessageEngine::sort_in(const Letter &letter) {
   }
 }
 
+Status MessageEngine::take_letters() {
+  for (;;) {
+    Letter letter;
+    Link::Received received;
+    bool has_come = false;
+    LPT_TRY(post_.take(letter, received, has_come));
+    if (!has_come) return {};
+    const std::string fault = fault_of(letter, received, ranks_);
+    // Final at once: what it announced may be needed by a later call only.
+    if (!fault.empty()) {
+      return fail(Status(LPT_MISMATCH, text("message header from rank %d: %s", received.peer, fault.c_str())), false);
+    }
+    sort_in(letter);
+  }
+}
+
 // Takes what has come, gets on what is under way.
 Status MessageEngine::look() {
   LPT_TRY(heed_interrupt());
-  for (bool has_come = true; has_come;) {
-    Letter letter;
-    LPT_TRY(post_.take(letter, has_come));
-    if (has_come) sort_in(letter);
-  }
+  LPT_TRY(take_letters());
   return post_.get_on();
 }
 
@@ -203,6 +216,14 @@ Status MessageEngine::collect(const Letter &letter, Coming &coming) {
   return post_.link().receive(coming.from, letter.payload_tag, coming.place.data, coming.place.count, &coming.request);
 }
 
+Status MessageEngine::advance_payload(Coming &coming, const char *operation) {
+  Link::Received received;
+  LPT_TRY(post_.link().test(&coming.request, received));
+  if (coming.request != nullptr) return {};
+  const std::string phrase = disagreement(rank_, operation, coming.place.count, coming.from, received.bytes);
+  return phrase.empty() ? finish(coming, operation) : fail_alike(LPT_MISMATCH, phrase);
+}
+
 Status MessageEngine::finish(Coming &coming, const char *operation) {
   coming.is_there = true;
   if (sum_of(coming.place) == coming.checksum) return {};
@@ -231,15 +252,16 @@ Status MessageEngine::check_swap(const Letter &letter, const Signature &signatur
   std::string phrase = disagreement(rank_, signature, letter.from, letter.signature());
   if (phrase.empty()) phrase = disagreement(rank_, signature.operation, incoming, letter.from, letter.bytes);
   if (phrase.empty()) phrase = disagreement(letter.from, signature.operation, letter.expected, rank_, outgoing);
+  if (phrase.empty() && letter.turn != turn_) {
+    phrase = text("ranks disagree: rank %d is at exchange %llu, rank %d at %llu", rank_,
+                  static_cast<unsigned long long>(turn_), letter.from, static_cast<unsigned long long>(letter.turn));
+  }
   return phrase.empty() ? Status() : fail_alike(LPT_MISMATCH, phrase);
 }
 
 Status MessageEngine::advance_swap(Coming &coming, const Signature &signature, const Bytes &outgoing) {
   Peer &peer = peers_[static_cast<size_t>(coming.from)];
-  if (coming.request != nullptr) {
-    LPT_TRY(post_.link().test(&coming.request));
-    return coming.request == nullptr ? finish(coming, signature.operation) : Status();
-  }
+  if (coming.request != nullptr) return advance_payload(coming, signature.operation);
   if (!peer.swaps.empty()) {
     const Letter letter = peer.swaps.front();
     peer.swaps.pop_front();
@@ -340,17 +362,15 @@ Status MessageEngine::send_mail(const Signature &signature, int32_t peer, int32_
 }
 
 Status MessageEngine::advance_mail(Coming &coming, const Signature &signature, int32_t tag) {
-  if (coming.request != nullptr) {
-    LPT_TRY(post_.link().test(&coming.request));
-    return coming.request == nullptr ? finish(coming, signature.operation) : Status();
-  }
+  if (coming.request != nullptr) return advance_payload(coming, signature.operation);
   Peer &peer = peers_[static_cast<size_t>(coming.from)];
   const auto letter = std::find_if(peer.mail.begin(), peer.mail.end(), [&](const Letter &l) { return l.tag == tag; });
   if (letter == peer.mail.end()) {
     if (!peer.has_left) return {};
     return fail_alike(LPT_ABORTED, text("receive: rank %d has left", coming.from));
   }
-  const std::string phrase = disagreement(rank_, signature, coming.from, letter->signature());
+  std::string phrase = disagreement(rank_, signature, coming.from, letter->signature());
+  if (phrase.empty()) phrase = disagreement(rank_, signature.operation, coming.place.count, coming.from, letter->bytes);
   if (!phrase.empty()) return fail_alike(LPT_MISMATCH, phrase);
   const Letter copy = *letter;
   peer.mail.erase(letter);

@@ -64,6 +64,7 @@ class MessageEngine : public Engine {
   Status wait(const Deadline &deadline, uint64_t turn, const Step &step);
   Status heed_news(uint64_t turn);
   Status look();
+  Status take_letters();
   void sort_in(const Letter &letter);
   bool are_bytes_under_way() const;
 
@@ -79,6 +80,7 @@ class MessageEngine : public Engine {
   Status split_parts(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine);
 
   Status collect(const Letter &letter, Coming &coming);
+  Status advance_payload(Coming &coming, const char *operation);
   Status finish(Coming &coming, const char *operation);
   uint64_t sum_of(const Bytes &bytes) const;
 

@@ -48,13 +48,11 @@ Status Post::start(int32_t peer, const Parcel &parcel, const Bytes &payload, Kee
   return start_own(peer, parcel.tag, std::move(bytes));
 }
 
-Status Post::take(Letter &out_letter, bool &out_has_come) {
+Status Post::take(Letter &out_letter, Link::Received &out_received, bool &out_has_come) {
   out_has_come = false;
   if (asked_ == nullptr) LPT_TRY(link_->receive(LPT_WIRE_ANY_RANK, kLetterTag, &next_, sizeof next_, &asked_));
-  LPT_TRY(link_->test(&asked_));
+  LPT_TRY(link_->test(&asked_, out_received));
   if (asked_ != nullptr) return {};
-  if (next_.magic != kLetterMagic)
-    return Status(LPT_MISMATCH, "ranks disagree: another release of LPT runs on one of them");
   out_letter = next_;
   out_has_come = true;
   return {};
@@ -62,7 +60,8 @@ Status Post::take(Letter &out_letter, bool &out_has_come) {
 
 Status Post::get_on() {
   for (auto sending = sending_.begin(); sending != sending_.end();) {
-    if (sending->request != nullptr) LPT_TRY(link_->test(&sending->request));
+    Link::Received nothing;
+    if (sending->request != nullptr) LPT_TRY(link_->test(&sending->request, nothing));
     sending = sending->request == nullptr ? sending_.erase(sending) : std::next(sending);
   }
   return {};

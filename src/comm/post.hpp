@@ -37,8 +37,8 @@ class Post {
   // One that announces nothing.
   Status send(int32_t peer, const Letter &letter);
 
-  // The next letter that has come. Each rank's come in their order.
-  Status take(Letter &out_letter, bool &out_has_come);
+  // The next letter that has come, unchecked: see fault_of(). Each rank's come in their order.
+  Status take(Letter &out_letter, Link::Received &out_received, bool &out_has_come);
 
   // Gets sends on, and forgets what is done.
   Status get_on();

@@ -8,7 +8,7 @@
 extern "C" {
 
 // Raised when what is here changes. Functions are added at the end only, and counted by struct_size.
-#define LPT_WIRE_ABI 2
+#define LPT_WIRE_ABI 3
 
 #define LPT_WIRE_ANY_RANK (-1)
 
@@ -41,8 +41,10 @@ typedef struct lpt_wire_table {
   int32_t (*receive)(void *link, int32_t peer, int32_t tag, void *data, int64_t bytes, void **out_request, char *error,
                      size_t error_bytes);
 
-  // Looks whether a request is done, and gets all others on. What is done, or has failed, is freed.
-  int32_t (*test)(void *link, void *request, int32_t *out_is_done, char *error, size_t error_bytes);
+  // Looks whether a request is done, and gets all others on. What is done, or has failed, is freed. Of a receive that is
+  // done `out_peer` is the rank that sent the message, and `out_bytes` its length.
+  int32_t (*test)(void *link, void *request, int32_t *out_is_done, int32_t *out_peer, int64_t *out_bytes, char *error,
+                  size_t error_bytes);
 
   // Frees a request that nobody waits for any more. From then on no call of the wire reads or writes its `data`, whatever is
   // on the way; where that takes it, all later calls of this process fail with LPT_ABORTED.

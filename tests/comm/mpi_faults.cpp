@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,36 @@ int split(const Rank &self) {
   return status == LPT_TIMEOUT || self.rank == self.ranks - 1 ? 0 : 1;
 }
 
+// One bit of one header of rank 1 flips: see flipping_plugin.cpp. Each bit has a comm of its own, which breaks on every rank.
+lpt_status sum_until_broken(lpt_context *context) {
+  lpt_comm *raw = nullptr;
+  lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
+  options.timeout_seconds = 20.0;
+  lpt_status status = lpt_comm_create_mpi(context, nullptr, &options, &raw);
+  const Comm comm(raw);
+  std::vector<float> numbers(10, 1.0f);
+  const Tensor both = wrap(context, numbers, 1, 10);
+  for (int i = 0; i < 6 && status == LPT_OK; ++i) {
+    status = lpt_all_reduce(context, raw, both.get(), nullptr, both.get(), nullptr);
+  }
+  return status;
+}
+
+int damage(const Context &context) {
+  constexpr uint32_t kSeed = 20261124;
+  std::printf("seed %u\n", kSeed);
+  std::mt19937 random(kSeed);
+  bool are_found = true;
+  for (int i = 0; i < 24; ++i) {
+    const uint32_t bit = random() % (8 * 136);
+    setenv("LPT_FLIP", std::to_string(bit).c_str(), 1);
+    const lpt_status status = sum_until_broken(context.get());
+    std::printf("bit %u: %d: %s\n", bit, status, lpt_context_error(context.get()));
+    are_found = are_found && (status == LPT_MISMATCH || status == LPT_ABORTED);
+  }
+  return are_found ? 0 : 1;
+}
+
 int meet(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
 
 // What can be late without a fault has three seconds: on a machine with much else to do a sum takes a good part of one.
@@ -113,6 +144,7 @@ double limit_of(const std::string &job) {
 
 int run(const std::string &job) {
   const Context context = make_context(1);
+  if (job == "damaged") return damage(context);
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = limit_of(job);
   lpt_comm *raw = nullptr;

@@ -3,8 +3,8 @@
 
 Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, left, late_end, killed,
-lonely, other_launcher. Exit 77 where the launcher is not installed.
+JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, damaged, left, late_end,
+killed, lonely, other_launcher. Exit 77 where the launcher is not installed.
 """
 import os
 import re
@@ -55,12 +55,23 @@ def stopped(mpi, programs):
     return None if status == 0 and named == 3 else f"exit {status}, {named} ranks name the one that was stopped"
 
 
+def launch_with_plugin(mpi, programs, job, plugin):
+    """Three ranks over a plugin of the tests, which passes calls on to that of the MPI."""
+    real = f"{os.environ['LPT_PLUGIN_PATH']}/liblpt_{mpi}.so"
+    return launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", job], LPT_REAL_PLUGIN=real,
+                  LPT_PLUGIN_PATH=f"{programs}/{plugin}.so")
+
+
 def slow_split(mpi, programs):
-    plugin = f"{os.environ['LPT_PLUGIN_PATH']}/liblpt_{mpi}.so"
-    status, said, seconds = launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", "slow_split"], LPT_REAL_PLUGIN=plugin,
-                                   LPT_PLUGIN_PATH=f"{programs}/slow_split_plugin.so")
+    status, said, seconds = launch_with_plugin(mpi, programs, "slow_split", "slow_split_plugin")
     late = said.count("did not go on with it within 0.5 seconds")
     return None if status == 0 and late >= 2 and seconds < 20 else f"exit {status}, {late} ranks do not wait for ever"
+
+
+def damaged(mpi, programs):
+    status, said, seconds = launch_with_plugin(mpi, programs, "damaged", "flipping_plugin")
+    found = said.count("message header from rank 1")
+    return None if status == 0 and found == 72 and seconds < 60 else f"exit {status}, {found} of 72 errors"
 
 
 def left(mpi, programs):
@@ -95,8 +106,8 @@ def other_launcher(mpi, programs):
     return refused(mpi, launcher, programs, 2, [f"{variable} is 2", f"{mpi} finds 1"])
 
 
-FAULTS = {"stopped": stopped, "slow_split": slow_split, "left": left, "late_end": late_end, "killed": killed,
-          "lonely": lonely, "other_launcher": other_launcher}
+FAULTS = {"stopped": stopped, "slow_split": slow_split, "damaged": damaged, "left": left, "late_end": late_end,
+          "killed": killed, "lonely": lonely, "other_launcher": other_launcher}
 
 
 def main(mpi, libraries, programs, job):

@@ -43,6 +43,11 @@ struct MpiLink {
   std::vector<int32_t> members{};  // what its ranks are called in `comm`; none: all of them, as they are
 
   int name_of(int32_t rank) const { return rank < 0 || members.empty() ? rank : members[static_cast<size_t>(rank)]; }
+  int32_t rank_of(int name) const {
+    if (members.empty()) return name;
+    const auto member = std::find(members.begin(), members.end(), name);
+    return member == members.end() ? LPT_WIRE_ANY_RANK : static_cast<int32_t>(member - members.begin());
+  }
 };
 
 struct MpiRequest {
@@ -53,6 +58,8 @@ struct MpiRequest {
   bool is_send;
   int64_t begun = 0;  // bytes
   size_t next = 0;    // the part that ends first
+  int source = MPI_ANY_SOURCE;
+  int64_t received = 0;  // bytes
   std::vector<Part> parts{};
 
   bool is_copied() const { return bytes <= kCopiedBytes; }
@@ -178,12 +185,14 @@ int begin_part(MpiRequest &self, Part &part) {
 }
 
 // A message may be shorter than what was asked for.
-void end_part(const MpiRequest &self, Part &part, const MPI_Status &status) {
+void end_part(MpiRequest &self, Part &part, const MPI_Status &status) {
   part.is_under_way = false;
-  if (self.is_send || !self.is_copied()) return;
+  if (self.is_send) return;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  if (count > 0) std::memcpy(self.data, part.place, static_cast<size_t>(count));
+  self.source = status.MPI_SOURCE;
+  self.received += count;
+  if (self.is_copied() && count > 0) std::memcpy(self.data, part.place, static_cast<size_t>(count));
 }
 
 // Parts end in their order: MPI keeps that of one sender and one tag.
@@ -279,7 +288,8 @@ int32_t receive(void *link, int32_t peer, int32_t tag, void *data, int64_t bytes
 
 void abandon(void *, void *request) { give_up(static_cast<MpiRequest *>(request)); }
 
-int32_t test(void *, void *request, int32_t *out_is_done, char *error, size_t error_bytes) {
+int32_t test(void *, void *request, int32_t *out_is_done, int32_t *out_peer, int64_t *out_bytes, char *error,
+             size_t error_bytes) {
   auto *self = static_cast<MpiRequest *>(request);
   int32_t code = LPT_OK;
   {
@@ -291,7 +301,10 @@ int32_t test(void *, void *request, int32_t *out_is_done, char *error, size_t er
     return code;
   }
   *out_is_done = is_under_way(*self) ? 0 : 1;
-  if (*out_is_done != 0) forget(self);
+  if (*out_is_done == 0) return LPT_OK;
+  *out_peer = self->link->rank_of(self->source);
+  *out_bytes = self->received;
+  forget(self);
   return LPT_OK;
 }
 
