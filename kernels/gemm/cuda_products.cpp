@@ -118,7 +118,7 @@ const char *refuses_wide_operands(const GemmRequest &request) {
 
 // It has not run on a GPU: whoever asks for it has to look at what it gives.
 const char *refuses_warpgroups_int4(const GemmRequest &request) {
-  if (std::getenv("LPT_GEMM_WGMMA") == nullptr) return "is taken with LPT_GEMM_WGMMA set only";
+  if (secure_getenv("LPT_GEMM_WGMMA") == nullptr) return "is taken with LPT_GEMM_WGMMA set only";
   if (const char *why = refuses_law(request)) return why;
   if (const char *why = refuses_grid(request)) return why;
   if (const char *why = refuses_wide_operands(request)) return why;
@@ -143,7 +143,7 @@ constexpr int64_t kMostTileRowsUnasked = 128;
 
 const char *refuses_tiles_fp4(const GemmRequest &request) {
   if (const char *why = refuses_tiles(request)) return why;
-  if (request.m > kMostTileRowsUnasked && std::getenv("LPT_GEMM_TILES") == nullptr) {
+  if (request.m > kMostTileRowsUnasked && secure_getenv("LPT_GEMM_TILES") == nullptr) {
     return "takes more than 128 rows of a only with LPT_GEMM_TILES set";
   }
   return refuses_fp4(request);

@@ -5,20 +5,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <fstream>
 #include <memory>
 
 namespace lpt {
 namespace {
 
-// Where the library itself lies.
+// Where the file lies whose code this is: the library, or a program that has it inside. By the kernel's list of mappings, since
+// dladdr() gives the name by which the file was opened: of a program its caller's word, and perhaps without a folder.
+// Without /proc the root, where nobody else writes.
 std::string own_folder() {
-  Dl_info facts{};
-  if (dladdr(reinterpret_cast<const void *>(&own_folder), &facts) == 0 || facts.dli_fname == nullptr) return ".";
-  const std::string path = facts.dli_fname;
-  const size_t end = path.rfind('/');
-  return end == std::string::npos ? "." : path.substr(0, end);
+  const auto self = reinterpret_cast<uintptr_t>(&own_folder);
+  std::ifstream mappings("/proc/self/maps");
+  for (std::string line; std::getline(mappings, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) != 2 || self < begin || self >= end) continue;
+    const size_t first = line.find('/');
+    return first == std::string::npos ? "" : line.substr(first, line.rfind('/') - first);
+  }
+  return "";
 }
 
 // Whether a file ends before its own table of sections does, which lies last. The system would map the rest all the same, and
@@ -38,11 +45,6 @@ bool is_cut_short(const std::string &path) {
 
 }  // namespace
 
-const char *variable(const char *name) {
-  const char *const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
 bool is_folder(const std::string &path) {
   struct stat facts;
   return stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
@@ -61,6 +63,7 @@ Status plugin_refused(const std::string &path, const std::string &why) {
 }
 
 Status open_plugin(const std::string &path, void **out_entry) {
+  if (is_no_regular_file(path)) return plugin_refused(path, "it is no regular file");
   if (is_cut_short(path)) return plugin_refused(path, "the file is cut short");
   // Local: plugins may have the same symbols. Never closed: neither MPI nor CUDA survives it.
   void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

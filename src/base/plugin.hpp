@@ -3,16 +3,15 @@
 
 #include <string>
 
+#include "src/base/environment.hpp"
 #include "src/base/status.hpp"
 
 namespace lpt {
 
-// NULL if it is not set, or empty.
-const char *variable(const char *name);
-
 bool is_folder(const std::string &path);
 
-// Where a plugin's file lies: in the folder that LPT_PLUGIN_PATH names, which may lack one that lies beside the library.
+// Where a plugin's file lies: in the folder that LPT_PLUGIN_PATH names, which may lack one that lies beside the library. Never
+// in the working directory, unless one of the two is.
 std::string plugin_path(const char *file);
 
 Status plugin_refused(const std::string &path, const std::string &why);

@@ -5,9 +5,10 @@
 #include <cctype>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "src/base/environment.hpp"
 
 namespace lpt::cublas {
 namespace {
@@ -48,10 +49,11 @@ bool read_line(const std::string &line, std::string &out_product, Algorithm &out
 }  // namespace
 
 void Choices::open(int64_t version) {
-  const char *const folder = std::getenv("LPT_GEMM_CHOICES");
+  const char *const folder = variable("LPT_GEMM_CHOICES");
   const std::string device = name_of_device();
-  if (folder == nullptr || *folder == '\0' || device.empty()) return;
+  if (folder == nullptr || device.empty()) return;
   path_ = std::string(folder) + "/cublaslt-" + std::to_string(version) + "-" + device + ".txt";
+  if (is_no_regular_file(path_)) path_.clear();
   std::ifstream file(path_);
   std::string line, product;
   Algorithm algorithm;

@@ -2,8 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
+#include "src/base/environment.hpp"
 #include "src/plugins/finder.hpp"
 
 namespace lpt::cublas {
@@ -14,8 +13,8 @@ constexpr char kFile[] = "libcublasLt.so.13";
 constexpr size_t kLeastVersion = 120000;
 
 const char *file_name() {
-  const char *const named = std::getenv("LPT_CUBLASLT");
-  return named == nullptr || *named == '\0' ? kFile : named;
+  const char *const named = variable("LPT_CUBLASLT");
+  return named == nullptr ? kFile : named;
 }
 
 const char *find_all(void *library, Functions &functions) {
@@ -61,6 +60,7 @@ int32_t type_of(lpt_format element) {
 
 std::string open(Functions &out_functions) {
   const std::string file = file_name();
+  if (is_no_regular_file(file)) return file + " is no regular file";
   void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA is not
   if (library == nullptr) return dlerror();
   if (const char *missing = find_all(library, out_functions)) return file + " has no " + missing;

@@ -1,7 +1,6 @@
 #include "src/plugins/cusparse_lt.hpp"
 
-#include <cstdlib>
-
+#include "src/base/environment.hpp"
 #include "src/plugins/finder.hpp"
 
 namespace lpt::cusparse {
@@ -10,8 +9,8 @@ namespace {
 constexpr char kFile[] = "libcusparseLt.so.0";
 
 const char *file_name() {
-  const char *const named = std::getenv("LPT_CUSPARSELT");
-  return named == nullptr || *named == '\0' ? kFile : named;
+  const char *const named = variable("LPT_CUSPARSELT");
+  return named == nullptr ? kFile : named;
 }
 
 const char *find_all(void *library, Functions &functions) {
@@ -51,6 +50,7 @@ std::string read_version(const std::string &file, const Functions &functions, in
 
 std::string open(Functions &out_functions, int64_t &out_version) {
   const std::string file = file_name();
+  if (is_no_regular_file(file)) return file + " is no regular file";
   void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA is not
   if (library == nullptr) return dlerror();
   const char *const missing = find_all(library, out_functions);

@@ -1,4 +1,6 @@
 // Communicator plugins that are none.
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -34,6 +36,15 @@ TEST_F(Plugins, ATextIsNone) {
   const std::string path = testing::TempDir() + "lpt_plugin_of_words.so";
   std::ofstream(path) << "not a library\n";
   is_refused_at(path, {"plugin"});
+  std::remove(path.c_str());
+}
+
+// To open one would wait for a writer.
+TEST_F(Plugins, AFifoIsNone) {
+  const std::string path = testing::TempDir() + "lpt_plugin_fifo.so";
+  std::remove(path.c_str());
+  ASSERT_EQ(0, mkfifo(path.c_str(), 0600));
+  is_refused_at(path, {"it is no regular file"});
   std::remove(path.c_str());
 }
 

@@ -73,7 +73,7 @@ TEST_F(DevicePlugins, HalfAFileIsRefused) {
 TEST_F(DevicePlugins, AMissingOneIsTold) {
   // The program that asks must not have one beside its library, as this one may.
   const std::string folder = testing::TempDir() + "lpt_device_none";
-  std::system(("mkdir -p " + folder + " && ln -sf \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
+  std::system(("mkdir -p " + folder + " && cp --remove-destination \"$(grep -m1 -o '/[^ ]*liblpt.so[^ ]*' /proc/" +
                std::to_string(getpid()) + "/maps)\" " + folder + "/liblpt.so.1")
                   .c_str());
   // A sanitizer would rather come first.

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
+#include "src/base/environment.hpp"
 
 namespace lpt {
 namespace {
@@ -55,8 +55,9 @@ Status find_symbols(const char *file, void *library, Nccl &nccl) {
 }  // namespace
 
 Status find_nccl(Nccl &out_nccl) {
-  const char *const given = std::getenv("LPT_NCCL");
-  const char *const file = given == nullptr || *given == '\0' ? kSoname : given;
+  const char *const given = variable("LPT_NCCL");
+  const char *const file = given == nullptr ? kSoname : given;
+  if (is_no_regular_file(file)) return refused(file, "it is no regular file");
   // Never closed: it has threads and memory of the driver. A copy that the program has opened is found by its soname.
   void *const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return refused(file, dlerror());

@@ -1,0 +1,10 @@
+// A library that no program is to open.
+#include <cstdio>
+
+namespace {
+
+struct Planted {
+  Planted() { std::printf("the planted plugin was opened\n"), std::fflush(stdout); }
+} planted;
+
+}  // namespace
