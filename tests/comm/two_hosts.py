@@ -41,8 +41,15 @@ LATEST_SECONDS = 6.0     # that a rank may take to see it; its time limit is thr
 UNPLUGGED_SECONDS = 7.0  # then the launchers can end the job
 
 
+class IpError(Exception):
+    """A command of ip that failed, and what it wrote about it."""
+
+
 def ip(*words):
-    return subprocess.run(["ip", *words], text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+    job = subprocess.run(["ip", *words], text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if job.returncode != 0:
+        raise IpError(f"ip {' '.join(words)}: exit {job.returncode}: {job.stderr.strip()}")
+    return job.stdout
 
 
 def skip(reason):
@@ -59,8 +66,8 @@ def check_rights(mpi):
     try:
         ip("netns", "add", PREFIX)
         ip("netns", "del", PREFIX)
-    except subprocess.CalledProcessError as error:
-        skip(f"ip netns is refused: {error.stderr.strip()}")
+    except IpError as error:
+        skip(error)
 
 
 def set_up():
@@ -157,7 +164,10 @@ def run(mpi, programs, job):
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["TMPDIR"] = scratch
         try:
-            set_up()
+            try:
+                set_up()
+            except IpError as error:
+                skip(error)
             return suite(mpi, programs, int(job)) if job.isdigit() else JOBS[job](mpi, programs)
         finally:
             take_down()
