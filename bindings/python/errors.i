@@ -7,6 +7,8 @@ static void raise_status(lpt_status status, const char *text) {
   if (error_classes != NULL && status > 0 && status < PyTuple_Size(error_classes)) {
     kind = PyTuple_GetItem(error_classes, status);
   }
+  // The text of a context in use is that of another call.
+  if (status == LPT_BUSY) text = NULL;
   PyErr_SetString(kind, text != NULL && text[0] != '\0' ? text : lpt_status_string(status));
 }
 %}

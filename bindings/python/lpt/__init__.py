@@ -10,7 +10,7 @@ Every function of the C header is in lpt.capi under its own name. docs/python.md
 import os as _os
 
 from . import capi
-from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Cancelled, Error, Internal, InvalidArgument, InvalidState, Mismatch,
+from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, Internal, InvalidArgument, InvalidState, Mismatch,
                       OutOfMemory, Timeout, Unsupported, WorkFailed)
 
 capi.set_error_classes(_BY_STATUS)

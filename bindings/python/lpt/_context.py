@@ -1,7 +1,8 @@
-"""Contexts: the workers. Every thread has one of its own unless another is given."""
+"""Contexts: the workers. Every thread has one of its own unless another is given; these share one pool of threads."""
 from __future__ import annotations
 
 import threading
+from operator import index as index_of
 
 from . import capi
 
@@ -11,21 +12,23 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """A worker: threads, choice of kernels, error text, profile. Serves one thread at a time.
+    """A worker: threads, choice of kernels, error text, profile. Serves one call at a time: a second one raises Busy.
 
-    thread_count: 0 for as many as the process may use. isa: the highest instruction set to use ("auto", "reference",
-    "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device: "cpu" or "cuda", with device_index; what operations make
-    lies there. Work of a GPU is queued: what it reads has to stay until synchronize().
+    thread_count: 0 for as many as the process may use. threads_of: a context whose threads this one shares. isa: the highest
+    instruction set to use ("auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device: "cpu" or "cuda", with device_index; what operations make
+    lies there. Work of a GPU is queued: what it reads has to stay until synchronize(). A with statement closes it.
     """
 
     __slots__ = ("_handle", "_log", "_progress", "device", "device_index")
 
-    def __init__(self, thread_count: int = 0, isa: str = "auto", *, device: str = "cpu", device_index: int = 0) -> None:
+    def __init__(self, thread_count: int = 0, isa: str = "auto", *, device: str = "cpu", device_index: int = 0,
+                 threads_of: Optional[Context] = None) -> None:
         options = capi.lpt_context_options()
         options.thread_count = thread_count
         options.isa = constant("LPT_ISA_", isa)
         options.device = constant("LPT_DEVICE_", device)
         options.device_index = device_index
+        options.threads_of = None if threads_of is None else handle_of(threads_of)
         self._handle = capi.context_of(options)
         self.device, self.device_index = device, device_index
         # Kept for as long as the library may call them.
@@ -35,54 +38,66 @@ class Context:
     def __reduce__(self):
         raise TypeError("a context is a worker of this process and cannot be pickled")
 
+    def close(self) -> None:
+        """Ends the context, after the calls that use it. A thread whose own context it is gets a new one."""
+        self._handle = None  # calls hold the handle until they end
+        if getattr(_local, "context", None) is self:
+            del _local.context, _local.handle
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
     @property
     def explanation(self) -> str:
         """Which kernel the last operation took, and why each faster one was passed over."""
-        return capi.lpt_context_explanation(self._handle)
+        return capi.lpt_context_explanation(handle_of(self))
 
     def set_threads(self, thread_count: int) -> None:
-        """Changes the number of threads; 0: as many as the process may use."""
-        capi.lpt_context_set_threads(self._handle, thread_count)
+        """Gives this context threads of its own, so many; 0: as many as the process may use."""
+        capi.lpt_context_set_threads(handle_of(self), thread_count)
 
     def set_isa(self, isa: str) -> None:
         """Changes the highest instruction set that may be used."""
-        capi.lpt_context_set_isa(self._handle, constant("LPT_ISA_", isa))
+        capi.lpt_context_set_isa(handle_of(self), constant("LPT_ISA_", isa))
 
     def set_stream(self, stream: Optional[int]) -> None:
         """Queues work of a GPU on another stream, by its address: torch.cuda.Stream.cuda_stream; None: CUDA's default."""
-        capi.lpt_context_set_stream(self._handle, stream)
+        capi.lpt_context_set_stream(handle_of(self), stream)
 
     def synchronize(self) -> None:
         """Waits for what is queued."""
-        capi.lpt_context_synchronize(self._handle)
+        capi.lpt_context_synchronize(handle_of(self))
 
     def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
         """Calls log(level, text) on the thread that is at work; None: silent."""
-        capi.lpt_context_set_log(self._handle, constant("LPT_LOG_", level), log)
+        capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_", level), log)
         self._log = log
 
     def set_progress(self, progress: Optional[Callable[[int, int], Any]]) -> None:
         """Calls progress(done, whole) in long calls. What is true stops the call with Cancelled."""
-        capi.lpt_context_set_progress(self._handle, progress)
+        capi.lpt_context_set_progress(handle_of(self), progress)
         self._progress = progress
 
     def start_profile(self) -> None:
         """Forgets what was recorded and starts to record."""
-        capi.lpt_context_set_profile(self._handle, 1)
+        capi.lpt_context_set_profile(handle_of(self), 1)
 
     def stop_profile(self) -> List[dict]:
         """Ends recording; entries with operation, row, calls, seconds, bytes and flops, longest time first."""
-        capi.lpt_context_set_profile(self._handle, 0)
+        capi.lpt_context_set_profile(handle_of(self), 0)
         entries = []
-        for index in range(capi.lpt_context_profile_count(self._handle)):
+        for index in range(capi.lpt_context_profile_count(handle_of(self))):
             entry = capi.lpt_profile_entry()
-            capi.lpt_context_profile_entry(self._handle, index, entry)
+            capi.lpt_context_profile_entry(handle_of(self), index, entry)
             entries.append(values_of(entry))
         return entries
 
     def save_profile(self, path: str) -> None:
         """Writes the recorded calls as a Chrome trace."""
-        capi.lpt_context_profile_save(self._handle, path)
+        capi.lpt_context_profile_save(handle_of(self), path)
 
 
 def device_describe(device: str = "cpu", index: int = 0) -> dict:
@@ -99,37 +114,48 @@ def build_info() -> str:
 
 
 _local = threading.local()
+_shared: dict = {}  # a context that no call uses: the default contexts of all threads share its threads
 
 
 def default_context() -> Context:
-    """The calling thread's own context, made at its first use. Threads of a forked process start anew inside it."""
+    """The calling thread's own context, made at its first use; it ends with the thread. All of them share one pool of threads.
+    Threads of a forked process start anew inside it."""
     handle_of(None)
     return _local.context
 
 
 def set_default_context(context: Context) -> None:
     """Makes a context the calling thread's own."""
-    _local.context, _local.handle = context, context._handle
+    _local.handle = handle_of(context)
+    _local.context = context
 
 
 def handle_of(context: Optional[Context]) -> Any:
     if context is not None:
+        if context._handle is None:
+            raise ValueError("context is closed: expected an open one")
         return context._handle
     try:
         return _local.handle
     except AttributeError:
-        set_default_context(Context())
+        # setdefault() lets one of several threads win, without a lock that a forked process would inherit.
+        pool = _shared.get("pool") or _shared.setdefault("pool", Context())
+        set_default_context(Context(threads_of=pool))
         return _local.handle
 
 
-def constant(prefix: str, value: Union[str, int]) -> int:
-    """The number of a constant by the end of its name: constant("LPT_ISA_", "auto")."""
+def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
+    """The number of a constant by the end of its name: constant("LPT_ISA_", "auto"). name: of the argument, for errors."""
+    name = name or prefix[4:-1].lower()
     if not isinstance(value, str):
-        return int(value)
+        try:
+            return index_of(value)
+        except TypeError:
+            raise TypeError(f"{name} is {value!r}: expected a name or a number of {prefix}*") from None
     found = getattr(capi, prefix + value.upper(), None)
     if found is None:
         names = sorted(name[len(prefix):].lower() for name in dir(capi) if name.startswith(prefix))
-        raise ValueError(f'{prefix[4:-1].lower()} is "{value}": expected one of {", ".join(names)}')
+        raise ValueError(f'{name} is "{value}": expected one of {", ".join(names)}')
     return found
 
 

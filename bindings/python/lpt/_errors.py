@@ -48,8 +48,12 @@ class WorkFailed(Error, RuntimeError):
     """A device failed, at this call or at work queued before; the text has its driver's words."""
 
 
+class Busy(Error, RuntimeError):
+    """The context is in use by another call: of another thread, or of the library's callback that made this one."""
+
+
 # By lpt_status.
 BY_STATUS = (Error, InvalidArgument, Unsupported, OutOfMemory, InvalidState, Internal, Cancelled, Aborted, Timeout,
-             Mismatch, WorkFailed)
+             Mismatch, WorkFailed, Busy)
 for _status, _kind in enumerate(BY_STATUS):
     _kind.status = _status

@@ -220,6 +220,78 @@ class Contexts(Case):
         self.assertRaisesRegex(ValueError, "x86_avx9", lpt.Context, isa="x86_avx9")
         self.assertRaisesRegex(lpt.InvalidArgument, "-3", lpt.Context, thread_count=-3)
 
+    def test_in_use_are_busy_to_their_own_callbacks(self):
+        a, found = floats(range(64), [8, 8]), []
+        expected = lpt.gemm(a, a).tolist()
+
+        def call(*_):
+            try:
+                lpt.gemm(a, a, context=context)
+            except lpt.Busy as error:
+                found.append(error)
+                found.append(lpt.gemm(a, a).tolist())  # another context
+        for set_callback in (lambda one: context.set_log(call, "dispatch"), lambda one: context.set_progress(call)):
+            with self.subTest(callback=set_callback), lpt.Context(1) as context:
+                found.clear()
+                set_callback(context)
+                self.assertEqual(expected, lpt.gemm(a, a, context=context).tolist())
+                self.assertEqual(capi.LPT_BUSY, found[0].status)
+                self.assertIn("the context is in use by another call", str(found[0]))
+                self.assertEqual(expected, found[1])
+
+    def test_in_use_are_busy_to_other_threads(self):
+        import threading
+        a, context = floats(range(64), [8, 8]), lpt.Context(1)
+        expected, found = lpt.gemm(a, a).tolist(), []
+        is_inside, is_over = threading.Event(), threading.Event()
+
+        def wait(*_):
+            is_inside.set()
+            is_over.wait(60)
+        context.set_progress(wait)
+        thread = threading.Thread(target=lambda: found.append(lpt.gemm(a, a, context=context).tolist()))
+        thread.start()
+        self.assertTrue(is_inside.wait(60))
+        target = floats([7.0] * 64, [8, 8])
+        for call in (lambda: lpt.gemm(a, a, out=target, context=context), lambda: context.set_threads(2),
+                     lambda: context.set_progress(None)):
+            self.assertRaises(lpt.Busy, call)
+        self.assertEqual("", context.explanation)
+        context.close()  # of this name; the call goes on
+        is_over.set()
+        thread.join()
+        self.assertEqual([expected], found)
+        self.assertEqual([[7.0] * 8] * 8, target.tolist())
+        self.assertRaisesRegex(ValueError, "context is closed", lpt.gemm, a, a, context=context)
+
+    def test_end_with_their_block(self):
+        a = floats([1.0] * 4, [2, 2])
+        with lpt.Context(1) as context:
+            lpt.gemm(a, a, context=context)
+        for call in (lambda: lpt.gemm(a, a, context=context), lambda: context.set_threads(1), lambda: context.explanation,
+                     lambda: lpt.set_default_context(context), lambda: lpt.Context(threads_of=context)):
+            self.assertRaisesRegex(ValueError, "context is closed: expected an open one", call)
+        context.close()
+        with self.assertRaises(KeyError), lpt.Context(1):
+            raise KeyError("mine")
+
+    def test_share_threads_and_get_their_own(self):
+        a = floats(range(64), [8, 8])
+        expected = lpt.gemm(a, a).tolist()
+        shared = lpt.Context(threads_of=lpt.default_context())
+        self.assertEqual(expected, lpt.gemm(a, a, context=shared).tolist())
+        self.assertRaisesRegex(lpt.InvalidArgument, "thread_count is 2", lpt.Context, 2, threads_of=shared)
+        lpt.default_context().set_threads(2)
+        lpt.default_context().set_isa("reference")
+        lpt.gemm(a, a)
+        self.assertIn("ref", lpt.default_context().explanation.splitlines()[0])
+        lpt.gemm(a, a, context=shared)
+        self.assertNotEqual(lpt.default_context().explanation, shared.explanation)
+        before = lpt.default_context()
+        before.close()
+        self.assertEqual(expected, lpt.gemm(a, a).tolist())
+        self.assertIsNot(before, lpt.default_context())
+
     def test_are_one_for_each_thread(self):
         import threading
         found = []

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -20,6 +21,16 @@ def cast_sum(seed):
     """Runs in a child: a cast and a product, with threads."""
     x = floats([float((seed + i) % 7) for i in range(64 * 64)], [64, 64])
     return sum(map(sum, lpt.gemm(lpt.quantize(x, "mxfp8_e4m3"), x).tolist()))
+
+
+def many_bits():
+    """The bits of what several operations make."""
+    x = floats([(i * 37 % 101 - 50) / 7 for i in range(24 * 512)], [24, 512])
+    made = [lpt.quantize(x, name) for name in ("nf4_1x64", "mxfp4", "nvfp4", "e4m3fn_row")]
+    y = lpt.gemm(made[1], x, b_transposed=True)
+    packed = lpt.gemm(x, lpt.weights_pack(made[0]), b_transposed=True)
+    parts = [part for one in made for part in one.parts().values()]
+    return b"".join(memoryview(one).tobytes() for one in parts + [y, packed, lpt.softmax(x)])
 
 
 def resident_kib():
@@ -96,14 +107,62 @@ class Process(unittest.TestCase):
         gc.collect()
         self.assertLess(resident_kib() - before, 512)
 
-    def test_threads_at_once_have_contexts_of_their_own(self):
-        expected, found = cast_sum(1), []
-        threads = [threading.Thread(target=lambda: found.extend(cast_sum(1) for _ in range(5))) for _ in range(4)]
+    def test_threads_at_once_get_the_bits_of_one(self):
+        expected, count = many_bits(), 16
+        begin, found = threading.Barrier(count), []
+
+        def work():
+            begin.wait(60)
+            found.extend(many_bits() for _ in range(4))
+        threads = [threading.Thread(target=work) for _ in range(count)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual([expected] * 20, found)
+        self.assertEqual([True] * 4 * count, [bits == expected for bits in found])
+
+    def test_threads_share_one_pool(self):
+        # All threads of Python have made their context when the threads of the process are counted.
+        code = ("import os, sys, threading, lpt; done = threading.Barrier(9); x = lpt.empty((1024, 1024))\n"
+                "def work(): [lpt.quantize(x, 'mxfp8_e4m3') for _ in range(20)]; done.wait(60); done.wait(60)\n"
+                "for _ in range(8): threading.Thread(target=work).start()\n"
+                "done.wait(60); print(len(os.listdir('/proc/self/task'))); done.wait(60)")
+        self.assertLessEqual(int(python(code)), 1 + 8 + len(os.sched_getaffinity(0)) - 1)
+
+    def test_contexts_end_with_their_threads(self):
+        def count():
+            gc.collect()
+            return sum(type(one) is lpt.Context for one in gc.get_objects())
+        cast_sum(1)
+        before = count()
+        during = []
+        threads = [threading.Thread(target=lambda: during.append((cast_sum(1), count()))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+            thread.join()
+        self.assertEqual([before + 1] * 4, [number for _, number in during])
+        self.assertEqual(before, count())
+
+    def test_a_child_forked_among_busy_threads_goes_on(self):
+        expected, is_over = cast_sum(1), threading.Event()
+
+        def work():
+            while not is_over.is_set():
+                cast_sum(2)
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(8):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)  # a child that waits for ever fails
+                    os._exit(0 if cast_sum(1) == expected else 1)
+                self.assertEqual(0, os.waitpid(child, 0)[1])
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
 
     def test_the_low_level_has_everything_of_the_header(self):
         with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "include", "lpt.h")) as file:
