@@ -259,7 +259,11 @@ def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
     if unknown:
         raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
     handles = [read(parts[name]) if parts.get(name) is not None else None for name in _PARTS]
-    return capi.lpt_tensor_combine(default_context()._handle, format_number(format), rows, columns, handles)
+    tensor = capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
+    # Memory of one part that must not be written is enough.
+    if any(handle is not None and handle._is_read_only for handle in handles):
+        tensor._is_read_only = True
+    return tensor
 
 
 def copy_of(tensor: Tensor) -> Tensor:

@@ -128,6 +128,22 @@ class Memory(unittest.TestCase):
             with self.assertRaises(BufferError):
                 lpt.sparse_apply(lpt.empty(8), bytes(8), out=source)
 
+    def test_what_is_combined_of_read_only_memory_stays_so(self):
+        given = b"\x38" * 64
+        row = lpt.quantize(floats(range(64), [1, 64]), "e4m3fn_row")
+        for format, parts in (("e4m3fn", {"payload": lpt.Tensor(given)}), ("e4m3fn", {"payload": given}),
+                              ("e4m3fn_row", {"payload": bytearray(64), "block_scales": memoryview(bytes(4)).cast("f")}),
+                              ("e4m3fn_row", {"payload": lpt.Tensor(given), "block_scales": row.part("block_scales")})):
+            with self.subTest(format=format, parts=parts):
+                whole = lpt.combine(format, 1, 64, **parts)
+                for target in (whole, whole.view((0, 0), (1, 64)), whole[:, :64]):
+                    self.assertRaises(BufferError, lpt.quantize, floats(range(64), [1, 64]), out=target)
+                self.assertTrue(memoryview(whole.part("payload")).readonly)
+                self.assertTrue(memoryview(lpt.Tensor(whole.part("payload"), "uint8")).readonly)
+        self.assertEqual(b"\x38" * 64, given)
+        writable = lpt.combine("e4m3fn", 1, 64, payload=bytearray(64))
+        self.assertEqual([list(range(17))], lpt.quantize(floats(range(64), [1, 64]), out=writable)[:, :17].tolist())
+
     @needs_numpy
     def test_numpy_shares_memory_both_ways(self):
         import numpy
