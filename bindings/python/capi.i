@@ -5,6 +5,7 @@
 
 %{
 #define PY_SSIZE_T_CLEAN
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lpt.h"
@@ -12,6 +13,7 @@
 
 %include "stdint.i"
 %include "errors.i"
+%include "scalars.i"
 %include "arrays.i"
 %include "callbacks.i"
 
@@ -22,7 +24,7 @@ struct kind {};
 %extend kind { ~kind() { kind##_destroy($self); } }
 %typemap(in) kind *, const kind * {
   if (SWIG_ConvertPtr($input, (void **)&$1, $descriptor(kind *), 0) < 0) {
-    PyErr_Format(PyExc_TypeError, "$symname: $1_name is %.100s: expected a " #kind " or None", Py_TYPE($input)->tp_name);
+    raise_kind("$1_name", $input, #kind " or None");
     SWIG_fail;
   }
 }
@@ -30,7 +32,7 @@ struct kind {};
 %typemap(in) kind *DESTROYED {
   const int result = SWIG_ConvertPtr($input, (void **)&$1, $descriptor(kind *), SWIG_POINTER_RELEASE);
   if (result < 0 && result != SWIG_ERROR_RELEASE_NOT_OWNED) {
-    PyErr_Format(PyExc_TypeError, "$symname: %.100s is no " #kind, Py_TYPE($input)->tp_name);
+    raise_kind("$1_name", $input, #kind);
     SWIG_fail;
   }
   if (result < 0) $1 = NULL;
@@ -62,7 +64,7 @@ void kind##_destroy(kind *DESTROYED);
 %immutable name::struct_size;
 %typemap(in) const name * {
   if (SWIG_ConvertPtr($input, (void **)&$1, $descriptor(name *), 0) < 0) {
-    PyErr_Format(PyExc_TypeError, "$symname: $1_name is %.100s: expected " #name " or None", Py_TYPE($input)->tp_name);
+    raise_kind("$1_name", $input, #name " or None");
     SWIG_fail;
   }
 }

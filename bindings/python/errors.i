@@ -42,11 +42,24 @@ static void set_error_classes(PyObject *classes) {
 LPT_WITHOUT_CONTEXT(lpt_device_describe)
 LPT_WITHOUT_CONTEXT(lpt_context_create)
 LPT_WITHOUT_CONTEXT(lpt_format_from_description)
-LPT_WITHOUT_CONTEXT(lpt_format_describe)
-LPT_WITHOUT_CONTEXT(lpt_format_name)
-LPT_WITHOUT_CONTEXT(lpt_format_text)
 LPT_WITHOUT_CONTEXT(lpt_comm_group_create)
 LPT_WITHOUT_CONTEXT(lpt_partial_shared_columns)
+// Functions of a format alone fail where the number is none.
+%define LPT_OF_FORMAT(function)
+%typemap(out) lpt_status function {
+  if ($1 != LPT_OK) {
+    char text[128];
+    snprintf(text, sizeof text, "format is %lld: expected a value of lpt_format or of format_from_description()",
+             (long long)arg1);
+    raise_status($1, text);
+    SWIG_fail;
+  }
+  $result = SWIG_Py_Void();
+}
+%enddef
+LPT_OF_FORMAT(lpt_format_describe)
+LPT_OF_FORMAT(lpt_format_name)
+LPT_OF_FORMAT(lpt_format_text)
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
     PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;

@@ -137,6 +137,28 @@ lpt_tensor *tensor_from_producer(PyObject *object, int *out_is_read_only) {
   return tensor_from_dlpack(object, 0, out_is_read_only);
 }
 
+%}
+
+%{
+static lpt_tensor *raise_format(lpt_format format, const char *expected) {
+  char name[128] = "";
+  lpt_format_name(format, name, sizeof name, NULL);
+  PyErr_Format(PyExc_ValueError, "format is %s: expected %s", name, expected);
+  return NULL;
+}
+
+// Bytes of the last axis that hold whole packs of elements.
+static int do_bytes_fill(lpt_format format, int64_t count, int bytes, int elements) {
+  if (count % bytes == 0) return 1;
+  char name[128] = "";
+  lpt_format_name(format, name, sizeof name, NULL);
+  PyErr_Format(PyExc_ValueError, "data has %lld bytes a row: expected a multiple of %d, which hold %d elements of %s",
+               (long long)count, bytes, elements, name);
+  return 0;
+}
+%}
+
+%inline %{
 // The same memory as codes of another plain format: with as many bits, or small ones of whole bytes.
 lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   lpt_tensor *tensor = NULL, *pattern = NULL;
@@ -144,14 +166,19 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   lpt_tensor_description found;
   int elements = 1, bytes = 1;
   lpt_context *context = describing_context();
-  if (!describe_tensor(given, &found) || !is_well(lpt_tensor_create(context, format, 0, NULL, &pattern))) return NULL;
+  if (!describe_tensor(given, &found)) return NULL;
+  if (lpt_tensor_create(context, format, 0, NULL, &pattern) != LPT_OK) {
+    if (!packing_of(format, &elements, &bytes)) return raise_status(LPT_INVALID_ARGUMENT, lpt_context_error(context)), NULL;
+    return raise_format(format, "a format without scales and 2:4 indices; quantize() casts values to this one, combine() "
+                                "joins its parts");
+  }
   // What has no type in DLPack can be a matrix of bytes.
   if (lpt_tensor_to_dlpack(context, pattern, 1, &wanted) != LPT_OK) {
     lpt_tensor_destroy(pattern);
     if (!packing_of(format, &elements, &bytes) || found.rank != 2) {
-      PyErr_SetString(PyExc_ValueError, "the format takes matrices of bytes here");
-      return NULL;
+      return raise_format(format, "another one, or data with 2 axes");
     }
+    if (!do_bytes_fill(format, found.extents[1], bytes, elements)) return NULL;
     const int64_t columns = found.extents[1] / bytes * elements;
     return is_well(lpt_tensor_combine(context, format, found.extents[0], columns, &given, 1, &tensor)) ? tensor : NULL;
   }
@@ -164,12 +191,19 @@ lpt_tensor *tensor_reinterpret(const lpt_tensor *given, lpt_format format) {
   packing_of(format, &elements, &bytes);
   const int is_packed = bits < 8 && array->bits == 8 && array->ndim > 0;
   if (!is_packed && array->bits != bits) {
-    PyErr_Format(PyExc_ValueError, "elements have %d bits, those of the format %d", array->bits, bits);
+    PyErr_Format(PyExc_ValueError, "data has elements of %d bits: expected %d, as the format has%s", array->bits, bits,
+                 bits < 8 ? ", or bytes" : "");
     managed->deleter(managed);
     return NULL;
   }
   for (int32_t i = 0; is_packed && i < array->ndim; ++i) {
-    if (i == array->ndim - 1) array->shape[i] = array->shape[i] / bytes * elements;
+    const int is_last = i == array->ndim - 1;
+    const int64_t count = is_last ? array->shape[i] : array->shape[i] > 1 ? array->strides[i] : 0;
+    if (!do_bytes_fill(format, count, bytes, elements)) {
+      managed->deleter(managed);
+      return NULL;
+    }
+    if (is_last) array->shape[i] = array->shape[i] / bytes * elements;
     else array->strides[i] = array->strides[i] / bytes * elements;
   }
   array->code = code;

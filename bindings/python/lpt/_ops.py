@@ -6,6 +6,7 @@ from array import array
 
 from . import capi
 from ._context import Context, constant, handle_of, values_of
+from ._errors import InvalidArgument
 from ._options import options, random_of
 from ._tensor import Tensor, empty, format_number, read, written
 
@@ -39,7 +40,11 @@ def format_from_description(**given: Any) -> int:
     element, block_scale, tensor_scale, zero_point (formats), block_rows, block_columns, exponent_bits, special and the other
     members of lpt_format_description."""
     keep: list = []
-    return capi.lpt_format_from_description(options(capi.lpt_format_description, given, keep))
+    try:
+        return capi.lpt_format_from_description(options(capi.lpt_format_description, given, keep))
+    except InvalidArgument:
+        text = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "empty"
+        raise InvalidArgument(f"description is {text}: expected members that make a format of docs/formats.md") from None
 
 
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
@@ -53,7 +58,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
     handle = handle_of(context)
     source = read(x)
     if out is None:
-        if not format:
+        if isinstance(format, str) and not format:
             raise TypeError("quantize() takes a format, or out")
         out = capi.tensor_like(handle, source, format_number(format), 0)
     else:
@@ -131,7 +136,7 @@ def _product_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
         raise ValueError(f"a and b have {len(a_shape)} and {len(b_shape)} axes: expected at least 2")
     rows = a_shape[:-2] + (a_shape[-1],) if given.get("a_transposed") else a_shape[:-1]
     columns = b_shape[-2] if given.get("b_transposed") else b_shape[-1]
-    if constant("LPT_ACTIVATION_", given.get("activation", 0)) == capi.LPT_ACTIVATION_SWIGLU:
+    if constant("LPT_ACTIVATION_", given.get("activation") or 0) == capi.LPT_ACTIVATION_SWIGLU:
         columns //= 2
     return rows + (columns,)
 
@@ -141,8 +146,8 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     """Multiplies two matrices of any formats: activation(alpha · a · b + beta · out + bias) + residual.
 
     Options: a_transposed, b_transposed (stored n × k, as weights are), alpha, beta, bias, activation ("gelu", "gelu_tanh",
-    "silu", "swiglu"), residual, quantize (a dict of options of quantize(), for a result in few bits), arithmetic and the others
-    of lpt_gemm_options.
+    "silu", "swiglu"), residual, quantize (a dict of options of quantize(), for a result in few bits), arithmetic,
+    cast_a_to_bf16 (rounds an f32 a to bf16 first, for the kernels of bf16) and the others of lpt_gemm_options.
     """
     keep: list = []
     left, right = read(a), read(b)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from array import array
 from collections import namedtuple
+from operator import index
 
 from . import capi
 from ._codec import Codec, CodecCall
@@ -31,6 +32,8 @@ _NAMED = {
     "kind": "LPT_SCALER_", "history_rule": "LPT_HISTORY_", "zero_rule": "LPT_ZERO_",
     "special": "LPT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_PARALLEL_", "order": "LPT_BUCKET_ORDER_",
 }
+# Flags that are options of their own.
+_FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
@@ -39,11 +42,13 @@ _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list",
 
 def random_of(given: Any) -> Any:
     """An lpt_random of a Random, or of what its arguments are."""
-    if isinstance(given, dict):
-        given = Random(**given)
     made = capi.lpt_random()
-    for name, value in zip(Random._fields, given):
-        setattr(made, name, value)
+    try:
+        given = Random(**given) if isinstance(given, dict) else Random(*given)
+        for name, value in zip(Random._fields, given):
+            setattr(made, name, value)
+    except TypeError as error:
+        raise TypeError(f"random is {given!r}: expected an lpt.Random, or its arguments in a tuple or dict ({error})") from None
     return made
 
 
@@ -54,21 +59,31 @@ def codec_struct(codec: Codec, keep: list) -> Any:
     return made.struct
 
 
-def _value(name: str, value: Any, keep: list) -> Any:
-    if isinstance(value, str):
-        return format_number(value) if name in _FORMATS else constant(_NAMED.get(name, "LPT_"), value)
+def _truth(value: Any) -> int:
+    if isinstance(value, str) or value not in (0, 1):
+        raise TypeError("expected True or False")
+    return int(bool(value))
+
+
+def _value(name: str, member: str, value: Any, keep: list) -> Any:
+    if name in _FORMATS:
+        return format_number(value)
+    if isinstance(value, str) and name in _NAMED:
+        return constant(_NAMED[name], value, name)
+    if member != name and not isinstance(value, int):
+        return _truth(value)  # of NumPy, perhaps
     if name == "random":
         value = random_of(value)
     elif name == "quantize":
+        if not isinstance(value, dict):
+            raise TypeError("expected a dict of options of quantize()")
         value = options(capi.lpt_quantize_options, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
     elif isinstance(value, Codec):
         value = codec_struct(value, keep)
     elif name in _ORDERS:
-        value = array("i", value)
-    elif isinstance(value, bool):
-        return int(value)
+        value = array("i", map(index, value))
     else:
         value = getattr(value, "_handle", value)
     keep.append(value)
@@ -79,14 +94,30 @@ def options(kind: Any, given: dict, keep: list) -> Any:
     """A struct of keyword arguments, or None without any. What it borrows is put into keep."""
     if not given:
         return None
-    made = kind()
+    made, flags = kind(), 0
     for name, value in given.items():
+        flag = _FLAGS.get((kind, name))
         # Truths are members is_name.
         member = name if name in members_of(kind) else "is_" + name
-        if member not in members_of(kind):
+        if flag is None and member not in members_of(kind):
             names = ", ".join(known for known in members_of(kind))
             raise TypeError(f"there is no option {name}: expected some of {names}")
-        if value is not None:
-            setattr(made, member, _value(name, value, keep))
+        if value is None:
+            continue
+        try:
+            if flag is not None:
+                flags |= flag * _truth(value)
+            else:
+                setattr(made, member, _value(name, member, value, keep))
+        except (TypeError, BufferError) as error:
+            text = str(error)
+            raise type(error)(text if text.startswith(name + " is ") else f"{name} is {_shown(value)}: {text}") from None
+    if flags:
+        made.flags |= flags
     keep.append(made)
     return made
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."

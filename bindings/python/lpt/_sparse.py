@@ -6,7 +6,7 @@ from array import array
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._options import options
-from ._tensor import Tensor, format_name, read, written
+from ._tensor import Tensor, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
@@ -101,8 +101,11 @@ def sparse_compress(x: Any, mask: Any = None, *, context: Optional[Context] = No
 
 def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[Context] = None) -> Tensor:
     """The dense matrix, zeros where nothing is stored."""
-    dense = format_name(compressed.format)[: -len("/2:4")]
-    result = capi.tensor_like(handle_of(context), compressed, capi.lpt_format_from_name(dense), 0) if out is None else written(out)
+    name = compressed.format
+    if not name.endswith("/2:4"):
+        raise ValueError(f"compressed is {name}: expected a 2:4 format, such as {name}/2:4")
+    dense = capi.lpt_format_from_name(name[: -len("/2:4")])
+    result = capi.tensor_like(handle_of(context), compressed, dense, 0) if out is None else written(out)
     capi.lpt_sparse_decompress(handle_of(context), compressed, result)
     return result
 

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import sys
+from operator import index
 
 from . import capi
-from ._context import default_context, handle_of
+from ._context import handle_of
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ _format_names: Dict[int, str] = {}
 def format_number(format: Format) -> int:
     """The lpt_format of a name, such as "nvfp4", "e4m3fn_row" or "int8/1x64/f32"; a number is one already."""
     if not isinstance(format, str):
-        return int(format)
+        try:
+            return index(format)
+        except TypeError:
+            hint = "; the output is the keyword out" if isinstance(format, capi.lpt_tensor) or hasattr(format, "dtype") else ""
+            raise TypeError(f"format is a {type(format).__name__}: expected the name or number of a format{hint}") from None
     number = _format_numbers.get(format)
     if number is None:
         number = _format_numbers[format] = capi.lpt_format_from_name(format)
@@ -50,9 +55,10 @@ class Tensor(capi.lpt_tensor):
     """Numbers in memory: a format, a shape, and parts (payload and scales).
 
     Tensor(data) wraps what has the buffer protocol or __dlpack__ (NumPy arrays, array.array, memoryviews, torch and JAX
-    tensors), without a copy, and keeps it alive. Tensor(data, "e4m3fn") says what codes mean: of uint8 or uint16 data of
-    any plain format with as many bits; packed formats take bytes. Plain tensors lend their memory by the buffer protocol
-    (elements without a letter as uint8 or uint16 codes) and by DLPack; tensors with scales do so part by part.
+    tensors), without a copy, and keeps it alive; Tensor(data, "e4m3fn") says what codes mean:
+    of uint8 or uint16 data of any plain format with as many bits; packed formats take bytes. Plain tensors lend their memory
+    by the buffer protocol (elements without a letter as uint8 or uint16 codes) and by DLPack; tensors with scales do so part
+    by part.
     """
 
     __slots__ = ()
@@ -96,7 +102,7 @@ class Tensor(capi.lpt_tensor):
     @property
     def nbytes(self) -> int:
         """Bytes of elements and scales, without gaps."""
-        return capi.lpt_tensor_size(default_context()._handle, self)
+        return capi.lpt_tensor_size(handle_of(None), self)
 
     @property
     def device(self) -> str:
@@ -117,7 +123,7 @@ class Tensor(capi.lpt_tensor):
         """A part: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices"; the memory is shared."""
         if name not in _PARTS:
             raise ValueError(f'part is "{name}": expected one of {", ".join(_PARTS)}')
-        return _marked(self, capi.lpt_tensor_part(default_context()._handle, self, _PARTS.index(name)))
+        return _marked(self, capi.lpt_tensor_part(handle_of(None), self, _PARTS.index(name)))
 
     def parts(self) -> Dict[str, "Tensor"]:
         """All parts that the format has, by name."""
@@ -131,7 +137,7 @@ class Tensor(capi.lpt_tensor):
         shape = self.shape
         if len(begins) != len(shape) or len(extents) != len(shape):
             raise ValueError(f"begins and extents have {len(begins)} and {len(extents)} numbers: expected {len(shape)}")
-        return _marked(self, capi.lpt_tensor_view(default_context()._handle, self, begins, extents))
+        return _marked(self, capi.lpt_tensor_view(handle_of(None), self, begins, extents))
 
     def __getitem__(self, key: Any) -> "Tensor":
         """tensor[begin:end, …]: a view. Slices step by 1."""
@@ -250,7 +256,14 @@ def written(data: Any) -> Tensor:
 
 def empty(shape: Shape, format: Format = "f32", *, context: Optional[Context] = None) -> Tensor:
     """Zeros, with scales of 1, in memory of the library, where the context works."""
-    return capi.tensor_empty(handle_of(context), (shape,) if isinstance(shape, int) else shape, format_number(format))
+    return capi.tensor_empty(handle_of(context), _extents(shape), format_number(format))
+
+
+def _extents(shape: Shape) -> Tuple[int, ...]:
+    try:
+        return tuple(map(index, shape)) if hasattr(shape, "__len__") else (index(shape),)
+    except TypeError:
+        raise TypeError(f"shape is {shape!r}: expected a number, or a sequence of numbers") from None
 
 
 def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
@@ -258,7 +271,7 @@ def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
     unknown = set(parts) - set(_PARTS)
     if unknown:
         raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
-    handles = [read(parts[name]) if parts.get(name) is not None else None for name in _PARTS]
+    handles = [None if parts.get(name) is None else read(parts[name]) for name in _PARTS]
     tensor = capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
     # Memory of one part that must not be written is enough.
     if any(handle is not None and handle._is_read_only for handle in handles):
@@ -288,19 +301,19 @@ def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:
 
 def _is_packed(tensor: Tensor) -> bool:
     try:
-        capi.lpt_tensor_part(default_context()._handle, tensor, 0)
+        capi.lpt_tensor_part(handle_of(None), tensor, 0)
     except NotImplementedError:
         return True
     return False
 
 
 def _load_packed(state: bytes) -> Tensor:
-    return capi.lpt_weights_state_load(default_context()._handle, state)
+    return capi.lpt_weights_state_load(handle_of(None), state)
 
 
 def state_of(size: Any, save: Any, *handles: Any) -> bytearray:
     """The saved state of a handle, by its pair of functions."""
-    context = default_context()._handle
+    context = handle_of(None)
     state = bytearray(size(context, *handles))
     save(context, *handles, state)
     return state

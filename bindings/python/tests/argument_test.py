@@ -1,0 +1,150 @@
+"""Arguments: what is accepted, and that errors name what was given and what is expected."""
+import math
+import unittest
+
+import lpt
+from lpt import capi
+from lpt._options import options
+from support import floats, needs_numpy
+
+
+class Case(unittest.TestCase):
+    def rejects(self, kind, text, call, *arguments, **given):
+        """The call raises `kind`, whose message is `text` and no list of all constants."""
+        with self.assertRaises(kind) as caught:
+            call(*arguments, **given)
+        self.assertIn(text, str(caught.exception))
+        self.assertLess(len(str(caught.exception)), 300)
+
+
+class Options(Case):
+    def setUp(self):
+        self.x = floats(range(8), [2, 4])
+
+    def test_of_a_wrong_kind_name_themselves(self):
+        multiply = lambda **given: lpt.gemm(self.x, self.x, **dict({"b_transposed": True}, **given))  # noqa: E731
+        self.rejects(TypeError, "scaler is 'abc': expected lpt_scaler or None", lpt.quantize, self.x, "e4m3fn", scaler="abc")
+        self.rejects(TypeError, "b_transposed is 'yes': expected True or False", multiply, b_transposed="yes")
+        self.rejects(TypeError, "alpha is 'a': expected a number", multiply, alpha="a")
+        self.rejects(TypeError, "bias is [1.0]: list is no tensor", multiply, bias=[1.0])
+        self.rejects(TypeError, "quantize is 3: expected a dict", multiply, quantize=3)
+        self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
+        self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
+        self.rejects(TypeError, "random is (1, 2, 3, 4, 5, 6)", lpt.quantize, self.x, "e4m3fn", random=(1, 2, 3, 4, 5, 6))
+        self.rejects(TypeError, "codec is 'x': expected lpt_codec or None", lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x,
+                     codec="x")
+        self.rejects(TypeError, "input_order is 'abcd'", lpt.weights_pack, lpt.quantize(self.x, "e4m3fn"), input_order="abcd")
+        self.rejects(TypeError, "cast_a_to_bf16 is 'no': expected True or False", multiply, cast_a_to_bf16="no")
+
+    def test_of_few_names_list_them(self):
+        self.rejects(ValueError, 'second_underflow is "up": expected one of', lpt.Optimizer, second_underflow="up")
+        self.rejects(ValueError, 'rounding is "up": expected one of', lpt.quantize, self.x, "e4m3fn", rounding="up")
+
+    def test_out_of_range_state_the_range(self):
+        self.rejects(OverflowError, "tile_rows is 4294967296: expected -2147483648 to 2147483647", lpt.weights_pack,
+                     lpt.quantize(self.x, "e4m3fn"), tile_rows=2 ** 32)
+        self.rejects(OverflowError, "seed is -1: expected 0 to", lpt.quantize, self.x, "e4m3fn", random=lpt.Random(seed=-1))
+        self.rejects(OverflowError, "step is 4294967296: expected 0 to 4294967295", lpt.quantize, self.x, "e4m3fn",
+                     random=lpt.Random(step=2 ** 32))
+
+    def test_of_numbers_take_what_stands_for_one(self):
+        class Two:
+            def __index__(self):
+                return 2
+        self.assertEqual([[1, 1, 0, 0]], [line[:4] for line in memoryview(
+            lpt.sparse_select(floats([4.0, 3.0, 2.0, 1.0], [1, 4]), kept=Two(), of=4)[0]).tolist()])
+
+    def test_flags_of_gemm_are_keywords(self):
+        made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_PORTABLE_ORDER}, [])
+        self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_PORTABLE_ORDER, made.flags)
+        self.assertEqual(0, options(capi.lpt_gemm_options, {"cast_a_to_bf16": False}, []).flags)
+        self.rejects(TypeError, "there is no option cast_a_to_bf16", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
+
+
+class Formats(Case):
+    def test_unknown_ones_are_named(self):
+        self.rejects(lpt.InvalidArgument, "format is 999999: expected", lpt.format_name, 999999)
+        self.rejects(lpt.InvalidArgument, "format is 999999: expected", lpt.format_text, 999999)
+        self.rejects(lpt.InvalidArgument, "format is 999999: expected", lpt.format_describe, 999999)
+        self.rejects(lpt.InvalidArgument, "element='e4m3fn', block_columns=7", lpt.format_from_description, element="e4m3fn",
+                     block_columns=7)
+
+    def test_are_names_or_whole_numbers(self):
+        self.rejects(TypeError, "format is a float: expected the name or number of a format", lpt.empty, 3, 3.7)
+        self.rejects(TypeError, "format is a NoneType", lpt.empty, 3, None)
+        self.rejects(ValueError, "without null characters", lpt.empty, (2, 32), "mxfp4\0junk")
+        self.rejects(ValueError, "without null characters", lpt.Recipe, "fp8_current\0junk")
+
+    def test_in_the_place_of_an_output_point_to_out(self):
+        x = floats(range(8), [2, 4])
+        q = lpt.quantize(x, "e4m3fn")
+        self.rejects(TypeError, "format is a Tensor: expected the name or number of a format; the output is the keyword out",
+                     lpt.quantize, x, q)
+        self.rejects(TypeError, "the output is the keyword out", lpt.dequantize, q, lpt.empty((2, 4)))
+
+    def test_of_codes_state_what_they_take(self):
+        codes = memoryview(bytearray(64)).cast("B", [2, 32])
+        self.rejects(ValueError, "format is mxfp4: expected a format without scales", lpt.Tensor, codes, "mxfp4")
+        self.rejects(ValueError, "format is e4m3fn/2:4: expected a format without scales", lpt.Tensor, codes, "e4m3fn/2:4")
+        self.rejects(ValueError, "format is nf4: expected another one, or data with 2 axes", lpt.Tensor, bytearray(8), "nf4")
+        self.rejects(ValueError, "data has elements of 8 bits: expected 32", lpt.Tensor, codes, "f32")
+
+    def test_of_packed_elements_take_bytes_that_fill_rows(self):
+        # Four elements of six bits take three bytes.
+        for shape in ([4], [2, 4]):
+            codes = memoryview(bytearray(math.prod(shape))).cast("B", shape)
+            self.rejects(ValueError, "data has 4 bytes a row: expected a multiple of 3, which hold 4 elements of e2m3fn",
+                         lpt.Tensor, codes, "e2m3fn")
+        self.assertEqual((2, 4), lpt.Tensor(memoryview(bytearray(6)).cast("B", [2, 3]), "e2m3fn").shape)
+
+    def test_of_sparse_matrices_are_named(self):
+        dense = lpt.quantize(floats(range(8), [2, 4]), "e4m3fn_row")
+        self.rejects(ValueError, "compressed is e4m3fn_row: expected a 2:4 format", lpt.sparse_decompress, dense)
+
+
+class Extents(Case):
+    @needs_numpy
+    def test_are_numbers_of_any_kind(self):
+        import numpy
+        self.assertEqual((3,), lpt.empty(numpy.int64(3)).shape)
+        self.assertEqual((2, 3), lpt.empty(numpy.array([2, 3])).shape)
+        payload = lpt.empty((2, 4), "e4m3fn")
+        self.assertEqual((2, 4), lpt.combine("e4m3fn", numpy.int64(2), numpy.int32(4), payload=payload).shape)
+        self.assertEqual(2, lpt.Linear(numpy.int64(2), numpy.int64(1)).input_columns)
+        self.assertEqual((1, 2), lpt.empty((4, 4)).view(numpy.array([1, 2]), (numpy.int64(1), 2)).shape)
+
+    def test_are_given(self):
+        self.rejects(TypeError, "shape is None: expected a number", lpt.empty, None)
+        self.rejects(TypeError, "shape is 2.5: expected a number", lpt.empty, 2.5)
+        self.rejects(TypeError, "shape is (2, 1.5): expected a number", lpt.empty, (2, 1.5))
+        self.rejects(TypeError, "rows is 'a': expected an integer", lpt.combine, "f32", "a", 4, payload=lpt.empty((2, 4)))
+
+
+class Handles(Case):
+    def test_that_no_function_made_are_rejected(self):
+        kinds = [kind for name, kind in vars(capi).items() if name.startswith("lpt_") and isinstance(kind, type)]
+        self.assertGreater(len(kinds), 50)
+        empty = {kind.__name__: kind.__new__(kind) for kind in kinds}
+        self.rejects(TypeError, "source is an empty lpt.capi.lpt_tensor: expected lpt_tensor or None", capi.lpt_quantize,
+                     lpt.default_context()._handle, empty["lpt_tensor"], None, None, None)
+        self.rejects((TypeError, BufferError), "", lpt.quantize, empty["lpt_tensor"], "e4m3fn")
+        takers = {"lpt_context": lambda one: capi.lpt_quantize(one, None, None, None, None),
+                  "lpt_statistics": lambda one: capi.lpt_statistics_reset(lpt.default_context()._handle, one)}
+        for name, one in empty.items():
+            with self.subTest(kind=name):
+                for member in lpt._context.members_of(type(one)):
+                    self.assertRaises(TypeError, getattr, one, member)
+                destroy = getattr(capi, name + "_destroy", None)
+                if destroy is not None:
+                    self.rejects(TypeError, "", destroy, one)
+                if name in takers:
+                    self.rejects(TypeError, f"is an empty lpt.capi.{name}", takers[name], one)
+                repr(one)
+
+    def test_that_python_subclasses_are_rejected(self):
+        empty = lpt.Tensor.__base__.__new__(lpt.Tensor)
+        self.rejects(TypeError, "empty Tensor", lpt.quantize, empty, "e4m3fn")
+
+
+if __name__ == "__main__":
+    unittest.main()
