@@ -124,17 +124,18 @@ static int packing_of(lpt_format format, int *out_elements, int *out_bytes) {
 %immutable lpt_tensor_description::strides;
 
 %inline %{
-// A tensor of what a buffer or a DLPack producer holds, which lives as long. 'is_written' 1: it must be writable.
-lpt_tensor *tensor_from_object(PyObject *object, int is_written, int *out_is_read_only) {
+// A tensor of what a buffer or a DLPack producer holds, which lives as long. 'use': 0 to share the memory, 1 to share and write
+// it, 2 to read it, in a dense copy where strides are not those of a matrix, 3 to multiply it, likewise.
+lpt_tensor *tensor_from_object(PyObject *object, int use, int *out_is_read_only) {
   *out_is_read_only = 0;
-  if (!PyObject_CheckBuffer(object)) return tensor_from_dlpack(object, is_written, out_is_read_only);
-  return tensor_from_buffer(object, is_written, out_is_read_only);
+  if (!PyObject_CheckBuffer(object)) return tensor_from_dlpack(object, use, out_is_read_only);
+  return tensor_from_buffer(object, use, out_is_read_only);
 }
 
 // The same by DLPack alone.
-lpt_tensor *tensor_from_producer(PyObject *object, int *out_is_read_only) {
+lpt_tensor *tensor_from_producer(PyObject *object, int use, int *out_is_read_only) {
   *out_is_read_only = 0;
-  return tensor_from_dlpack(object, 0, out_is_read_only);
+  return tensor_from_dlpack(object, use, out_is_read_only);
 }
 
 %}

@@ -8,7 +8,7 @@ from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._errors import InvalidArgument
 from ._options import options, random_of
-from ._tensor import Tensor, empty, format_number, read, written
+from ._tensor import Tensor, empty, format_number, multiplied, read, written
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     cast_a_to_bf16 (rounds an f32 a to bf16 first, for the kernels of bf16) and the others of lpt_gemm_options.
     """
     keep: list = []
-    left, right = read(a), read(b)
+    left, right = multiplied(a), multiplied(b)
     result = empty(_product_shape(left, right, given), format, context=context) if out is None else written(out)
     capi.lpt_gemm(handle_of(context), left, right, options(capi.lpt_gemm_options, given, keep), result)
     return result
@@ -160,7 +160,7 @@ def gemm_grouped(a: Any, b: Any, group_ends: Sequence[int], *, out: Any = None, 
                  context: Optional[Context] = None, **given: Any) -> Tensor:
     """Multiplies rows by the matrix of their group (a mixture of experts): rows up to group_ends[0] by b[0], and so on."""
     keep: list = []
-    left, right = read(a), read(b)
+    left, right = multiplied(a), multiplied(b)
     if out is None:
         if given.get("a_transposed"):
             shape: Tuple[int, ...] = (len(group_ends), left.shape[-1], right.shape[-1])
@@ -180,13 +180,13 @@ class GemmPlan:
 
     def __init__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Any) -> None:
         keep: list = []
-        self._handle = capi.lpt_gemm_plan_create(handle_of(context), read(a), read(b),
+        self._handle = capi.lpt_gemm_plan_create(handle_of(context), multiplied(a), multiplied(b),
                                                  options(capi.lpt_gemm_options, given, keep), read(out))
 
     def __call__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **operands: Any) -> Tensor:
         keep: list = []
         result = written(out)
-        capi.lpt_gemm_plan_run(handle_of(context), self._handle, read(a), read(b),
+        capi.lpt_gemm_plan_run(handle_of(context), self._handle, multiplied(a), multiplied(b),
                                options(capi.lpt_gemm_operands, operands, keep), result)
         return result
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Shape = Union[int, Sequence[int]]
 
 _DEVICES = ("cpu", "cuda")  # by lpt_device
+# What a tensor is made for, as in tensor_from.i: to share memory, to write it, to read it (perhaps in a copy), to multiply it.
+_WRAP, _WRITE, _READ, _MULTIPLY = range(4)
 _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
 # ml_dtypes' names, where they are not the formats' own.
 _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
@@ -55,7 +57,7 @@ class Tensor(capi.lpt_tensor):
     """Numbers in memory: a format, a shape, and parts (payload and scales).
 
     Tensor(data) wraps what has the buffer protocol or __dlpack__ (NumPy arrays, array.array, memoryviews, torch and JAX
-    tensors), without a copy, and keeps it alive; Tensor(data, "e4m3fn") says what codes mean:
+    tensors), without a copy, and keeps it alive; its strides have to be positive. Tensor(data, "e4m3fn") says what codes mean:
     of uint8 or uint16 data of any plain format with as many bits; packed formats take bytes. Plain tensors lend their memory
     by the buffer protocol (elements without a letter as uint8 or uint16 codes) and by DLPack; tensors with scales do so part
     by part.
@@ -65,7 +67,7 @@ class Tensor(capi.lpt_tensor):
     _is_read_only = False  # on an object where it is not so
 
     def __new__(cls, data: Any, format: Optional[Format] = None, *, writable: bool = False) -> "Tensor":
-        tensor = _wrap(data, 1 if writable else 0)
+        tensor = _wrap(data, _WRITE if writable else _WRAP)
         return tensor if format is None else _reinterpret(tensor, format_number(format))
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -210,45 +212,59 @@ def _marked(source: Tensor, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _wrap(data: Any, is_written: int) -> Tensor:
+def _wrap(data: Any, use: int) -> Tensor:
+    if getattr(data, "requires_grad", False):
+        data = _detached(data)
     try:
-        return capi.tensor_from_object(data, is_written)
+        return capi.tensor_from_object(data, use)
     except AttributeError:
         raise TypeError(f"{type(data).__name__} is no tensor: expected the buffer protocol or __dlpack__") from None
     except (ValueError, TypeError, BufferError):
         # JAX lends some types by DLPack alone, and its view() would copy.
-        if not is_written and hasattr(data, "__dlpack__"):
+        if use != _WRITE and hasattr(data, "__dlpack__"):
             try:
-                return capi.tensor_from_producer(data)
+                return capi.tensor_from_producer(data, use)
             except (TypeError, BufferError):
                 pass
         # NumPy does not lend arrays of ml_dtypes' types: their codes, and what these mean.
         name = _NUMPY_NAMES.get(getattr(getattr(data, "dtype", None), "name", ""))
         if name is None or "numpy" not in sys.modules:
             raise
-        codes = data.view("uint16" if data.dtype.itemsize == 2 else "uint8")
-        return _reinterpret_array(codes, format_number(name), is_written)
+        # int16 and uint8 are plain formats; unsigned 16-bit codes are not.
+        codes = data.view("int16" if data.dtype.itemsize == 2 else "uint8")
+        return _reinterpret(capi.tensor_from_object(codes, use), format_number(name))
 
 
-def _reinterpret_array(codes: Any, format: int, is_written: int) -> Tensor:
-    # int16 and uint8 are plain formats; unsigned 16-bit codes are not.
-    wrapped = capi.tensor_from_object(codes.view("int16") if codes.dtype.itemsize == 2 else codes, is_written)
-    return _reinterpret(wrapped, format)
+def _detached(data: Any) -> Any:
+    """The memory of a torch parameter, whose __dlpack__ lends nothing while torch records gradients."""
+    detach = getattr(data, "detach", None)
+    if detach is None:
+        raise TypeError(f"{type(data).__name__} requires gradients and has no detach(): expected its memory without gradients")
+    return detach()
 
 
 def _reinterpret(tensor: Tensor, format: int) -> Tensor:
     return _marked(tensor, capi.tensor_reinterpret(tensor, format))
 
 
+def _shared(data: Any) -> Tensor:
+    return data if type(data) is Tensor else _wrap(data, _WRAP)
+
+
 def read(data: Any) -> Tensor:
-    """What an operation reads."""
-    return data if type(data) is Tensor else _wrap(data, 0)
+    """What an operation reads: the memory, or a dense copy of an array whose strides no operation reads."""
+    return data if type(data) is Tensor else _wrap(data, _READ)
+
+
+def multiplied(data: Any) -> Tensor:
+    """What a GEMM reads: of a transposed matrix the memory itself."""
+    return data if type(data) is Tensor else _wrap(data, _MULTIPLY)
 
 
 def written(data: Any) -> Tensor:
     """What an operation writes."""
     if type(data) is not Tensor:
-        return _wrap(data, 1)
+        return _wrap(data, _WRITE)
     if data._is_read_only:
         raise BufferError("the output is read-only: expected memory to write")
     return data
@@ -271,7 +287,7 @@ def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
     unknown = set(parts) - set(_PARTS)
     if unknown:
         raise TypeError(f"no part is named {sorted(unknown)[0]}: expected some of {', '.join(_PARTS)}")
-    handles = [None if parts.get(name) is None else read(parts[name]) for name in _PARTS]
+    handles = [None if parts.get(name) is None else _shared(parts[name]) for name in _PARTS]
     tensor = capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
     # Memory of one part that must not be written is enough.
     if any(handle is not None and handle._is_read_only for handle in handles):
@@ -286,7 +302,7 @@ def copy_of(tensor: Tensor) -> Tensor:
 
 def from_dlpack(producer: Any) -> Tensor:
     """A tensor of what an object with __dlpack__, or a capsule, holds; without a copy."""
-    return capi.tensor_from_producer(producer)
+    return capi.tensor_from_producer(producer, _WRAP)
 
 
 def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:

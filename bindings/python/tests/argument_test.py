@@ -5,7 +5,7 @@ import unittest
 import lpt
 from lpt import capi
 from lpt._options import options
-from support import floats, needs_numpy
+from support import Draws, floats, needs_numpy
 
 
 class Case(unittest.TestCase):
@@ -144,6 +144,107 @@ class Handles(Case):
     def test_that_python_subclasses_are_rejected(self):
         empty = lpt.Tensor.__base__.__new__(lpt.Tensor)
         self.rejects(TypeError, "empty Tensor", lpt.quantize, empty, "e4m3fn")
+
+
+@needs_numpy
+class Strides(Case):
+    """Operations read arrays of any strides; the oracle is the same operation on a dense copy."""
+
+    def arrays(self):
+        import numpy
+        x = numpy.array(Draws(3).list(24 * 32), numpy.float32).reshape(24, 32)
+        yield "negative", x[::-1, ::-1]
+        yield "broadcast", numpy.broadcast_to(x[:1], (24, 32))
+        yield "transposed", x.T
+        yield "steps", x[:, ::2]
+        yield "gap", x[:, :16]
+        yield "permuted", numpy.transpose(x.reshape(4, 6, 32), (1, 0, 2))
+        yield "column", x[:, 3:4]
+
+    def test_of_any_kind_are_read(self):
+        import numpy
+        for name, strided in self.arrays():
+            dense = numpy.ascontiguousarray(strided)
+            for operation in (lambda one: lpt.quantize(one, "e4m3fn"), lambda one: lpt.softmax(one, scale=0.5),
+                              lambda one: lpt.gemm(one, numpy.eye(one.shape[-1], dtype=numpy.float32))):
+                with self.subTest(strides=name):
+                    self.assertEqual(operation(dense).tolist(), operation(strided).tolist())
+
+    def test_of_a_second_operand_are_read(self):
+        import numpy
+        for name, strided in self.arrays():
+            if strided.ndim == 2:
+                dense, left = numpy.ascontiguousarray(strided), numpy.ones((3, strided.shape[0]), numpy.float32)
+                with self.subTest(strides=name):
+                    self.assertEqual(lpt.gemm(left, dense).tolist(), lpt.gemm(left, strided).tolist())
+
+    def test_of_other_types_are_read(self):
+        import numpy
+        for kind in ("float16", "float64"):
+            x = numpy.arange(12, dtype=kind).reshape(3, 4)
+            self.assertEqual(x[::-1].tolist(), lpt.dequantize(lpt.quantize(x[::-1], "bf16")).tolist())
+
+    def test_of_what_is_wrapped_or_written_are_those_of_the_memory(self):
+        import numpy
+        x = numpy.zeros((4, 4), numpy.float32)
+        self.assertEqual(x.ctypes.data, lpt.Tensor(x.T).address)
+        self.rejects(lpt.InvalidArgument, "strides[0] is -4: expected at least 0", lpt.Tensor, x[::-1])
+        self.rejects(lpt.InvalidArgument, "strides[0] is -4: expected at least 0", lpt.dequantize, lpt.empty((4, 4), "e4m3fn"),
+                     out=x[::-1])
+
+    def test_of_transposed_operands_of_gemm_are_read_in_place(self):
+        import numpy
+        x = numpy.zeros((4, 8), numpy.float32)
+        self.assertEqual(x.ctypes.data, lpt._tensor.multiplied(x.T).address)
+        self.assertNotEqual(x.ctypes.data, lpt._tensor.read(x.T).address)
+
+    def test_of_dlpack_are_read(self):
+        from exchange_test import Versioned, get_pointer
+
+        class Lender:
+            def __init__(self, tensor, strides):
+                self.tensor, self.strides = tensor, strides
+
+            def __dlpack__(self, **_):
+                capsule = self.tensor.__dlpack__(max_version=(1, 0))
+                found = Versioned.from_address(get_pointer(capsule, b"dltensor_versioned")).array
+                for axis, stride in enumerate(self.strides):
+                    found.strides[axis] = stride
+                return capsule
+        tensor = lpt.quantize(floats(range(6), [2, 3]), "bf16")
+        self.assertEqual([[0.0, 1.0, 2.0]] * 2, lpt.dequantize(Lender(tensor, (0, 1))).tolist())
+        self.assertEqual([[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]], lpt.dequantize(Lender(tensor, (1, 2))).tolist())
+        self.rejects(lpt.InvalidArgument, "strides[0] is 0", lpt.Tensor, Lender(tensor, (0, 1)))
+
+
+class Parameter:
+    """A parameter of torch lends its memory only after detach()."""
+
+    def __init__(self, tensor, requires_grad=True):
+        self.tensor, self.requires_grad = tensor, requires_grad
+
+    def detach(self):
+        return Parameter(self.tensor, False)
+
+    def __dlpack__(self, **given):
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.tensor.__dlpack__(**given)
+
+
+class Gradients(Case):
+    def test_parameters_are_read_and_written(self):
+        tensor = lpt.Tensor(floats([1.0, 2.0]))
+        self.assertEqual([1.0, 2.0], lpt.quantize(Parameter(tensor), "e4m3fn").tolist())
+        optimizer = lpt.Optimizer("sgd", beta1=0.0)
+        optimizer.add(2)
+        optimizer.step([Parameter(tensor)], [floats([1.0, 1.0])], learning_rate=0.5)
+        self.assertEqual([0.5, 1.5], tensor.tolist())
+
+    def test_what_cannot_be_detached_is_named(self):
+        class Bare:
+            requires_grad = True
+        self.rejects(TypeError, "Bare requires gradients and has no detach()", lpt.quantize, Bare(), "e4m3fn")
 
 
 if __name__ == "__main__":
