@@ -18,9 +18,21 @@ template <typename Number>
 // What a source knows of its codes.
 struct CodeFacts {
   Element element;
-  alignas(32) float value[16];  // of codes of 4 or 2 bits
+  alignas(32) float value[256];  // by code, where codes have at most 8 bits
   int32_t bits;
 };
+
+inline CodeFacts code_facts(lpt_format plain) {
+  CodeFacts facts = {};
+  facts.bits = 32;
+  if (plain == LPT_FORMAT_F32) return facts;
+  facts.element = element_of(plain);
+  facts.bits = facts.element.bits;
+  for (uint32_t code = 0; facts.bits <= 8 && code < 1u << facts.bits; ++code) {
+    facts.value[code] = decode(facts.element, code);
+  }
+  return facts;
+}
 
 // 32 codes of 6 bits, one in each byte: the dwords of four take 24 bits each.
 [[gnu::always_inline]] inline __m256i codes_of_6(const uint8_t *from) {
@@ -137,6 +149,30 @@ struct NibbleSource {
       const __m256 is_upper = _mm256_castsi256_ps(_mm256_slli_epi32(code, 28));
       value[i] =
           _mm256_blendv_ps(_mm256_permutevar8x32_ps(lower, code), _mm256_permutevar8x32_ps(upper, code), is_upper);
+    }
+  }
+};
+
+// Codes of any number of bits, by a table of their values. Eight codes take `bits` bytes.
+struct TableSource {
+  static constexpr bool kKeepsNan = false;
+  const float *values;
+  int64_t bits;
+  __m256i place, mask;
+
+  explicit TableSource(const CodeFacts &facts) : values(facts.value), bits(facts.bits) {
+    place = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3), _mm256_set1_epi32(facts.bits));
+    mask = _mm256_set1_epi32((1 << facts.bits) - 1);
+  }
+  [[gnu::always_inline]] inline void load(const uint8_t *from, __m256 (&value)[4]) const {
+    uint8_t bytes[32 + 8];
+    memcpy(bytes, from, static_cast<size_t>(4 * bits));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const auto eight = load_number<uint64_t>(bytes + i * bits);
+      const auto low = static_cast<uint32_t>(eight), high = static_cast<uint32_t>(eight >> 4 * bits);
+      const __m256i fours = _mm256_blend_epi32(all_lanes(low), all_lanes(high), 0xF0);
+      value[i] = _mm256_i32gather_ps(values, _mm256_and_si256(_mm256_srlv_epi32(fours, place), mask), 4);
     }
   }
 };
@@ -297,25 +333,26 @@ DecodeSpan decode_span_of(lpt_format target) {
   return target == LPT_FORMAT_BF16 ? decode_span<Source, Bf16Target> : decode_span<Source, F16Target>;
 }
 
+// Floats of 6 or 8 bits that become f16 by a move of their bits.
+inline bool are_small_floats(const Element &element) {
+  const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
+  return (element.bits == 6 || element.bits == 8) && exponent_bits <= 5 && element.min_exponent <= 100;
+}
+
 inline DecodeSpan decode_span_of(lpt_format source, const CodeFacts &facts, lpt_format target) {
-  if (facts.bits <= 4) return decode_span_of<NibbleSource>(target);
+  if (facts.bits == 4 || facts.bits == 2) return decode_span_of<NibbleSource>(target);
   if (facts.bits == 32) return decode_span_of<FloatSource>(target);
   if (source == LPT_FORMAT_F16) return decode_span_of<HalfSource<LPT_FORMAT_F16>>(target);
   if (source == LPT_FORMAT_BF16) return decode_span_of<HalfSource<LPT_FORMAT_BF16>>(target);
   if (facts.bits == 16) return decode_span_of<HalfSource<LPT_FORMAT_INT16>>(target);
-  return facts.element.is_integer ? decode_span_of<ByteIntegerSource>(target)
-                                  : decode_span_of<SmallFloatSource>(target);
+  if (facts.element.is_integer) return decode_span_of<ByteIntegerSource>(target);
+  return are_small_floats(facts.element) ? decode_span_of<SmallFloatSource>(target)
+                                         : decode_span_of<TableSource>(target);
 }
 
 inline void decode_matrix(const DequantizeRequest &request) {
   const lpt_format plain = request.source.format.element;
-  CodeFacts facts = {};
-  facts.bits = 32;
-  if (plain != LPT_FORMAT_F32) {
-    facts.element = element_of(plain);
-    facts.bits = facts.element.bits;
-    for (uint32_t code = 0; code < 16 && facts.bits <= 4; ++code) facts.value[code] = decode(facts.element, code);
-  }
+  const CodeFacts facts = code_facts(plain);
   const DecodeSpan decode_one = decode_span_of(plain, facts, request.target.format.element);
   const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
     fill_strip(request.source, strip, tensor_scale, first, count);

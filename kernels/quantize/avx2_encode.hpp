@@ -1,4 +1,4 @@
-// f32 → codes of 8, 6 or 4 bits with AVX2, 32 at a time. Included by an ISA file only.
+// f32 → codes of at most 8 bits with AVX2, 32 at a time. Included by an ISA file only.
 //
 // A vector knows numbers and finite products only: a group with another product is handed back, and cast by the
 // reference.
@@ -19,6 +19,15 @@ constexpr int32_t bits_behind(Rounding rounding) {
 }
 
 constexpr int64_t random_bytes(Rounding rounding) { return rounding == Rounding::kDrawn16 ? 2 : 1; }
+
+// What codes are made of. kUnsigned is a float without a sign; kList is a table of levels, which rounds to nearest only.
+enum class Elements { kFloat, kInteger, kUnsigned, kList };
+
+inline Elements elements_of(const Element &element) {
+  if (element.levels != nullptr) return Elements::kList;
+  if (element.is_integer) return Elements::kInteger;
+  return element.is_signed ? Elements::kFloat : Elements::kUnsigned;
+}
 
 // An element as data, and how it is rounded to.
 struct Coder {
@@ -41,6 +50,7 @@ inline Coder coder_of(const QuantizeRequest &request) {
   if (request.rounding == LPT_ROUNDING_STOCHASTIC) {
     rounding = request.random.bits == 16 ? Rounding::kDrawn16 : Rounding::kDrawn8;
   }
+  if (element.levels != nullptr) return {element, Rounding::kNearest, 0};
   const bool goes_on = request.overflow == LPT_OVERFLOW_INFINITE && element.infinity_code > element.max_code;
   float limit = goes_on ? next_number(element) : decode(element, element.max_code);
   if (element.is_integer) limit = static_cast<float>(element.max_code);
@@ -59,11 +69,98 @@ alignas(32) constexpr int8_t kLowBytes[4][32] = {{0, 4, 8, 12, -1, -1, -1, -1, -
 alignas(32) constexpr int8_t kBytePairs[32] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
                                                0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
 
+// Byte 0 of the lanes: dword i of each half holds four of vector i.
+[[gnu::always_inline]] inline __m256i low_bytes(const __m256i (&lanes)[4]) {
+  const __m256i first = _mm256_shuffle_epi8(lanes[0], load_bytes(kLowBytes[0]));
+  const __m256i second = _mm256_shuffle_epi8(lanes[1], load_bytes(kLowBytes[1]));
+  const __m256i third = _mm256_shuffle_epi8(lanes[2], load_bytes(kLowBytes[2]));
+  const __m256i fourth = _mm256_shuffle_epi8(lanes[3], load_bytes(kLowBytes[3]));
+  return _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
+}
+
+// The bytes of low_bytes() in the order of the numbers.
+[[gnu::always_inline]] inline __m256i in_order(__m256i bytes) {
+  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+// A magnitude with the sign of the source: a scale that is given may be negative.
+[[gnu::always_inline]] inline __m256 signed_as(__m256 magnitude, __m256 source) {
+  return _mm256_or_ps(magnitude, _mm256_and_ps(source, all_floats(0x80000000)));
+}
+
+// Infinity's exponent and one more is a sign.
+[[gnu::always_inline]] inline bool are_finite(__m256i magnitudes) {
+  const __m256i raised = _mm256_add_epi32(magnitudes, all_lanes(0x80000000 - kFloatInfinityBits));
+  return _mm256_movemask_ps(_mm256_castsi256_ps(raised)) == 0;
+}
+
+// The levels of a list in eight lanes.
+struct LevelLanes {
+  __m256 first;          // threshold 7
+  __m256 second[2];      // 3 and 11
+  __m256 third, fourth;  // 1, 5, 9, 13; and 0, 2, … 14
+  __m256 lower, upper;   // levels
+  __m256i codes;         // by place, in both halves
+
+  explicit LevelLanes(const LevelList &list) {
+    const float *const at = list.threshold;
+    first = _mm256_set1_ps(at[7]);
+    second[0] = _mm256_set1_ps(at[3]);
+    second[1] = _mm256_set1_ps(at[11]);
+    third = _mm256_setr_ps(at[1], at[5], at[9], at[13], 0, 0, 0, 0);
+    fourth = _mm256_setr_ps(at[0], at[2], at[4], at[6], at[8], at[10], at[12], at[14]);
+    lower = _mm256_loadu_ps(list.level);
+    upper = _mm256_loadu_ps(list.level + 8);
+    codes = _mm256_broadcastsi128_si256(load_half_bytes(list.code));
+  }
+
+  // How many thresholds each number exceeds, by a search in halves.
+  [[gnu::always_inline]] inline __m256i places(__m256 value) const {
+    const auto exceeds = [&](__m256 threshold) {
+      return _mm256_castps_si256(_mm256_cmp_ps(value, threshold, _CMP_GT_OQ));
+    };
+    const __m256i eights = exceeds(first);
+    const __m256i fours = exceeds(_mm256_blendv_ps(second[0], second[1], _mm256_castsi256_ps(eights)));
+    const __m256i high = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_srli_epi32(eights, 31), 1), fours);
+    const __m256i twos = _mm256_sub_epi32(_mm256_add_epi32(high, high), exceeds(_mm256_permutevar8x32_ps(third, high)));
+    return _mm256_sub_epi32(_mm256_add_epi32(twos, twos), exceeds(_mm256_permutevar8x32_ps(fourth, twos)));
+  }
+
+  [[gnu::always_inline]] inline __m256 levels(__m256i places) const {
+    const __m256 is_upper = _mm256_castsi256_ps(_mm256_slli_epi32(places, 28));
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(lower, places), _mm256_permutevar8x32_ps(upper, places), is_upper);
+  }
+};
+
+// Codes of a list; see CoderLanes.
+struct ListLanes {
+  LevelLanes list;
+
+  explicit ListLanes(const Coder &coder) : list(*coder.element.levels) {}
+
+  [[gnu::always_inline]] inline bool codes_of(const __m256 (&source)[4], const __m256 (&inverse)[4], const uint8_t *,
+                                              __m256i &codes) const {
+    __m256i place[4];
+    __m256i largest = _mm256_setzero_si256();
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
+      largest = _mm256_max_epi32(largest, _mm256_castps_si256(product));
+      place[i] = list.places(signed_as(product, source[i]));
+    }
+    if (!are_finite(largest)) [[unlikely]]
+      return false;
+    codes = in_order(_mm256_shuffle_epi8(list.codes, low_bytes(place)));
+    return true;
+  }
+};
+
 // The constants of a coder, in registers or on the stack: a byte that is stored could be any other part of memory.
-template <bool kIsInteger, Rounding kRounding>
+template <Elements kElements, Rounding kRounding>
 struct CoderLanes {
+  static constexpr bool kIsInteger = kElements == Elements::kInteger;
   __m256 limit, unit, smallest;
-  __m256i min_field, raise, sign_bytes, code_bytes, base;
+  __m256i min_field, raise, sign_bytes, code_bytes, base, nan_bytes;
   __m256i dropped, below;
   __m128i sign_shift;
   bool is_fnuz;
@@ -76,6 +173,7 @@ struct CoderLanes {
     sign_shift = _mm_cvtsi32_si128(8 - element.bits);
     sign_bytes = _mm256_set1_epi8(static_cast<char>(0x80));
     code_bytes = _mm256_set1_epi8(static_cast<char>((1 << element.bits) - 1));
+    nan_bytes = _mm256_set1_epi8(static_cast<char>(element.nan_code));
     constexpr int32_t kBehind = bits_behind(kRounding);
     if constexpr (kIsInteger) {
       unit = all_floats(static_cast<uint32_t>(127 + mantissa_bits) << 23);
@@ -95,10 +193,19 @@ struct CoderLanes {
   // held at the smallest normal's exponent the same sum rounds subnormals. The addend has the code of E's first number
   // at its foot, so that the lowest byte of the sum is the whole code, and ties go to even codes.
   [[gnu::always_inline]] inline __m256i nearest(__m256 magnitude) const {
+    return _mm256_castps_si256(_mm256_add_ps(magnitude, addend_of(magnitude)));
+  }
+
+  [[gnu::always_inline]] inline __m256 addend_of(__m256 magnitude) const {
     const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(magnitude), all_lanes(0x7F800000));
     const __m256i field = _mm256_max_epi32(exponent, min_field);
-    const __m256i addend = _mm256_add_epi32(_mm256_add_epi32(field, raise), _mm256_srlv_epi32(field, dropped));
-    return _mm256_castps_si256(_mm256_add_ps(magnitude, _mm256_castsi256_ps(addend)));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_add_epi32(field, raise), _mm256_srlv_epi32(field, dropped)));
+  }
+
+  // The number that the code stands for. The difference is exact.
+  [[gnu::always_inline]] inline __m256 nearest_number(__m256 magnitude) const {
+    const __m256 addend = addend_of(magnitude);
+    return _mm256_sub_ps(_mm256_add_ps(magnitude, addend), addend);
   }
 
   // The code with the kind's bits behind the point, cut. Subnormals lie on an even grid, normals have theirs in their
@@ -130,20 +237,26 @@ struct CoderLanes {
                                               const uint8_t *random, __m256i &codes) const {
     __m256i code[4];
     __m256i largest;
+    [[maybe_unused]] __m256 below_zero[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const __m256 product = _mm256_and_ps(_mm256_mul_ps(source[i], inverse[i]), all_floats(0x7FFFFFFF));
       const __m256i magnitude = _mm256_castps_si256(product);
       largest = i == 0 ? magnitude : _mm256_max_epi32(largest, magnitude);
       code[i] = rounded(product);
+      if constexpr (kElements == Elements::kUnsigned) {
+        below_zero[i] = _mm256_cmp_ps(signed_as(product, source[i]), _mm256_setzero_ps(), _CMP_LT_OQ);
+      }
     }
-    // Infinity's exponent and one more is a sign.
-    const __m256i raised = _mm256_add_epi32(largest, all_lanes(0x80000000 - kFloatInfinityBits));
-    if (_mm256_movemask_ps(_mm256_castsi256_ps(raised)) != 0) [[unlikely]]
+    if (!are_finite(largest)) [[unlikely]]
       return false;
     if constexpr (kRounding == Rounding::kDrawn16) carry16(code, random);
     const __m256i magnitudes = kRounding == Rounding::kDrawn8 ? carried8(code, random) : low_bytes(code);
-    codes = in_order(with_signs(magnitudes, source));
+    if constexpr (kElements == Elements::kUnsigned) {
+      codes = in_order(_mm256_blendv_epi8(magnitudes, nan_bytes, sign_packed(below_zero)));
+    } else {
+      codes = in_order(with_signs(magnitudes, source));
+    }
     return true;
   }
 
@@ -169,33 +282,38 @@ struct CoderLanes {
     return _mm256_packus_epi16(_mm256_srli_epi16(low_sums, 8), _mm256_srli_epi16(high_sums, 8));
   }
 
-  // Byte 0 of the lanes: dword i of each half holds four of vector i.
-  [[gnu::always_inline]] static inline __m256i low_bytes(const __m256i (&lanes)[4]) {
-    const __m256i first = _mm256_shuffle_epi8(lanes[0], load_bytes(kLowBytes[0]));
-    const __m256i second = _mm256_shuffle_epi8(lanes[1], load_bytes(kLowBytes[1]));
-    const __m256i third = _mm256_shuffle_epi8(lanes[2], load_bytes(kLowBytes[2]));
-    const __m256i fourth = _mm256_shuffle_epi8(lanes[3], load_bytes(kLowBytes[3]));
-    return _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
-  }
-
-  // Packing with signs keeps the top bits, and no number but 0 becomes 0, in the same order.
-  [[gnu::always_inline]] inline __m256i with_signs(__m256i magnitudes, const __m256 (&source)[4]) const {
+  // Packing with signs keeps the top bits, and no number but 0 becomes 0, in the order of low_bytes().
+  [[gnu::always_inline]] static inline __m256i sign_packed(const __m256 (&source)[4]) {
     const __m256i low = _mm256_packs_epi32(_mm256_castps_si256(source[0]), _mm256_castps_si256(source[1]));
     const __m256i high = _mm256_packs_epi32(_mm256_castps_si256(source[2]), _mm256_castps_si256(source[3]));
-    const __m256i bytes = _mm256_packs_epi16(low, high);
+    return _mm256_packs_epi16(low, high);
+  }
+
+  [[gnu::always_inline]] inline __m256i with_signs(__m256i magnitudes, const __m256 (&source)[4]) const {
+    const __m256i bytes = sign_packed(source);
     if constexpr (kIsInteger) return _mm256_and_si256(_mm256_sign_epi8(magnitudes, bytes), code_bytes);
     const __m256i top = _mm256_and_si256(bytes, sign_bytes);
     __m256i signs = _mm256_srl_epi16(top, sign_shift);
     if (is_fnuz) signs = _mm256_andnot_si256(_mm256_cmpeq_epi8(magnitudes, _mm256_setzero_si256()), signs);
     return _mm256_or_si256(magnitudes, signs);
   }
-
-  [[gnu::always_inline]] static inline __m256i in_order(__m256i bytes) {
-    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-  }
 };
 
-// Writes 32 codes of 8, 6 or 4 bits.
+// 32 codes of any number of bits: neighbours are joined to pairs, fours and eights, each of which takes `bits` bytes.
+[[gnu::noinline]] inline void store_odd_codes(__m256i codes, int64_t bits, uint8_t *to) {
+  const auto count = [](int64_t shift) { return _mm_cvtsi64_si128(shift); };
+  const __m256i pairs = _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0xFF)),
+                                        _mm256_sll_epi16(_mm256_srli_epi16(codes, 8), count(bits)));
+  const __m256i fours = _mm256_or_si256(_mm256_and_si256(pairs, all_lanes(0xFFFF)),
+                                        _mm256_sll_epi32(_mm256_srli_epi32(pairs, 16), count(2 * bits)));
+  const __m256i eights = _mm256_or_si256(_mm256_and_si256(fours, _mm256_set1_epi64x(0xFFFFFFFF)),
+                                         _mm256_sll_epi64(_mm256_srli_epi64(fours, 32), count(4 * bits)));
+  uint64_t eight[4];
+  memcpy(eight, &eights, sizeof eight);
+  for (int64_t i = 0; i < 4; ++i) memcpy(to + i * bits, eight + i, static_cast<size_t>(bits));
+}
+
+// Writes 32 codes.
 [[gnu::always_inline]] inline void store_codes(__m256i codes, int64_t bits, uint8_t *to) {
   if (bits == 8) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes);
@@ -203,7 +321,7 @@ struct CoderLanes {
     const __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(0x1001));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
                      _mm_packus_epi16(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
-  } else {
+  } else if (bits == 6) {
     const __m256i pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(0x4001));
     const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x10000001));
     const __m128i low = _mm_shuffle_epi8(_mm256_castsi256_si128(fours),
@@ -213,6 +331,8 @@ struct CoderLanes {
     // The second store begins with the last four of the first twelve bytes.
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), low);
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to + 8), _mm_or_si128(high, _mm_srli_si128(low, 8)));
+  } else {
+    store_odd_codes(codes, bits, to);
   }
 }
 

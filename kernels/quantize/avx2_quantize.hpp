@@ -144,10 +144,10 @@ template <typename Lanes>
 }
 
 // `from` are the numbers of the stretch. Gives the largest magnitude of those that vectors cast, as bits.
-template <bool kIsInteger, Rounding kRounding>
+template <typename Lanes, Rounding kRounding>
 uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
                    const float *from, const uint8_t *random, uint8_t *to) {
-  const CoderLanes<kIsInteger, kRounding> lanes(state.coder);
+  const Lanes lanes(state.coder);
   const InverseLanes inverses(state);
   const bool has_amax = request.amax != nullptr;
   const int64_t bits = state.bits;
@@ -166,25 +166,44 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
   uint8_t codes[32];
   memcpy(rest, from + at, static_cast<size_t>(count - at) * sizeof(float));
   if (cast_group(lanes, inverses, strip_column + at, rest, random, bits, codes, has_amax, amax)) {
-    memcpy(to + at * bits / 8, codes, static_cast<size_t>(((count - at) * bits + 7) / 8));
+    const int64_t rest_bits = (count - at) * bits;
+    if (rest_bits % 8 != 0) codes[rest_bits / 8] &= static_cast<uint8_t>((1 << rest_bits % 8) - 1);  // as store_code()
+    memcpy(to + at * bits / 8, codes, static_cast<size_t>((rest_bits + 7) / 8));
   } else {
     cast_plainly(request, state, {stretch.row, stretch.column + at, count - at, strip_column + at});
   }
   return largest_lane(amax);
 }
 
-template <bool kIsInteger>
+template <Elements kElements>
 uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
                    const float *from, const uint8_t *random, uint8_t *to) {
+  const auto cast = [&]<Rounding kRounding>() {
+    return cast_span<CoderLanes<kElements, kRounding>, kRounding>(request, state, stretch, from, random, to);
+  };
   switch (state.coder.rounding) {
     case Rounding::kNearest:
-      return cast_span<kIsInteger, Rounding::kNearest>(request, state, stretch, from, random, to);
+      return cast.template operator()<Rounding::kNearest>();
     case Rounding::kDown:
-      return cast_span<kIsInteger, Rounding::kDown>(request, state, stretch, from, random, to);
+      return cast.template operator()<Rounding::kDown>();
     case Rounding::kDrawn16:
-      return cast_span<kIsInteger, Rounding::kDrawn16>(request, state, stretch, from, random, to);
+      return cast.template operator()<Rounding::kDrawn16>();
     default:
-      return cast_span<kIsInteger, Rounding::kDrawn8>(request, state, stretch, from, random, to);
+      return cast.template operator()<Rounding::kDrawn8>();
+  }
+}
+
+inline uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const CastStretch &stretch,
+                          const float *from, const uint8_t *random, uint8_t *to) {
+  switch (elements_of(state.coder.element)) {
+    case Elements::kFloat:
+      return cast_span<Elements::kFloat>(request, state, stretch, from, random, to);
+    case Elements::kInteger:
+      return cast_span<Elements::kInteger>(request, state, stretch, from, random, to);
+    case Elements::kUnsigned:
+      return cast_span<Elements::kUnsigned>(request, state, stretch, from, random, to);
+    default:
+      return cast_span<ListLanes, Rounding::kNearest>(request, state, stretch, from, random, to);
   }
 }
 
@@ -206,8 +225,7 @@ inline uint32_t cast_row(const QuantizeRequest &request, CastState &state, const
     }
     uint8_t *to = static_cast<uint8_t *>(request.target.data) +
                   (row.row * request.target.row_stride + stretch.column) * state.bits / 8;
-    const uint32_t found = state.coder.element.is_integer ? cast_span<true>(request, state, stretch, from, random, to)
-                                                          : cast_span<false>(request, state, stretch, from, random, to);
+    const uint32_t found = cast_span(request, state, stretch, from, random, to);
     amax = found > amax ? found : amax;
   }
   return amax;

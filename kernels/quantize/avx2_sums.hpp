@@ -109,13 +109,7 @@ struct Avx2Sums {
 
 inline void sum_cast(const CastSumsRequest &request) {
   const lpt_format plain = request.quantized.format.element;
-  CodeFacts facts = {};
-  facts.bits = 32;
-  if (plain != LPT_FORMAT_F32) {
-    facts.element = element_of(plain);
-    facts.bits = facts.element.bits;
-    for (uint32_t code = 0; code < 16 && facts.bits <= 4; ++code) facts.value[code] = decode(facts.element, code);
-  }
+  const CodeFacts facts = code_facts(plain);
   const DecodeSpan decode_one = decode_span_of(plain, facts, LPT_FORMAT_F32);
   const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
     fill_strip(request.quantized, strip, tensor_scale, first, count);

@@ -58,43 +58,35 @@ const char *refuses_to_dequantize(const DequantizeRequest &request) {
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
 
-const char *refuses_to_dequantize_avx2(const DequantizeRequest &request) {
-  const lpt_format plain = request.source.format.element;
-  if (const char *reason = refuses_to_dequantize(request)) return reason;
-  if (plain == LPT_FORMAT_F32) return nullptr;
-  const Element element = element_of(plain);
-  if (element.bits != 16 && element.bits != 8 && element.bits != 6 && element.bits != 4 && element.bits != 2) {
-    return "codes do not have 2, 4, 6, 8 or 16 bits";
-  }
-  const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
-  const bool is_small_float = !element.is_integer && (element.bits == 6 || element.bits == 8);
-  if (is_small_float && exponent_bits > 5) return "element has more than 5 bits of exponent";
-  return is_small_float && element.min_exponent > 100 ? "element is larger than 2^100" : nullptr;
-}
-
 const char *refuses_amax_avx2(const AmaxRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
                                                                   : "source has neither adjacent rows nor columns";
 }
 
-// Signed elements of 8, 6 or 4 bits, in the middle of what f32 can hold.
+// Elements of at most 8 bits, in the middle of what f32 can hold.
 const char *refuses_element_avx2(lpt_format plain) {
   if (!has_element(plain)) return "element is not encoded";
   const Element element = element_of(plain);
-  if (element.bits != 8 && element.bits != 6 && element.bits != 4) return "element does not have 8, 6 or 4 bits";
-  if (element.levels != nullptr || !element.is_signed) return "element is a list, or has no sign";
-  if (element.is_integer) return nullptr;
+  if (element.bits > 8) return "element has more than 8 bits";
+  if (element.levels != nullptr) return nullptr;
+  if (element.is_ternary) return "element is ternary";
+  if (element.has_no_zero) return "element is a scale";
+  if (element.is_integer) return element.is_signed ? nullptr : "element is an integer without a sign";
   if (element.mantissa_bits > 6) return "element has more than 6 bits of mantissa";
   const bool is_extreme = element.min_exponent < -100 || largest_of(plain) > 0x1p100f;
   return is_extreme ? "element goes below 2^-100 or beyond 2^100" : nullptr;
 }
 
 const char *refuses_rounding_avx2(const QuantizeRequest &request) {
+  const Element element = element_of(request.target.format.element);
+  if (element.levels != nullptr) return nullptr;  // whatever the rounding, the nearest level
   if (request.rounding == LPT_ROUNDING_NEAREST_EVEN || request.rounding == LPT_ROUNDING_TOWARD_ZERO) return nullptr;
   if (request.rounding != LPT_ROUNDING_STOCHASTIC) return "rounding is not to nearest even, toward zero or stochastic";
   if (request.random.words != nullptr) return "random bits are the caller's";
   if (request.random.rounds != 7 && request.random.rounds != 10) return "random bits are not of 7 or 10 rounds";
+  const bool is_byte = element.bits == 8 && !element.is_signed;
+  if (is_byte && request.random.bits == 8) return "codes of 8 bits without a sign take 16 random bits";
   if (request.source.column_stride == 1) {
     return request.random_column_stride == 1 ? nullptr : "random bits do not run along columns";
   }
@@ -275,7 +267,7 @@ constexpr Row<DequantizeRequest> kDequantizeRows[] = {
     {"dequantize_x86_avx512", kCpuAvx512, refuses_to_dequantize, dequantize_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"dequantize_x86_avx2", kCpuAvx2, refuses_to_dequantize_avx2, dequantize_x86_avx2},
+    {"dequantize_x86_avx2", kCpuAvx2, refuses_to_dequantize, dequantize_x86_avx2},
 #endif
     {"dequantize_any_ref", 0, nullptr, dequantize_any_ref},
 };
@@ -302,7 +294,7 @@ constexpr Row<CastSumsRequest> kCastSumsRows[] = {
     {"cast_sums_x86_avx512", kCpuAvx512, refuses_sums<refuses_to_dequantize>, cast_sums_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"cast_sums_x86_avx2", kCpuAvx2, refuses_sums<refuses_to_dequantize_avx2>, cast_sums_x86_avx2},
+    {"cast_sums_x86_avx2", kCpuAvx2, refuses_sums<refuses_to_dequantize>, cast_sums_x86_avx2},
 #endif
     {"cast_sums_any_ref", 0, nullptr, cast_sums_any_ref},
 };

@@ -42,10 +42,13 @@ class FastRows : public testing::TestWithParam<lpt_isa> {
 TEST_P(FastRows, Cast) {
   if (context_ == nullptr) return;
   for (const char *source : {"f32", "bf16", "f16"}) {
-    for (const char *target :
-         {"e4m3fn",     "e5m2",         "int8",        "bf16",       "f16",        "e4m3fn_tensor", "int8_tensor",
-          "e4m3fn_row", "e4m3fn_1x128", "mxfp8_e4m3",  "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3",    "mxfp4",
-          "mxint8",     "nvfp4",        "nvfp4_16x16", "int4_1x32",  "int4_1x128", "uint4_1x32",    "uint4_1x128"}) {
+    for (const char *target : {"e4m3fn",       "e5m2",          "int8",         "bf16",
+                               "f16",          "e4m3fn_tensor", "int8_tensor",  "e4m3fn_row",
+                               "e4m3fn_1x128", "mxfp8_e4m3",    "mxfp8_e5m2",   "mxfp6_e3m2",
+                               "mxfp6_e2m3",   "mxfp4",         "mxint8",       "nvfp4",
+                               "nvfp4_16x16",  "int4_1x32",     "int4_1x128",   "uint4_1x32",
+                               "uint4_1x128",  "nf4_1x64",      "bnb_fp4_1x64", "e2m0b1-finite",
+                               "e2m2b1-nan",   "e4m2b9-finite", "ue3m4b7-ieee", "ue2m2b1-nan/1x64/f32"}) {
       if (source == std::string(target)) continue;
       for (const int32_t bits : {0, 16, 8}) {
         lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -65,7 +68,8 @@ TEST_P(FastRows, Cast) {
 TEST_P(FastRows, Decode) {
   if (context_ == nullptr) return;
   for (const char *source : {"e4m3fn", "e5m2", "int8", "mxfp8_e4m3", "mxfp6_e3m2", "mxfp4", "nvfp4", "nvfp4_16x16",
-                             "int4_1x128", "uint4_1x128", "e4m3fn_row"}) {
+                             "int4_1x128", "uint4_1x128", "e4m3fn_row", "nf4_1x64", "bnb_fp4_1x64", "e2m0b1-finite",
+                             "e2m2b1-nan", "e4m2b9-finite", "ue3m4b7-ieee", "e6m1b31-ieee"}) {
     for (const char *target : {"f32", "bf16", "f16"}) {
       lpt_dequantize_options options = LPT_DEQUANTIZE_OPTIONS_INIT;
       options.flags = LPT_CHECK_ONLY;
