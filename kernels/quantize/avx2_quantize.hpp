@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/common/x86_avx2.hpp"
+#include "kernels/quantize/avx2_candidates.hpp"
 #include "kernels/quantize/avx2_encode.hpp"
 #include "kernels/quantize/avx2_random.hpp"
 #include "kernels/quantize/avx2_scales.hpp"
@@ -274,6 +275,47 @@ inline void settle_scales(const QuantizeRequest &request, const ScaleSpec &spec,
   }
 }
 
+// Some rows and columns that begin on block edges.
+struct Panel {
+  int64_t row, rows, column, columns;
+};
+
+// The same by a rule that tries several scales.
+template <Elements kElements>
+void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, const Panel &panel,
+                   int64_t index, int64_t count) {
+  const MatrixView &target = request.target;
+  const Element &element = state.coder.element;
+  const float limit = element.is_integer ? static_cast<float>(element.max_code) : decode(element, element.max_code);
+  const RoundedLanes<kElements> lanes(Coder{element, Rounding::kNearest, limit});
+  const float tensor_scale = target.format.tensor_scale != LPT_FORMAT_NONE ? *target.tensor_scale : 1.0f;
+  const int64_t width = state.log2_columns == kEndless ? panel.columns : int64_t{1} << state.log2_columns;
+  Candidates candidates;
+  for (int64_t block = 0; block < count; ++block) {
+    fill_candidates(spec, bits_float(state.amax[block]), tensor_scale, candidates);
+    const int64_t first = panel.column + block * width;
+    const int64_t columns = least(width, panel.column + panel.columns - first);
+    const auto numbers = [&](int64_t row, int64_t at, int64_t some) {
+      return numbers_at(request.source, panel.row + row, first + at, some, state.numbers);
+    };
+    const int64_t best = best_candidate(lanes, candidates, panel.rows, columns, kPanelColumns, numbers);
+    store_scales(target, index + block, all_lanes(candidates.code[best]), 1);
+    state.inverse[block] = candidates.inverse[best];
+  }
+}
+
+inline void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, const Panel &panel,
+                          int64_t index, int64_t count) {
+  switch (elements_of(state.coder.element)) {
+    case Elements::kInteger:
+      return search_scales<Elements::kInteger>(request, spec, state, panel, index, count);
+    case Elements::kList:
+      return search_scales<Elements::kList>(request, spec, state, panel, index, count);
+    default:
+      return search_scales<Elements::kFloat>(request, spec, state, panel, index, count);
+  }
+}
+
 // Blocks that have an infinity or a NaN are the reference's, with all of their panel.
 inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
   const MatrixView &target = request.target;
@@ -297,8 +339,12 @@ inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
         }
       }
       const int64_t blocks = (columns + grid.block_columns - 1) / grid.block_columns;
-      settle_scales(request, spec, state,
-                    row / grid.block_rows * target.block_scale_stride + column / grid.block_columns, blocks);
+      const int64_t index = row / grid.block_rows * target.block_scale_stride + column / grid.block_columns;
+      if (candidate_count(spec) > 1) {
+        search_scales(request, spec, state, {row, rows, column, columns}, index, blocks);
+      } else {
+        settle_scales(request, spec, state, index, blocks);
+      }
       for (int64_t r = row; r < row + rows; ++r) raise_amax(request, cast_row(request, state, {r, column, columns, 0}));
     }
   }

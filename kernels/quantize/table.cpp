@@ -99,8 +99,12 @@ const char *refuses_blocks_avx2(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (format.has_zero_point()) return "target has zero points";
   if (!format.has_block_scale()) return nullptr;
-  const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED;
-  if (!is_known) return "scales do not follow from amax";
+  const bool has_candidates = request.rule == LPT_SCALE_RULE_MSE || request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
+  const bool is_known = is_rule_of_amax(request.rule) || request.rule == LPT_SCALE_RULE_FIXED || has_candidates;
+  if (!is_known) return "scales follow from sums of a block";
+  // A negative number may become a NaN there, and then no error is the smallest.
+  const bool is_signed = element_of(format.element).is_signed || element_of(format.element).levels != nullptr;
+  if (has_candidates && !is_signed) return "scales are searched for an element without a sign";
   if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
   if (request.source.column_stride == 1) return nullptr;
   const bool is_narrow = format.block_rows == 1 && format.block_columns != LPT_WHOLE && format.block_columns <= 1024;

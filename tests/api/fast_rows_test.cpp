@@ -65,6 +65,19 @@ TEST_P(FastRows, Cast) {
   }
 }
 
+TEST_P(FastRows, SearchScales) {
+  if (context_ == nullptr) return;
+  for (const char *target : {"e4m3fn_row", "e4m3fn_1x128", "mxfp8_e4m3", "mxfp4", "mxint8", "nvfp4", "nvfp4_16x16",
+                             "int8_row", "int4_1x128", "nf4_1x64", "bnb_fp4_1x64", "e2m2b1-nan/1x64/f32"}) {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    options.scale_rule = LPT_SCALE_RULE_MSE;
+    const Tensor from = matrix("f32"), to = matrix(target);
+    ASSERT_TRUE(ok(context_.get(), lpt_quantize(context_.get(), from.get(), &options, to.get(), nullptr)));
+    expect_fast(context_.get(), target);
+  }
+}
+
 TEST_P(FastRows, Decode) {
   if (context_ == nullptr) return;
   for (const char *source : {"e4m3fn", "e5m2", "int8", "mxfp8_e4m3", "mxfp6_e3m2", "mxfp4", "nvfp4", "nvfp4_16x16",

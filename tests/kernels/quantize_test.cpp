@@ -256,6 +256,33 @@ TEST_P(QuantizeRow, EqualsTheReferenceOnEveryUpperHalf) {
   }
 }
 
+// Rules that try several scales, in blocks along rows and over several, that end in the middle of a vector.
+TEST_P(QuantizeRow, EqualsTheReferenceWhereScalesAreSearched) {
+  Random random(106);
+  for (const char *name :
+       {"nvfp4", "nvfp4_16x16", "mxfp4", "mxfp8_e4m3", "mxint8", "e4m3fn_1x128", "e4m3fn_128x128", "e4m3fn_row",
+        "int4_1x128", "int8_row", "nf4_1x64", "bnb_fp4_1x64", "q1_6/1x32/f32", "e3m0/1x32/e8m0fnu",
+        "e2m2b1-nan/1x16/e4m3fn", "e3m3b4-fnuz/1x64/f32", "e4m3fn/1x2048/f32"}) {
+    for (const int64_t columns : {1, 16, 31, 130, 1100, 2077}) {
+      for (const lpt_format source : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+        QuantizeCase c;
+        c.source = source;
+        c.target = named(name);
+        c.rows = columns < 1000 ? 19 : 3;
+        c.columns = columns;
+        c.is_transposed = random.chance(0.3);
+        c.rounding = random.chance(0.5) ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
+        Format format;
+        find_format(c.target, format);
+        const bool has_six = format.element == LPT_FORMAT_E2M1FN && format.has_tensor_scale();
+        c.rule = has_six && random.chance(0.3) ? LPT_SCALE_RULE_FOUR_OVER_SIX : LPT_SCALE_RULE_MSE;
+        compare(c, random.chance(0.7) ? Values::kNormal : random.of(kAllValues), random);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 // Numbers that the bits of their place just round up, and those just below, among subnormals and normals. Groups with
 // zero points hold 0 and 15, so that their scale is 1.
 TEST_P(QuantizeRow, EqualsTheReferenceWhereStochasticRoundingTurns) {
