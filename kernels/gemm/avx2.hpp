@@ -26,7 +26,13 @@ inline __m256 widen_bf16(__m128i halves) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
-// Eight floats of at most 8 bits, one per word: as f16 with another bias, whose subnormals are numbers too.
+// Whether a float of at most 8 bits has a sign and an exponent that an f16 with another bias can hold.
+inline bool is_small_half(const Element &element) {
+  return element.is_signed && !element.is_fnuz && element.bits - element.mantissa_bits <= 6 &&
+         element.min_exponent <= 100;
+}
+
+// Eight such floats, one per word: as f16, whose subnormals are numbers too.
 inline __m256 decode_floats(__m128i codes, const Element &element) {
   const auto every = [](uint32_t value) { return _mm_set1_epi16(static_cast<int16_t>(value)); };
   const __m128i magnitude = _mm_and_si128(codes, every((1u << (element.bits - 1)) - 1));

@@ -63,8 +63,9 @@ struct ExpandAvx2 {
   static void byte_pairs(const PanelReader &reader) {
     const Strip<kVectors> strip(reader);
     const Element element = element_of(reader.element);
+    const bool is_half = is_small_half(element);
     const auto number = [&](__m128i codes) {
-      return element.is_fnuz ? look_up(reader, _mm256_cvtepu16_epi32(codes)) : decode_floats(codes, element);
+      return is_half ? decode_floats(codes, element) : look_up(reader, _mm256_cvtepu16_epi32(codes));
     };
     for (int64_t p = 0; p < reader.k; p += 2) {
       for (int e = 0; e < 4; ++e) {  // four lanes lie side by side

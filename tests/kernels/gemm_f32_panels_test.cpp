@@ -42,7 +42,14 @@ const char *const kPackedFormats[] = {"f32",
                                       "nf4",
                                       "e3m4",
                                       "uint8/1x16/f32/uint8",
-                                      "e4m3fn/1x2/e4m3fn"};
+                                      "e4m3fn/1x2/e4m3fn",
+                                      "bnb_fp4_1x64",
+                                      "e2m0b1-finite",
+                                      "e2m2b1-nan",
+                                      "e4m2b9-finite",
+                                      "ue4m4b7-ieee",
+                                      "e6m1b31-ieee",
+                                      "e7m0b63-finite/1x32/f32"};
 
 // Every step of k multiplies an element of b times its scale, if scales vary along k.
 std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {

@@ -13,6 +13,30 @@ lpt_format format_named(const char *name) {
   return format;
 }
 
+namespace {
+
+// The same of a float of the caller's own, from its description.
+double number_of_own(lpt_format element, uint32_t code) {
+  lpt_format_description own;
+  EXPECT_TRUE(describe_format(element, own).is_ok());
+  const int bits = own.element_bits, width = own.exponent_bits + own.mantissa_bits;
+  const uint32_t magnitude = code & ((1u << width) - 1), top = (1u << width) - 1;
+  const uint32_t fraction = magnitude & ((1u << own.mantissa_bits) - 1);
+  const double sign = bits > width && (code >> width) != 0 ? -1.0 : 1.0;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const bool is_top = magnitude >> own.mantissa_bits == top >> own.mantissa_bits;
+  if (own.special == LPT_SPECIAL_FNUZ && code == 1u << width) return nan;
+  if (own.special == LPT_SPECIAL_NAN_ONES && magnitude == top) return nan;
+  if (own.special == LPT_SPECIAL_IEEE && is_top) {
+    return fraction != 0 ? nan : sign * std::numeric_limits<double>::infinity();
+  }
+  const int exponent = static_cast<int>(magnitude >> own.mantissa_bits);
+  const double significand = std::ldexp(fraction, -own.mantissa_bits) + (exponent == 0 ? 0 : 1);
+  return sign * std::ldexp(significand, (exponent == 0 ? 1 : exponent) - own.exponent_bias);
+}
+
+}  // namespace
+
 // The number behind a code of an element, from the standard's own description.
 double number_of(lpt_format element, uint32_t code) {
   const auto magnitude = [&](int exponent_bits, int mantissa_bits, int bias) {
@@ -73,6 +97,11 @@ double number_of(lpt_format element, uint32_t code) {
                                            1.0};
       return kLevels[code];
     }
+    case LPT_FORMAT_BNB_FP4: {  // twelfths, as bitsandbytes lists them
+      static constexpr double kTwelfths[] = {0, 0.0625, 8, 12, 4, 6, 2, 3};
+      const double level = static_cast<double>(static_cast<float>(kTwelfths[code & 7] / 12));
+      return code < 8 ? level : -level;
+    }
     case LPT_FORMAT_INT8:
       return static_cast<int8_t>(code);
     case LPT_FORMAT_Q1_6:
@@ -88,7 +117,7 @@ double number_of(lpt_format element, uint32_t code) {
     case LPT_FORMAT_E8M0FNU:
       return code == 0xFF ? nan : std::ldexp(1.0, static_cast<int>(code) - 127);
     default:
-      return nan;
+      return number_of_own(element, code);
   }
 }
 
