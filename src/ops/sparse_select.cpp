@@ -164,6 +164,13 @@ Status need_mask(Context &context, bool is_run, Selection &selection) {
   return take_matrix_on_device(context, bytes, source.rows, source.columns, !is_run, selection.mask);
 }
 
+// In small tiles, and where less than half stays, SEARCH misses up to a fifth of a tile's optimum. EXACT takes at most four
+// times as long.
+lpt_sparse_solver usual_solver(const lpt_sparse_options &options) {
+  const bool is_exact = options.of < 8 || 2 * options.kept < options.of;
+  return is_exact ? LPT_SPARSE_SOLVER_EXACT : LPT_SPARSE_SOLVER_SEARCH;
+}
+
 TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Selection &selection) {
   TransposableMaskRequest whole{};
   whole.source = selection.source;
@@ -171,9 +178,7 @@ TransposableMaskRequest tiles_of(const lpt_sparse_options &options, const Select
   whole.kept = options.kept;
   whole.of = options.of;
   whole.solver = options.solver;
-  if (whole.solver == LPT_SPARSE_SOLVER_AUTO) {
-    whole.solver = options.of <= 4 ? LPT_SPARSE_SOLVER_EXACT : LPT_SPARSE_SOLVER_SEARCH;
-  }
+  if (whole.solver == LPT_SPARSE_SOLVER_AUTO) whole.solver = usual_solver(options);
   whole.iterations = options.iterations == 0 ? 200 : options.iterations;
   whole.sharpness = options.sharpness == 0.0 ? 40.0f : static_cast<float>(options.sharpness);
   whole.importance = selection.importance;

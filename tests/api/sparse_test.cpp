@@ -283,6 +283,34 @@ TEST(SparseMask, TransposableMasksServeBothDirections) {
   }
 }
 
+// The magnitudes that a transposable mask keeps in each tile of one row of tiles.
+std::vector<double> kept_of_tiles(lpt_context *context, const std::vector<double> &numbers, const Pattern &pattern,
+                                  lpt_sparse_solver solver) {
+  const int64_t rows = pattern.of, columns = static_cast<int64_t>(numbers.size()) / rows;
+  lpt_sparse_options options = selection(pattern.kept, pattern.of, LPT_SPARSE_DIRECTION_BOTH);
+  options.solver = solver;
+  const Tensor source = tensor_of(context, LPT_FORMAT_F32, rows, columns, numbers);
+  const std::vector<uint8_t> mask = selected(context, source.get(), options);
+  std::vector<double> sums(static_cast<size_t>(columns / pattern.of));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (mask[i] != 0) sums[i % static_cast<size_t>(columns) / static_cast<size_t>(pattern.of)] += std::abs(numbers[i]);
+  }
+  return sums;
+}
+
+TEST(SparseMask, AutoIsNearTheOptimumInEveryTile) {
+  const Context context = make_context(1);
+  for (const Pattern &pattern :
+       {Pattern{1, 5}, {3, 5}, {2, 6}, {1, 8}, {2, 8}, {3, 8}, {4, 8}, {7, 8}, {1, 16}, {8, 16}}) {
+    const std::vector<double> numbers = draw_normal(509, int64_t{400} * pattern.of * pattern.of);
+    const std::vector<double> given = kept_of_tiles(context.get(), numbers, pattern, LPT_SPARSE_SOLVER_AUTO);
+    const std::vector<double> best = kept_of_tiles(context.get(), numbers, pattern, LPT_SPARSE_SOLVER_EXACT);
+    for (size_t i = 0; i < best.size(); ++i) {
+      ASSERT_GE(given[i], 0.97 * best[i]) << pattern.kept << ":" << pattern.of << " tile " << i;
+    }
+  }
+}
+
 TEST(SparseMask, CheckCountsGroupsThatKeepTooMany) {
   const Context context = make_context(2);
   const std::vector<uint8_t> mask = {1, 1, 1, 0, 1, 1,  //
