@@ -178,6 +178,48 @@ TEST(Stochastic, MeanIsTheValueWithinFourSigma) {
   }
 }
 
+// A block of uint4 from low to high with scale 1 and zero point round(-low). Codes serve values from -zero to 15 - zero.
+class StochasticZeroPoint : public testing::TestWithParam<std::pair<double, double>> {
+ protected:
+  static constexpr int64_t kDraws = 4096, kColumns = 32;
+
+  // The mean of what each value of the block decodes to, over draws that are rows of the same numbers.
+  static std::vector<double> means(const std::vector<double> &block) {
+    const Context context = make_context(1);
+    std::vector<double> numbers;
+    for (int64_t row = 0; row < kDraws; ++row) numbers.insert(numbers.end(), block.begin(), block.end());
+    const Tensor source = wrap(context.get(), numbers, kDraws, kColumns);
+    const Tensor codes = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, kDraws, kColumns);
+    const lpt_quantize_options options = stochastic(11, 5, 6);
+    EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, codes.get(), nullptr)));
+    std::vector<double> sums(kColumns);
+    const std::vector<double> decoded = numbers_of(context.get(), codes.get());
+    for (size_t i = 0; i < decoded.size(); ++i) sums[i % kColumns] += decoded[i] / kDraws;
+    return sums;
+  }
+};
+
+// Within the codes the mean is the value to 4 sigma of a coin of its fraction; what lies beyond takes the nearest end.
+TEST_P(StochasticZeroPoint, MeanIsTheValueWithinTheCodes) {
+  const auto [low, high] = GetParam();
+  std::vector<double> block;
+  for (int64_t i = 0; i < kColumns; ++i) {
+    block.push_back(static_cast<double>(static_cast<float>(low + (high - low) * static_cast<double>(i) / 31)));
+  }
+  const double zero = std::nearbyint(-low);
+  const std::vector<double> given = means(block);
+  int beyond = 0;
+  for (size_t i = 0; i < block.size(); ++i) {
+    const double held = std::clamp(block[i], -zero, 15 - zero), fraction = held - std::floor(held);
+    const double sigma = std::sqrt(fraction * (1 - fraction) / kDraws);
+    EXPECT_NEAR(held, given[i], 4 * sigma + 1e-6) << block[i];
+    beyond += held != block[i];
+  }
+  EXPECT_EQ(1, beyond) << "one end of the block lies beyond the codes";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, StochasticZeroPoint, testing::Values(std::pair(-7.25, 7.75), std::pair(-7.75, 7.25)));
+
 TEST(Stochastic, NeighboursAreUncorrelated) {
   const Context context = make_context();
   constexpr int64_t kDraws = int64_t{1} << 18;
