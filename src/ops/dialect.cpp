@@ -48,6 +48,8 @@ Place for_rows(Context &context, int64_t rows, int64_t unit, int64_t work_per_ro
 
 // ---- ggml
 
+bool is_ggml(lpt_dialect dialect) { return dialect == LPT_DIALECT_GGML || dialect == LPT_DIALECT_GGML_Q4_1; }
+
 bool find_type(lpt_dialect dialect, const Format &format, GgmlType &out_type) {
   if (dialect == LPT_DIALECT_GGML_Q4_1) {
     out_type = GgmlType::kQ4_1;
@@ -227,7 +229,7 @@ Place for_tiled_rows(Context &context, const TiledScales &tiled, const Body &bod
 
 void export_cublas(Context &context, const Plan &plan, uint8_t *buffer) {
   const TiledScales tiled(plan.view);
-  if (plan.bytes > 0) std::memset(buffer, 0, plan.bytes);
+  std::memset(buffer, 0, plan.bytes);
   for_tiled_rows(context, tiled, [&](int64_t row) -> int64_t {
     const uint8_t *const line = tiled.line(row);
     uint8_t *const tiles = buffer + tiled.place(row);
@@ -339,12 +341,12 @@ Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialec
   auto *bytes = static_cast<uint8_t *>(buffer);
   const Measure measure(context, "dialect_export", "dialect", 2 * static_cast<double>(plan.bytes));
   if (is_sparse_layout(dialect)) return export_sparse_layout(context, plan.view, dialect, bytes);
+  if (is_ggml(dialect)) return export_ggml(context, plan, bytes);
+  if (plan.bytes == 0) return {};  // without elements rows may lie nowhere
   if (dialect == LPT_DIALECT_BITSANDBYTES) {
     export_bitsandbytes(context, plan.view, bytes);
-  } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
-    export_cublas(context, plan, bytes);
   } else {
-    return export_ggml(context, plan, bytes);
+    export_cublas(context, plan, bytes);
   }
   return {};
 }
@@ -356,13 +358,10 @@ Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes,
   const auto *bytes = static_cast<const uint8_t *>(buffer);
   const Measure measure(context, "dialect_import", "dialect", 2 * static_cast<double>(plan.bytes));
   if (is_sparse_layout(dialect)) return import_sparse_layout(context, bytes, dialect, plan.view);
-  if (dialect == LPT_DIALECT_BITSANDBYTES) {
-    import_bitsandbytes(context, bytes, plan.view);
-  } else if (dialect == LPT_DIALECT_CUBLAS_SCALES) {
-    return import_cublas(context, plan, bytes);
-  } else {
-    return import_ggml(context, plan, bytes);
-  }
+  if (is_ggml(dialect)) return import_ggml(context, plan, bytes);
+  if (plan.bytes == 0) return {};
+  if (dialect == LPT_DIALECT_CUBLAS_SCALES) return import_cublas(context, plan, bytes);
+  import_bitsandbytes(context, bytes, plan.view);
   return {};
 }
 

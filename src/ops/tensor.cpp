@@ -292,7 +292,10 @@ Status matrix_of(const Tensor &tensor, const char *name, MatrixView &out_view) {
                         tensor.tensor_scale, tensor.zero_points};
   if (tensor.rank >= 1) out_view.column_stride = tensor.strides[tensor.rank - 1];
   if (tensor.rank >= 2) out_view.row_stride = tensor.strides[tensor.rank - 2];
-  if (shape.rows == 0 || shape.columns == 0) return {};
+  if (shape.rows == 0 || shape.columns == 0) {
+    out_view.row_stride = out_view.block_scale_stride = 0;  // data may be NULL: no row is another address
+    return {};
+  }
   // Axis i folds into the one after it if it steps over exactly that one's extent; axes of extent 1 never step.
   int64_t inner = tensor.rank - 2;
   for (int32_t i = tensor.rank - 3; i >= 0; --i) {
@@ -328,6 +331,7 @@ Status sparse_matrix_of(const Tensor &tensor, const char *name, MatrixView &out_
                         Layout::kSparse,
                         tensor.sparse_indices,
                         tensor.sparse_index_stride};
+  if (out_view.columns == 0) out_view.row_stride = out_view.block_scale_stride = out_view.index_stride = 0;
   return {};
 }
 
