@@ -38,6 +38,12 @@ const char *refuses_elements(const Format &format) {
   return element.min_exponent - element.mantissa_bits < -126 ? "the smallest elements are not normal in bf16" : nullptr;
 }
 
+// What an f32 a keeps from kernels that take b.
+const char *refuses_wide_a(const GemmRequest &request) {
+  if (request.a.format.element != LPT_FORMAT_F32) return nullptr;
+  return "a is f32, whose elements are not exact in bf16: LPT_GEMM_CAST_A_TO_BF16 rounds them";
+}
+
 const char *refuses_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   const Format &format = view.format;
   if (const char *reason = refuses_elements(format)) return reason;
@@ -57,8 +63,9 @@ const char *refuses_grouped(const MatrixView &view, bool is_k_adjacent, int64_t 
 [[maybe_unused]] const char *refuses_bf16(const GemmRequest &request) {
   if (const char *reason = refuses_f32(request)) return reason;
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
-  if (const char *reason = refuses_operand(request.a, !request.is_a_transposed, request.k)) return reason;
-  return refuses_operand(request.b, request.is_b_transposed, request.k);
+  if (const char *reason = refuses_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = refuses_wide_a(request)) return reason;
+  return refuses_operand(request.a, !request.is_a_transposed, request.k);
 }
 
 // Packed bytes are floats with a sign, or integers.
@@ -75,8 +82,9 @@ const char *refuses_panels(const Format &format) {
     if (const char *reason = refuses_panels(request.b.format)) return reason;
   }
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
-  if (const char *reason = refuses_grouped(request.a, !request.is_a_transposed, request.k)) return reason;
-  return refuses_grouped(request.b, request.is_b_transposed, request.k);
+  if (const char *reason = refuses_grouped(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = refuses_wide_a(request)) return reason;
+  return refuses_grouped(request.a, !request.is_a_transposed, request.k);
 }
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
@@ -236,8 +244,9 @@ bool is_for_dots(const GemmRequest &request) {
 
 [[maybe_unused]] const char *refuses_amx(const GemmRequest &request) {
   if (const char *reason = refuses_unit(request)) return reason;
-  if (const char *reason = refuses_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (const char *reason = refuses_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = refuses_wide_a(request)) return reason;
+  if (const char *reason = refuses_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }

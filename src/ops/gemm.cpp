@@ -1,6 +1,7 @@
 #include "src/ops/gemm.hpp"
 
 #include "src/ops/device_gemm.hpp"
+#include "src/ops/gemm_cast.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
 #include "src/ops/gemm_outliers.hpp"
@@ -44,10 +45,12 @@ Status multiply_one(Context &context, const Tensor *a, const Tensor *b, const lp
   MatrixView bias;
   LPT_TRY(check_bias(options, product, 1, shape.n, finish.c_view, bias, device));
   product.bias = bias.data;
+  size_t cast_bytes = 0;
+  LPT_TRY(cast_first_operand(context, options, product.a, cast_bytes));
   if (out_decision != nullptr) {
     LPT_TRY(device.is_cpu() ? decide_product(context, product, *out_decision)
                             : multiply_on_device(context, product, true, out_decision));
-    out_decision->workspace_bytes += finish.target_bytes;
+    out_decision->workspace_bytes += finish.target_bytes + cast_bytes;
     return end_finish(context, finish, true);
   }
   if (has_outliers) {
@@ -109,6 +112,25 @@ Status product_at(const Tensor &a, const Tensor &b, const lpt_gemm_options &opti
   return {};
 }
 
+// One matrix of a for all products is cast once. The explanation has the cast of the first one.
+Status cast_first_operands(Context &context, const lpt_gemm_options &options, std::vector<Product> &products) {
+  const void *last = nullptr;
+  MatrixView cast;
+  for (size_t i = 0; i < products.size(); ++i) {
+    MatrixView &a = products[i].a;
+    if (i == 0 || a.data != last) {
+      last = a.data;
+      cast = a;
+      size_t bytes = 0;
+      const size_t explained = context.choices.size();
+      LPT_TRY(cast_first_operand(context, options, cast, bytes));
+      if (i > 0) context.choices.resize(explained);
+    }
+    a = cast;
+  }
+  return {};
+}
+
 // The products of a batch: matrices of a, or one, by matrices of b, or one, each to a matrix of c.
 Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options,
                       const Product &common, Tensor *c) {
@@ -128,6 +150,7 @@ Status multiply_batch(Context &context, const Tensor *a, const Tensor *b, const 
   for (int64_t i = 0; i < count; ++i) {
     LPT_TRY(product_at(*a, *b, options, *c, batch, i, products[static_cast<size_t>(i)]));
   }
+  LPT_TRY(cast_first_operands(context, options, products));
   LPT_TRY(run_products(context, products, is_check));
   return end_finish(context, batch.finish, is_check);
 }

@@ -2,6 +2,7 @@
 
 #include "src/ops/device_gemm.hpp"
 #include "src/ops/gemm.hpp"
+#include "src/ops/gemm_cast.hpp"
 #include "src/ops/gemm_checks.hpp"
 #include "src/ops/gemm_finish.hpp"
 
@@ -85,6 +86,8 @@ Status multiply_rows(Context &context, const Tensor *a, const Tensor *b, const G
                        number(groups.count - 1), number(groups.end()), number(rows.rows));
   }
   LPT_TRY(check_apart(finish.c_view, "c", rows, "a"));
+  size_t cast_bytes = 0;
+  LPT_TRY(cast_first_operand(context, options, rows, cast_bytes));
   const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
   std::vector<Product> products(static_cast<size_t>(groups.count), common);
   for (int64_t g = 0; g < groups.count; ++g) {
@@ -123,6 +126,8 @@ Status multiply_along_groups(Context &context, const Tensor *a, const Tensor *b,
   LPT_TRY(begin_finish(context, options, c, groups.count * m, n, false, finish));
   LPT_TRY(check_apart(finish.c_view, "c", left, "a"));
   LPT_TRY(check_apart(finish.c_view, "c", right, "b"));
+  size_t cast_bytes = 0;
+  LPT_TRY(cast_first_operand(context, options, left, cast_bytes));
   const MatrixView &target = finish.is_direct ? finish.c_view : finish.target;
   std::vector<Product> products(static_cast<size_t>(groups.count), common);
   for (int64_t g = 0; g < groups.count; ++g) {

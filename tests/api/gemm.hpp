@@ -36,6 +36,14 @@ inline Tensor tensor_of(lpt_context *context, lpt_format format, const std::vect
   return tensor;
 }
 
+// A new tensor of the same extents and numbers in bf16, by lpt_quantize().
+inline Tensor bf16_of(lpt_context *context, const lpt_tensor *tensor) {
+  const lpt_tensor_description description = describe(context, tensor);
+  Tensor rounded = make_tensor(context, LPT_FORMAT_BF16, {description.extents, description.extents + description.rank});
+  EXPECT_TRUE(ok(context, lpt_quantize(context, tensor, nullptr, rounded.get(), nullptr)));
+  return rounded;
+}
+
 inline std::vector<double> part(const std::vector<double> &numbers, int64_t begin, int64_t count) {
   return {numbers.begin() + begin, numbers.begin() + begin + count};
 }

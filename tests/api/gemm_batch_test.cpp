@@ -443,5 +443,47 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   }
 }
 
+// Matrices of a, or one for all; groups along rows, and along k: as if a had been cast to bf16 before.
+TEST(GemmBatch, CastsAToBf16WhereTheFlagIsSet) {
+  const int64_t count = 3, m = 7, n = 33, k = 64;
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const Tensor each = tensor_of(c, LPT_FORMAT_F32, {count, m, k}, draw_normal(631, count * m * k));
+  const Tensor one = tensor_of(c, LPT_FORMAT_F32, m, k, draw_normal(632, m * k));
+  const Tensor b = tensor_of(c, LPT_FORMAT_INT4_1X32, {count, n, k}, draw_normal(633, count * n * k));
+  for (const Tensor *a : {&each, &one}) {
+    const Tensor cast = bf16_of(c, a->get());
+    const Tensor expected = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+    const Tensor given = make_tensor(c, LPT_FORMAT_F32, {count, m, n});
+    lpt_gemm_options options = transposed_b();
+    ASSERT_TRUE(ok(c, lpt_gemm(c, cast.get(), b.get(), &options, expected.get())));
+    options.flags = LPT_GEMM_CAST_A_TO_BF16;
+    ASSERT_TRUE(ok(c, lpt_gemm(c, a->get(), b.get(), &options, given.get())));
+    EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get()));
+  }
+}
+
+TEST(GemmGrouped, CastsAToBf16WhereTheFlagIsSet) {
+  const int64_t rows = 20, n = 33, k = 64;
+  const int64_t ends[] = {5, 5, rows};
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const Tensor a = tensor_of(c, LPT_FORMAT_F32, rows, k, draw_normal(634, rows * k));
+  const Tensor cast = tensor_of(c, LPT_FORMAT_BF16, rows, k, draw_normal(634, rows * k));
+  for (const bool is_along : {false, true}) {
+    const Tensor b = is_along ? tensor_of(c, LPT_FORMAT_F32, rows, n, draw_normal(635, rows * n))
+                              : tensor_of(c, LPT_FORMAT_INT4_1X32, {3, n, k}, draw_normal(636, 3 * n * k));
+    const std::vector<int64_t> extents = is_along ? std::vector<int64_t>{3, k, n} : std::vector<int64_t>{rows, n};
+    const Tensor expected = make_tensor(c, LPT_FORMAT_F32, extents), given = make_tensor(c, LPT_FORMAT_F32, extents);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_a_transposed = is_along ? 1 : 0;
+    options.is_b_transposed = is_along ? 0 : 1;
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, cast.get(), b.get(), ends, 3, &options, expected.get())));
+    options.flags = LPT_GEMM_CAST_A_TO_BF16;
+    ASSERT_TRUE(ok(c, lpt_gemm_grouped(c, a.get(), b.get(), ends, 3, &options, given.get())));
+    EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get())) << (is_along ? "along k" : "rows");
+  }
+}
+
 }  // namespace
 }  // namespace lpt::test

@@ -163,5 +163,31 @@ TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
   expect_words({values.row, "lacks"}, lpt_context_error(reference.get()));
 }
 
+// An f32 a that is cast takes the kernel of bf16, and scratch for the cast.
+TEST(GemmPlan, CountsTheCastOfA) {
+  const Context context = make_context();
+  lpt_context *const c = context.get();
+  const int64_t m = 16, n = 50, k = 64;
+  const Tensor b = pack(c, tensor_of(c, LPT_FORMAT_INT4_1X32, n, k, draw_normal(806, n * k)).get());
+  const Tensor wide = tensor_of(c, LPT_FORMAT_F32, m, k, draw_normal(807, m * k));
+  const Tensor cast = tensor_of(c, LPT_FORMAT_BF16, m, k, draw_normal(807, m * k));
+  const Tensor expected = make_tensor(c, LPT_FORMAT_F32, m, n), given = make_tensor(c, LPT_FORMAT_F32, m, n);
+  lpt_gemm_options options = transposed_b();
+  const auto run = [&](const Tensor &a, const Tensor &result) {
+    Plan plan;
+    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    EXPECT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &options, result.get(), &plan.handle)));
+    EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan.handle, &values)));
+    EXPECT_TRUE(ok(c, lpt_gemm_plan_run(c, plan.handle, a.get(), b.get(), nullptr, result.get())));
+    return values;
+  };
+  const lpt_gemm_plan_values of_cast = run(cast, expected);
+  options.flags = LPT_GEMM_CAST_A_TO_BF16;
+  const lpt_gemm_plan_values of_wide = run(wide, given);
+  EXPECT_STREQ(of_cast.row, of_wide.row);
+  EXPECT_EQ(of_cast.workspace_bytes + m * k * 2, of_wide.workspace_bytes);
+  EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get()));
+}
+
 }  // namespace
 }  // namespace lpt::test

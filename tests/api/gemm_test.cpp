@@ -291,5 +291,108 @@ TEST(Gemm, CheckOnlyTakesOperandsWithoutDataAndTellsTheKernel) {
   EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_"));
 }
 
+// Rows of a matrix that lies in memory with any strides.
+std::vector<double> numbers_of_strided(const std::vector<float> &memory, int64_t rows, int64_t columns,
+                                       const std::vector<int64_t> &strides) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      numbers.push_back(static_cast<double>(memory[static_cast<size_t>(i * strides[0] + j * strides[1])]));
+    }
+  }
+  return numbers;
+}
+
+// With the flag, and of an a that was cast before without it.
+void expect_bits_of_cast(lpt_context *context, const lpt_tensor *a, const lpt_tensor *cast, const lpt_tensor *b,
+                         lpt_gemm_options options, const std::vector<int64_t> &c_extents) {
+  const Tensor expected = make_tensor(context, LPT_FORMAT_F32, c_extents);
+  const Tensor given = make_tensor(context, LPT_FORMAT_F32, c_extents);
+  ASSERT_TRUE(ok(context, lpt_gemm(context, cast, b, &options, expected.get())));
+  options.flags |= LPT_GEMM_CAST_A_TO_BF16;
+  ASSERT_TRUE(ok(context, lpt_gemm(context, a, b, &options, given.get())));
+  EXPECT_EQ(bytes_of(context, expected.get()), bytes_of(context, given.get()));
+}
+
+TEST(GemmCastA, GivesTheBitsOfACastBefore) {
+  const int64_t n = 70, k = 128;
+  for (const int32_t threads : {1, 2}) {
+    const Context context = make_context(threads);
+    for (const lpt_format format :
+         {LPT_FORMAT_F32, LPT_FORMAT_INT4_1X128, LPT_FORMAT_NF4_1X64, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_F64}) {
+      for (const int64_t m : {1, 3, 33}) {
+        const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, k, draw_normal(821, m * k));
+        const Tensor b = tensor_of(context.get(), format, n, k, draw_normal(822, n * k));
+        const Tensor cast = bf16_of(context.get(), a.get());
+        SCOPED_TRACE(name_of(format) + " m " + std::to_string(m));
+        expect_bits_of_cast(context.get(), a.get(), cast.get(), b.get(), transposed_b(), {m, n});
+        if (format == LPT_FORMAT_F64) continue;
+        const Tensor packed = pack(context.get(), b.get());
+        expect_bits_of_cast(context.get(), a.get(), cast.get(), packed.get(), transposed_b(), {m, n});
+        lpt_gemm_options options = transposed_b();
+        options.flags = LPT_PORTABLE_ORDER;
+        options.alpha = -0.5;
+        expect_bits_of_cast(context.get(), a.get(), cast.get(), b.get(), options, {m, n});
+      }
+    }
+  }
+}
+
+TEST(GemmCastA, RoundsInfinitiesAndWhatIsBeyondBf16ToInfinity) {
+  const Context context = make_context();
+  const std::vector<float> a = {INFINITY, 3.4e38f, -3.4e38f, 1.00390625f}, b = {1.0f};
+  const Tensor left = wrap(context.get(), a, 4, 1), one = wrap(context.get(), b, 1, 1);
+  const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 4, 1);
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.flags = LPT_GEMM_CAST_A_TO_BF16;
+  ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), left.get(), one.get(), &options, c.get())));
+  // 1 + 2^-8 is half way between two numbers of bf16: to the even one.
+  EXPECT_EQ(numbers_of(context.get(), c.get()), (std::vector<double>{INFINITY, INFINITY, -INFINITY, 1.0}));
+}
+
+TEST(GemmCastA, TakesATransposedAStridedOneAndLeadingAxes) {
+  const Context context = make_context(2);
+  const int64_t m = 24, n = 33, k = 40;
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_INT4_1X32, n, k, draw_normal(823, n * k));
+  const std::vector<double> numbers = draw_normal(824, m * k);
+  const Tensor stored = tensor_of(context.get(), LPT_FORMAT_F32, k, m, numbers);
+  lpt_gemm_options options = transposed_b();
+  options.is_a_transposed = 1;
+  expect_bits_of_cast(context.get(), stored.get(), bf16_of(context.get(), stored.get()).get(), b.get(), options,
+                      {m, n});
+  // Columns that are adjacent, and rows with gaps.
+  std::vector<float> wide(static_cast<size_t>(2 * m * k));
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(numbers[i % numbers.size()]);
+  for (const std::vector<int64_t> &strides : {std::vector<int64_t>{1, m}, std::vector<int64_t>{2 * k, 1}}) {
+    const Tensor a = wrap_strided(context.get(), wide.data(), {m, k}, strides);
+    const Tensor dense = tensor_of(context.get(), LPT_FORMAT_F32, m, k, numbers_of_strided(wide, m, k, strides));
+    expect_bits_of_cast(context.get(), a.get(), bf16_of(context.get(), dense.get()).get(), b.get(), transposed_b(),
+                        {m, n});
+  }
+  const Tensor folded = tensor_of(context.get(), LPT_FORMAT_F32, {2, m / 2, k}, numbers);
+  expect_bits_of_cast(context.get(), folded.get(), bf16_of(context.get(), folded.get()).get(), b.get(), transposed_b(),
+                      {2, m / 2, n});
+}
+
+TEST(GemmCastA, LeavesOtherFormatsOfA) {
+  const Context context = make_context();
+  const int64_t m = 5, n = 20, k = 64;
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_INT4_1X32, n, k, draw_normal(825, n * k));
+  for (const lpt_format format : {LPT_FORMAT_F16, LPT_FORMAT_F64, LPT_FORMAT_E4M3FN_ROW}) {
+    const Tensor a = tensor_of(context.get(), format, m, k, draw_normal(826, m * k));
+    expect_bits_of_cast(context.get(), a.get(), a.get(), b.get(), transposed_b(), {m, n});
+  }
+}
+
+TEST(GemmCastA, IsDoneBeforeOutliersAreFound) {
+  const Context context = make_context();
+  const int64_t m = 5, n = 20, k = 64;
+  const Tensor a = tensor_of(context.get(), LPT_FORMAT_F32, m, k, draw_normal(827, m * k));
+  const Tensor b = tensor_of(context.get(), LPT_FORMAT_INT8_ROW, n, k, draw_normal(828, n * k));
+  lpt_gemm_options options = transposed_b();
+  options.outlier_threshold = 1.5;
+  expect_bits_of_cast(context.get(), a.get(), bf16_of(context.get(), a.get()).get(), b.get(), options, {m, n});
+}
+
 }  // namespace
 }  // namespace lpt::test

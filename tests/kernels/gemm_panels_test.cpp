@@ -331,7 +331,9 @@ TEST_P(GemmPanels, SaysWhatItRefuses) {
                             {"e4m3fn_1x128", "e4m3fn_128x128", 300, nullptr},
                             {"bf16", "e4m3fn/1x2/f32", 2, nullptr},
                             {"bf16", "e4m3fn/1x2/f32", 3, "blocks of scales are shorter than 4 along k"},
-                            {"f32", "int4_1x128", 4096, "f32 elements are not exact in bf16"},
+                            {"f32", "int4_1x128", 4096,
+                             "a is f32, whose elements are not exact in bf16: LPT_GEMM_CAST_A_TO_BF16 rounds them"},
+                            {"f32", "f32", 4096, "f32 elements are not exact in bf16"},
                             {"bf16", "f16_tensor", 64, "f16 elements are not exact in bf16"},
                             {"bf16", "nf4_1x64", 64, "levels of a list are not exact in bf16"},
                             {"f64", "e4m3fn", 64, "f64 is computed by the reference row"}};
