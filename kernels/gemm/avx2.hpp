@@ -48,6 +48,22 @@ inline __m256 decode_floats(__m128i codes, const Element &element) {
   return _mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(unit));
 }
 
+// The first `count` of eight adjacent codes, in dwords; the others are not read.
+inline __m256i load_codes(const uint8_t *from, int32_t bits, int64_t count) {
+  const uint64_t eight = load_some_codes(from, bits, count);
+  const auto low = static_cast<int32_t>(eight), high = static_cast<int32_t>(eight >> 4 * bits);
+  const __m256i fours = _mm256_setr_epi32(low, low, low, low, high, high, high, high);
+  const __m256i place = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3), _mm256_set1_epi32(bits));
+  return _mm256_and_si256(_mm256_srlv_epi32(fours, place), _mm256_set1_epi32((1 << bits) - 1));
+}
+
+// Values by codes of four bits.
+inline __m256 look_up16(const float *values, __m256i codes) {
+  const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(codes, 28));
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(values), codes),
+                          _mm256_permutevar8x32_ps(_mm256_loadu_ps(values + 8), codes), is_high);
+}
+
 // e8m0fnu: the code is the exponent, save for 2^-127, a subnormal, and NaN.
 inline __m256 decode_e8m0fnu(__m256i codes) {
   const __m256i is_smallest = _mm256_cmpeq_epi32(codes, _mm256_setzero_si256());

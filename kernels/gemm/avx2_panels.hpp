@@ -45,16 +45,12 @@ template <int kVectors>
 struct ExpandAvx2 {
   static void nibbles(const PanelReader &reader) {
     const Strip<kVectors> strip(reader);
-    const __m256 low = _mm256_loadu_ps(reader.values), high = _mm256_loadu_ps(reader.values + 8);
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int half = 0; half < 2; ++half) {
         const __m256i line = load_eight(reader.codes + p / 4 * kPanelLineBytes + 32 * half);
         for (int n = 0; n < 8; ++n) {  // permuting looks at three bits of an index, blending at the highest
           const __m256i index = _mm256_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
-          const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));
-          const __m256 value =
-              _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index), is_high);
-          strip.store(p + kNibbleOrder[n / 2], 2 * (n % 2) + half, value);
+          strip.store(p + kNibbleOrder[n / 2], 2 * (n % 2) + half, look_up16(reader.values, index));
         }
       }
     }

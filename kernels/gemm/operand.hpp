@@ -10,6 +10,7 @@
 
 #include "kernels/gemm/exact.hpp"
 #include "src/formats/element.hpp"
+#include "src/formats/packed_codes.hpp"
 #include "src/formats/view.hpp"
 
 namespace lpt {
@@ -102,7 +103,9 @@ inline void set_table(const Element &element, Operand &operand, ValueTable &valu
   operand.bits = element.bits;
   operand.element = element;
   operand.values = values;
-  for (uint32_t code = 0; code < 1u << element.bits; ++code) values[code] = decode(element, code);
+  const uint32_t count = 1u << element.bits;
+  for (uint32_t code = 0; code < count; ++code) values[code] = decode(element, code);
+  for (uint32_t code = count; code < 16; ++code) values[code] = 0;  // look-ups load at least sixteen
 }
 
 inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values) {
@@ -200,9 +203,7 @@ inline void read_codes(const Operand &operand, int64_t index, int64_t count, uin
   }
   const uint8_t *from = operand.data + index * bits / 8;
   for (int64_t at = 0; at < count; at += 8, from += bits) {  // eight codes are `bits` bytes
-    uint64_t packed = 0;
-    const int64_t bytes = count - at < 8 ? ((count - at) * bits + 7) / 8 : bits;
-    memcpy(&packed, from, static_cast<size_t>(bytes));
+    const uint64_t packed = load_some_codes(from, bits, count - at);
     for (int i = 0; i < 8; ++i) codes[at + i] = static_cast<uint8_t>(packed >> (i * bits) & ((1u << bits) - 1));
   }
 }

@@ -20,6 +20,23 @@ inline __m256 load_scales(const Operand &operand, int64_t row, int64_t column, i
   return _mm256_permutevar8x32_ps(scales, _mm256_srl_epi32(lanes, _mm_cvtsi32_si128(shift)));
 }
 
+// read_values() of eight elements, the first at a multiple of eight.
+inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  const int64_t index = row * operand.row_stride + column;
+  if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 3)) {
+    float values[32];
+    read_values(operand, row, column, count, values);
+    return _mm256_loadu_ps(values);
+  }
+  const __m256i codes = load_codes(operand.data + index * operand.bits / 8, operand.bits, count);
+  __m256 value = operand.bits <= 4 ? look_up16(operand.values, codes) : _mm256_i32gather_ps(operand.values, codes, 4);
+  if (operand.zeros != nullptr) {
+    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+    value = _mm256_sub_ps(value, _mm256_set1_ps(static_cast<float>(operand.zeros[block])));
+  }
+  return _mm256_and_ps(value, _mm256_castsi256_ps(first8(count)));
+}
+
 // To nearest, ties to even; NaN stays NaN.
 inline __m128i round_to_bf16(__m256 value) {
   const __m256i bits = _mm256_castps_si256(value);
@@ -86,9 +103,7 @@ struct Avx2 {
     } else if constexpr (kDecoder == Decoder::kInt8) {
       value = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_bytes(operand.data + index, present)));
     } else if constexpr (kDecoder == Decoder::kTable) {
-      float values[32];
-      read_values(operand, row, column, present, values);
-      value = _mm256_loadu_ps(values);
+      value = look_up(operand, row, column, present);
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
       const __m128i bytes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));

@@ -8,6 +8,27 @@
 namespace lpt {
 namespace {
 
+// read_values() of sixteen elements, the first at a multiple of sixteen.
+inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
+  if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 4)) {
+    float values[32];
+    read_values(operand, row, column, count, values);
+    return _mm512_loadu_ps(values);
+  }
+  const int32_t bits = operand.bits;
+  const uint8_t *const from = operand.data + (row * operand.row_stride + column) * bits / 8;
+  const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
+  const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
+  const __m512i codes = _mm512_cvtepu8_epi32(_mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
+  __m512 value = bits <= 4 ? _mm512_permutexvar_ps(codes, _mm512_loadu_ps(operand.values))
+                           : _mm512_i32gather_ps(codes, operand.values, 4);
+  if (operand.zeros != nullptr) {
+    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+    value = _mm512_sub_ps(value, _mm512_set1_ps(static_cast<float>(operand.zeros[block])));
+  }
+  return _mm512_maskz_mov_ps(first16(count), value);
+}
+
 struct F32 : Avx512 {
   static constexpr int64_t kPerDword = 1;
 
@@ -36,9 +57,7 @@ struct F32 : Avx512 {
     } else if constexpr (kDecoder == Decoder::kInt8) {
       value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
     } else if constexpr (kDecoder == Decoder::kTable) {
-      float values[32];
-      read_values(operand, row, column, smaller(count, 16), values);
-      value = _mm512_loadu_ps(values);
+      value = look_up(operand, row, column, smaller(count, 16));
     } else if constexpr (kDecoder == Decoder::kFourBits) {
       value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
     } else {
