@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/formats/packed_codes.hpp"
+
 namespace lpt {
 namespace {
 
@@ -63,7 +65,7 @@ uint32_t get_code(PanelKind kind, const uint8_t *panel, int64_t lane, int64_t p)
 // One lane of a panel as runs of codes that lie together there and in a row: much faster than code by code.
 struct LaneRuns {
   int64_t first, step;   // bytes in the panel
-  int64_t codes, bytes;  // of a run; bytes 0: codes of a row are not packed like those of a panel
+  int64_t codes, bytes;  // of a run; bytes 0: codes of a row are packed closer than those of a panel
 };
 
 LaneRuns runs_of(PanelKind kind, int32_t bits, int64_t lane) {
@@ -87,10 +89,54 @@ LaneRuns runs_of(PanelKind kind, int32_t bits, int64_t lane) {
 uint32_t spread(uint32_t row) { return (row & 0x0F0F) | (row & 0xF0F0) << 12; }
 uint32_t gather(uint32_t panel) { return (panel & 0x0F0F) | (panel & 0x0F0F0000) >> 12; }
 
+// Bytes k, k + 1, k + 2, k + 3 to or from those of a panel.
+uint32_t in_nibble_order(uint32_t bytes) {
+  return (bytes & 0xFF0000FF) | (bytes & 0x0000FF00) << 8 | (bytes & 0x00FF0000) >> 8;
+}
+
+// Runs of codes that a row packs closer than a panel, eight codes at a time.
+int64_t pack_spread_runs(PanelKind kind, int32_t bits, const LaneRuns &runs, int32_t shift, const uint8_t *row,
+                         int64_t k, uint8_t *panel) {
+  const int64_t count = k / 8;
+  uint8_t *to = panel + runs.first;
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bytes = spread_codes(load_eight_codes(row + i * bits, bits), bits);
+    for (int64_t run = 0; run < 8 / runs.codes; ++run, to += runs.step, bytes >>= 8 * runs.codes) {
+      if (kind == PanelKind::kNibbles) {
+        uint32_t line;
+        std::memcpy(&line, to, sizeof line);
+        line |= in_nibble_order(static_cast<uint32_t>(bytes)) << shift;
+        std::memcpy(to, &line, sizeof line);
+      } else {
+        std::memcpy(to, &bytes, runs.codes == 2 ? 2 : 4);
+      }
+    }
+  }
+  return 8 * count;
+}
+
+int64_t unpack_spread_runs(PanelKind kind, int32_t bits, const LaneRuns &runs, int32_t shift, const uint8_t *panel,
+                           int64_t k, uint8_t *row) {
+  const int64_t count = k / 8;
+  const uint8_t *from = panel + runs.first;
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bytes = 0;
+    for (int64_t run = 0; run < 8 / runs.codes; ++run, from += runs.step) {
+      uint32_t part = 0;
+      std::memcpy(&part, from, runs.codes == 2 ? 2 : 4);
+      if (kind == PanelKind::kNibbles) part = in_nibble_order(part >> shift & 0x0F0F0F0F);
+      bytes |= uint64_t{part} << 8 * runs.codes * run;
+    }
+    const uint64_t codes = join_codes(bytes, bits);
+    std::memcpy(row + i * bits, &codes, static_cast<size_t>(bits));
+  }
+  return 8 * count;
+}
+
 // Whole runs of a row into its lane; the rest is left to the caller, who gets how many codes that were.
 int64_t pack_runs(PanelKind kind, int32_t bits, const uint8_t *row, int64_t k, int64_t lane, uint8_t *panel) {
   const LaneRuns runs = runs_of(kind, bits, lane);
-  if (runs.bytes == 0) return 0;
+  if (runs.bytes == 0) return pack_spread_runs(kind, bits, runs, panel_place(kind, lane, 0).shift, row, k, panel);
   const int64_t count = k / runs.codes;
   const int32_t shift = panel_place(kind, lane, 0).shift;
   uint8_t *to = panel + runs.first;
@@ -111,7 +157,7 @@ int64_t pack_runs(PanelKind kind, int32_t bits, const uint8_t *row, int64_t k, i
 
 int64_t unpack_runs(PanelKind kind, int32_t bits, const uint8_t *panel, int64_t k, int64_t lane, uint8_t *row) {
   const LaneRuns runs = runs_of(kind, bits, lane);
-  if (runs.bytes == 0) return 0;
+  if (runs.bytes == 0) return unpack_spread_runs(kind, bits, runs, panel_place(kind, lane, 0).shift, panel, k, row);
   const int64_t count = k / runs.codes;
   const int32_t shift = panel_place(kind, lane, 0).shift;
   const uint8_t *from = panel + runs.first;
@@ -154,7 +200,8 @@ void pack_panel(const MatrixView &rows, const PanelOrder &order, int64_t panel, 
   for (int64_t lane = 0; lane < lanes; ++lane) {
     const int64_t row = order.row(first + lane);
     int64_t p = 0;
-    if (order.columns == nullptr) p = pack_runs(kind, bits, row_of(rows, row), rows.columns, lane, codes);
+    if (order.columns == nullptr && !read.element.is_ternary)
+      p = pack_runs(kind, bits, row_of(rows, row), rows.columns, lane, codes);
     for (; p < rows.columns; ++p) put_code(kind, codes, lane, p, read(row, order.column(p)));
   }
   if (!rows.format.has_block_scale()) return;
@@ -187,8 +234,9 @@ void unpack_panel(const MatrixView &panels, int64_t panel, const MatrixView &row
   const uint8_t *const codes = static_cast<const uint8_t *>(panels.data) + panel * size.payload;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     const int64_t begin = (first + lane) * rows.row_stride;
-    for (int64_t p = unpack_runs(kind, bits, codes, rows.columns, lane, row_of(rows, first + lane)); p < rows.columns;
-         ++p) {
+    int64_t p = 0;
+    if (!element.is_ternary) p = unpack_runs(kind, bits, codes, rows.columns, lane, row_of(rows, first + lane));
+    for (; p < rows.columns; ++p) {
       const uint32_t code = get_code(kind, codes, lane, p);
       if (is_f32) {
         std::memcpy(static_cast<uint8_t *>(rows.data) + 4 * (begin + p), &code, sizeof code);

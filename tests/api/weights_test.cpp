@@ -7,18 +7,26 @@
 namespace lpt::test {
 namespace {
 
-// One of each kind of panel, with lane scales, blocks along k, blocks of many rows, and zero points.
-const lpt_format kFormats[] = {
-    LPT_FORMAT_F32,           LPT_FORMAT_BF16,       LPT_FORMAT_F16,          LPT_FORMAT_E4M3FN,
-    LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW,   LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128,
-    LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_MXFP4,        LPT_FORMAT_NVFP4,
-    LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_ROW,   LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X128,
-    LPT_FORMAT_INT4_1X32,     LPT_FORMAT_UINT4_1X64, LPT_FORMAT_NF4_1X64,     LPT_FORMAT_TERNARY_TENSOR,
-    LPT_FORMAT_E3M0_TENSOR,   LPT_FORMAT_MXINT8};
+// One of each kind of panel, with lane scales, blocks along k, blocks of many rows, and zero points; elements of the caller's
+// own, of each number of bits.
+std::vector<lpt_format> formats() {
+  std::vector<lpt_format> formats = {
+      LPT_FORMAT_F32,           LPT_FORMAT_BF16,       LPT_FORMAT_F16,          LPT_FORMAT_E4M3FN,
+      LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_ROW,   LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128,
+      LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP6_E2M3, LPT_FORMAT_MXFP4,        LPT_FORMAT_NVFP4,
+      LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_ROW,   LPT_FORMAT_INT8_1X32,    LPT_FORMAT_INT4_1X128,
+      LPT_FORMAT_INT4_1X32,     LPT_FORMAT_UINT4_1X64, LPT_FORMAT_NF4_1X64,     LPT_FORMAT_TERNARY_TENSOR,
+      LPT_FORMAT_E3M0_TENSOR,   LPT_FORMAT_MXINT8};
+  for (const char *name : {"ue1m0b1-finite", "int2/1x16/f32", "e2m0b1-finite", "ue2m2b1-finite", "e2m2b1-nan/1x16/f32",
+                           "e3m2b3-ieee", "e4m2b9-finite", "ue4m4b7-finite", "e6m1b31-ieee"}) {
+    formats.push_back(format_named(name));
+  }
+  return formats;
+}
 
 TEST(Weights, GiveTheProductsOfTheirRows) {
   const Context context = make_context(2);
-  for (const lpt_format format : kFormats) {
+  for (const lpt_format format : formats()) {
     for (const auto &[m, n, k] : {std::array<int64_t, 3>{1, 31, 7}, {3, 33, 130}, {17, 64, 256}, {40, 100, 333}}) {
       SCOPED_TRACE(name_of(format) + " " + std::to_string(m) + "×" + std::to_string(n) + "×" + std::to_string(k));
       const Tensor weights = tensor_of(context.get(), format, n, k, draw_normal(501, n * k));
@@ -37,7 +45,7 @@ TEST(Weights, GiveTheProductsOfTheirRows) {
 TEST(Weights, AreUnpackedToTheSameCodesAndScales) {
   const Context context = make_context(2);
   const int64_t n = 70, k = 150;
-  for (const lpt_format format : kFormats) {
+  for (const lpt_format format : formats()) {
     const lpt_format_description description = describe(format);
     if (description.block_scale != LPT_FORMAT_NONE && description.block_rows != 1) continue;
     const Tensor weights = tensor_of(context.get(), format, n, k, draw_normal(503, n * k));
@@ -157,7 +165,7 @@ TEST(Weights, AreSavedAndLoaded) {
   const Context context = make_context(1);
   const int64_t m = 4, n = 70, k = 130;
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, m, k, draw_normal(508, m * k));
-  for (const lpt_format format : kFormats) {
+  for (const lpt_format format : formats()) {
     const Tensor weights = tensor_of(context.get(), format, n, k, draw_normal(509, n * k));
     const Tensor packed = pack(context.get(), weights.get());
     // A view is saved without the panels behind it.
