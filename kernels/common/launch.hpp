@@ -15,14 +15,16 @@
 
 #include "kernels/common/simt.hpp"
 
-#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
-  ::lpt::simt::launch(#kernel, grid, block, shared_bytes, stream,  \
+#define LPT_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                           \
+  ::lpt::simt::launch(#kernel, reinterpret_cast<const void *>(&(kernel)), grid, block, shared_bytes, stream, \
                       [](auto... given) { kernel(given...); } __VA_OPT__(, ) __VA_ARGS__)
 #define LPT_DYNAMIC_SHARED(Type, name) Type *name = static_cast<Type *>(::lpt::simt::dynamic_shared())
 
 namespace lpt {
 template <typename... Given>
-void allow_shared(void (*)(Given...), std::size_t) {}
+void allow_shared(void (*kernel)(Given...), std::size_t bytes) {
+  simt::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
+}
 }  // namespace lpt
 
 #elif defined(__CUDACC__)

@@ -54,6 +54,10 @@ const Place &place();
 enum class Order { kForward, kBackward, kShuffled };
 void set_order(Order order);
 
+// What CUDA refuses throws a Fault: the limits of compute capabilities 8.0 to 12.0. `function` is the kernel's address.
+void check_launch(const char *kernel, const void *function, dim3 grid, dim3 block, std::size_t shared_bytes);
+void allow_shared_bytes(const void *function, std::size_t bytes);
+
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *), void *closure);
 
 // Runs work now, or hands it to who keeps the streams. NULL: nobody does.
@@ -62,8 +66,9 @@ void set_queue(Queue queue);
 void queue_work(void *stream, std::function<void()> work);
 
 template <typename Body, typename... Given>
-void launch(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void *stream, Body body,
-            Given... given) {
+void launch(const char *kernel, const void *function, dim3 grid, dim3 block, std::size_t shared_bytes, void *stream,
+            Body body, Given... given) {
+  check_launch(kernel, function, grid, block, shared_bytes);
   queue_work(stream, [=] {
     auto thread = [&] { body(given...); };
     run_grid(

@@ -91,6 +91,20 @@ int32_t bits_of(lpt_format element) {
   return element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16 ? 16 : 8;
 }
 
+// Runs launch(job, grid) for as many columns at once as the second extent of a grid takes: 4,194,240.
+template <typename Launch>
+void for_columns_of_grid(const TurnJob &whole, int64_t bytes, const Launch &launch) {
+  constexpr int64_t kMost = kMostGridLines * kTurnTile;
+  const auto tiles_down = static_cast<uint32_t>((whole.rows + kTurnTile - 1) / kTurnTile);
+  for (int64_t first = 0; first < whole.columns; first += kMost) {
+    TurnJob job = whole;
+    job.source = static_cast<const uint8_t *>(whole.source) + first * bytes;
+    job.target = static_cast<uint8_t *>(whole.target) + first * whole.target_stride * bytes;
+    job.columns = whole.columns - first < kMost ? whole.columns - first : kMost;
+    launch(job, dim3(tiles_down, static_cast<uint32_t>((job.columns + kTurnTile - 1) / kTurnTile)));
+  }
+}
+
 }  // namespace
 
 void quantize_transposed_cuda(const QuantizeRequest &request, void *stream) {
@@ -118,15 +132,15 @@ void turn_cuda(const TurnRequest &request, void *stream) {
   job.loads_whole = is_on(source.data, source.row_stride * bits / 8, 16);
   job.stores_whole = is_on(target.data, target.row_stride * bits / 8, 16);
   if (source.rows == 0 || source.columns == 0) return;
-  const dim3 grid(static_cast<uint32_t>((source.rows + kTurnTile - 1) / kTurnTile),
-                  static_cast<uint32_t>((source.columns + kTurnTile - 1) / kTurnTile));
-  if (bits == 32) {
-    LPT_LAUNCH(turn_codes<32>, grid, kTurnThreads, 0, stream, job);
-  } else if (bits == 16) {
-    LPT_LAUNCH(turn_codes<16>, grid, kTurnThreads, 0, stream, job);
-  } else {
-    LPT_LAUNCH(turn_codes<8>, grid, kTurnThreads, 0, stream, job);
-  }
+  for_columns_of_grid(job, bits / 8, [&](const TurnJob &part, const dim3 &grid) {
+    if (bits == 32) {
+      LPT_LAUNCH(turn_codes<32>, grid, kTurnThreads, 0, stream, part);
+    } else if (bits == 16) {
+      LPT_LAUNCH(turn_codes<16>, grid, kTurnThreads, 0, stream, part);
+    } else {
+      LPT_LAUNCH(turn_codes<8>, grid, kTurnThreads, 0, stream, part);
+    }
+  });
   if (source.format.block_scale == LPT_FORMAT_NONE) return;
   const int64_t block = source.format.block_columns;
   job.source_scales = source.block_scales;

@@ -56,7 +56,7 @@ void expect_small_product() {
     for (int j = 0; j < 8; ++j) right[i][j] = static_cast<float>((5 * i + 11 * j) % 13 - 6);
   }
   take_next_order();
-  simt::launch("small_product", 1, 32, 0, nullptr, [&] {
+  simt::launch("small_product", nullptr, 1, 32, 0, nullptr, [&] {
     const uint32_t lane = threadIdx.x;
     MmaLeft a = {};
     MmaRight b = {};

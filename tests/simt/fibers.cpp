@@ -2,7 +2,9 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <vector>
 
@@ -59,6 +61,14 @@ struct Machine {
 
 Machine machine;
 Queue streams = nullptr;
+
+// What CUDA takes. A block of compute capability 9.0 has the most shared memory; the first 48 KiB need no permission.
+constexpr uint32_t kMostGridX = 0x7FFFFFFF, kMostGridYz = 65535, kMostBlockXy = 1024, kMostBlockZ = 64;
+constexpr uint64_t kMostThreads = 1024;
+constexpr std::size_t kSharedBytes = 48 * 1024, kMostSharedBytes = 227 * 1024;
+
+std::mutex allowed_lock;                                // a plugin's launches come from several threads
+std::map<const void *, std::size_t> allowed_of_kernel;  // bytes of shared memory beyond 48 KiB
 
 Fiber &running() { return machine.fibers[machine.running]; }
 
@@ -285,14 +295,35 @@ void queue_work(void *stream, std::function<void()> work) {
   streams(stream, std::move(work));
 }
 
+void allow_shared_bytes(const void *function, std::size_t bytes) {
+  const std::lock_guard<std::mutex> hold(allowed_lock);
+  allowed_of_kernel[function] = bytes;
+}
+
+void check_launch(const char *kernel, const void *function, dim3 grid, dim3 block, std::size_t shared_bytes) {
+  const auto check = [&](bool is_taken, const std::string &expected) {
+    if (is_taken) return;
+    throw Fault(std::string("kernel ") + kernel + ": a grid of " + text_of(grid) + " blocks of " + text_of(block) +
+                " threads with " + std::to_string(shared_bytes) + " bytes: expected " + expected);
+  };
+  const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  check(threads >= 1 && threads <= kMostThreads, "1 to 1024 threads");
+  check(block.x <= kMostBlockXy && block.y <= kMostBlockXy && block.z <= kMostBlockZ,
+        "1024 x 1024 x 64 threads at most");
+  check(grid.x >= 1 && grid.y >= 1 && grid.z >= 1, "at least one block");
+  check(grid.x <= kMostGridX && grid.y <= kMostGridYz && grid.z <= kMostGridYz,
+        "2147483647 x 65535 x 65535 blocks at most");
+  const std::lock_guard<std::mutex> hold(allowed_lock);
+  const auto found = allowed_of_kernel.find(function);
+  const std::size_t allowed = found == allowed_of_kernel.end() ? kSharedBytes : std::max(found->second, kSharedBytes);
+  check(shared_bytes <= std::min(allowed, kMostSharedBytes),
+        std::to_string(std::min(allowed, kMostSharedBytes)) + " bytes at most");
+}
+
 void run_grid(const char *kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void (*body)(void *),
               void *closure) {
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
   const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
-  if (threads == 0 || threads > 1024 || blocks == 0 || grid.y > 65535 || grid.z > 65535) {
-    throw Fault(std::string("kernel ") + kernel + ": a grid of " + text_of(grid) + " blocks of " + text_of(block) +
-                " threads: expected 1 to 1024 threads, and at least one block");
-  }
   machine.kernel = kernel;
   machine.body = body;
   machine.closure = closure;

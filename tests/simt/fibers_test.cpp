@@ -193,7 +193,24 @@ TEST(Simt, MisuseIsReportedWithKernelBlockAndThread) {
 
 TEST(Simt, GridsThatNoDeviceTakesAreRefused) {
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 1, 1025, 0, nullptr); }), "expected 1 to 1024 threads"));
+  EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 1, dim3(1, 1, 65), 0, nullptr); }), "1024 x 1024 x 64 threads"));
   EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(leave_out, 0, 32, 0, nullptr); }), "at least one block"));
+  for (const dim3 grid : {dim3(0x80000000u), dim3(1, 65536), dim3(1, 1, 65536)}) {
+    const std::string fault = fault_of([grid] { LPT_LAUNCH(leave_out, grid, 32, 0, nullptr); });
+    EXPECT_TRUE(has(fault, "expected 2147483647 x 65535 x 65535 blocks at most")) << fault;
+  }
+}
+
+__global__ void with_shared() {}
+
+// 48 KiB are every kernel's, more those of a kernel that is allowed them.
+TEST(Simt, SharedMemoryThatNoBlockHasIsRefused) {
+  EXPECT_EQ("", fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49152, nullptr); }));
+  EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 49153, nullptr); }), "expected 49152 bytes at most"));
+  allow_shared(with_shared, 65536);
+  EXPECT_EQ("", fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 65536, nullptr); }));
+  allow_shared(with_shared, 300000);
+  EXPECT_TRUE(has(fault_of([] { LPT_LAUNCH(with_shared, 1, 32, 232449, nullptr); }), "expected 232448 bytes at most"));
 }
 
 }  // namespace

@@ -2,8 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "kernels/common/cuda_grid.hpp"
+#include "kernels/gemm/cuda_products.hpp"
+#include "kernels/quantize/cuda_rows.hpp"
+#include "kernels/transposable_mask/cuda_rows.hpp"
+#include "tests/kernels/quantize_case.hpp"
+#include "tests/simt/device_rows.hpp"
 
 namespace lpt::test {
 namespace {
@@ -43,6 +49,123 @@ TEST(StripGrid, GivesAThreadSeveralRowsWhereThereAreMany) {
   EXPECT_LE(int64_t{large.grid_x} * large.grid_y, 4224);
   const StripGrid small = strip_grid(64, 4096, 256);
   EXPECT_EQ(small.grid_y, 64u);
+}
+
+// ---- launches of large extents, whose work is dropped: no memory is there
+
+constexpr int64_t kLarge = 5'000'000;
+
+struct Extents {
+  int64_t rows, columns;
+};
+constexpr Extents kExtents[] = {{kLarge, 64}, {64, kLarge}, {kLarge, kLarge}};
+
+class LargeLaunches : public testing::Test {
+ protected:
+  LargeLaunches() {
+    simt::set_queue([](void *, std::function<void()>) {});
+  }
+  ~LargeLaunches() override { simt::set_queue(nullptr); }
+
+  static MatrixView view(lpt_format id, int64_t rows, int64_t columns) {
+    MatrixView result;
+    find_format(id, result.format);
+    result.rows = rows;
+    result.columns = result.row_stride = result.block_scale_stride = columns;
+    return result;
+  }
+};
+
+TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
+  Tally tally(quantize_device_kernels());
+  for (const Extents &e : kExtents) {
+    for (const lpt_format target :
+         {LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_E4M3FN_ROW,
+          LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4,
+          LPT_FORMAT_NVFP4_16X16}) {
+      for (const bool is_transposed : {false, true}) {
+        QuantizeRequest request = {};
+        request.source = view(LPT_FORMAT_F32, e.rows, e.columns);
+        request.target = view(target, e.rows, e.columns);
+        if (is_transposed) std::swap(request.source.row_stride, request.source.column_stride);
+        request.rule = resolved(request.target.format, LPT_SCALE_RULE_DEFAULT, request.rounding);
+        request.tensor_inverse = 1.0f;
+        request.random_column_stride = 1;
+        for (const DeviceRow<QuantizeRequest> &row : quantize_device_kernels()) {
+          if (row.refuses(request) != nullptr) continue;
+          EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << e.rows << " x " << e.columns;
+          tally.add(row.name);
+        }
+      }
+    }
+  }
+  tally.expect_all_at_least(1);
+}
+
+TEST_F(LargeLaunches, OfTransposedCodesKeepTheLimitsOfDevices) {
+  for (const Extents &e : kExtents) {
+    for (const lpt_format format : {LPT_FORMAT_E4M3FN, LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_128X128}) {
+      const TurnRequest request = {view(format, e.rows, e.columns), view(format, e.columns, e.rows)};
+      const DeviceRow<TurnRequest> &row = turn_device_kernels().front();
+      ASSERT_EQ(nullptr, row.refuses(request));
+      EXPECT_NO_THROW(row.run(request, nullptr)) << e.rows << " x " << e.columns;
+    }
+  }
+}
+
+// The grid's limit is 65535 tiles of 64 columns. The first launch is dropped, as it takes seconds here.
+TEST_F(LargeLaunches, OfTransposedCodesGoOnWhereTheFirstEnds) {
+  constexpr int64_t kFirst = int64_t{65535} * 64, kRest = 70;
+  static int launches;
+  launches = 0;
+  simt::set_queue([](void *, std::function<void()> work) {
+    if (launches++ == 1) work();
+  });
+  std::vector<uint8_t> source(kFirst + kRest), target(kFirst + kRest, 0xA5);
+  for (int64_t i = 0; i < kRest; ++i) source[static_cast<size_t>(kFirst + i)] = static_cast<uint8_t>(i + 1);
+  TurnRequest request = {view(LPT_FORMAT_E4M3FN, 1, kFirst + kRest), view(LPT_FORMAT_E4M3FN, kFirst + kRest, 1)};
+  request.source.data = source.data();
+  request.target.data = target.data();
+  turn_device_kernels().front().run(request, nullptr);
+  EXPECT_EQ(2, launches);
+  EXPECT_EQ(std::vector<uint8_t>(kFirst, 0xA5), std::vector<uint8_t>(target.begin(), target.begin() + kFirst));
+  EXPECT_EQ(std::vector<uint8_t>(source.end() - kRest, source.end()),
+            std::vector<uint8_t>(target.end() - kRest, target.end()));
+}
+
+TEST_F(LargeLaunches, OfProductsKeepTheLimitsOfDevicesOrAreRefused) {
+  for (const int64_t m : {int64_t{1}, int64_t{100}, kLarge}) {
+    for (const int64_t n : {kLarge, int64_t{8'388'480}, int64_t{8'388'481}}) {
+      GemmRequest request = {};
+      request.m = m;
+      request.n = n;
+      request.k = 128;
+      request.a = view(LPT_FORMAT_E4M3FN, m, request.k);
+      request.b = view(LPT_FORMAT_INT4_1X128, n, request.k);
+      request.c = view(LPT_FORMAT_F32, m, n);
+      request.is_b_transposed = true;
+      request.alpha = 1.0;
+      for (const DeviceRow<GemmRequest> &row : gemm_device_kernels()) {
+        if (row.refuses(request) != nullptr) continue;
+        EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << m << " x " << n;
+      }
+    }
+  }
+}
+
+TEST_F(LargeLaunches, OfTransposableMasksKeepTheLimitsOfDevices) {
+  for (const Extents &e : kExtents) {
+    TransposableMaskRequest request = {};
+    request.source = view(LPT_FORMAT_F32, e.rows, e.columns);
+    request.mask = view(LPT_FORMAT_UINT8, e.rows, e.columns);
+    request.kept = 2;
+    request.of = 4;
+    request.solver = LPT_SPARSE_SOLVER_EXACT;
+    for (const DeviceRow<TransposableMaskRequest> &row : transposable_mask_device_kernels()) {
+      if (row.refuses(request) != nullptr) continue;
+      EXPECT_NO_THROW(row.run(request, nullptr)) << row.name << ": " << e.rows << " x " << e.columns;
+    }
+  }
 }
 
 }  // namespace

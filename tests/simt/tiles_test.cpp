@@ -101,7 +101,7 @@ TEST(SimtTiles, PartsWantTheirSumsInScratch) {
 TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
   alignas(16) static uint32_t source[8], target[8];
   for (uint32_t i = 0; i < 8; ++i) source[i] = i + 1;
-  simt::launch("copies", 1, 1, 0, nullptr, [] {
+  simt::launch("copies", nullptr, 1, 1, 0, nullptr, [] {
     copy_async(target, source);
     close_copies();
     copy_async(target + 4, source + 4);
@@ -112,7 +112,7 @@ TEST(SimtAsync, CopiesAreMadeWhenTheirGroupIsWaitedFor) {
     wait_for_copies<0>();
     EXPECT_EQ(8u, target[7]);
   });
-  EXPECT_THROW(simt::launch("askew", 1, 1, 0, nullptr, [] { copy_async(target, source + 1); }), simt::Fault);
+  EXPECT_THROW(simt::launch("askew", nullptr, 1, 1, 0, nullptr, [] { copy_async(target, source + 1); }), simt::Fault);
 }
 
 // ---- products

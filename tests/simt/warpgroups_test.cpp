@@ -106,7 +106,7 @@ TEST(SimtWgmma, MultipliesMatrices) {
     return encode(kElementE4m3fn, number, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0);
   };
   take_next_order();
-  simt::launch("warpgroup_product", 1, 128, 64 * 128, nullptr, [&] {
+  simt::launch("warpgroup_product", nullptr, 1, 128, 64 * 128, nullptr, [&] {
     auto *const shared = static_cast<uint8_t *>(simt::dynamic_shared());
     WgmmaLeft a = {};
     WgmmaSum sum = {};
