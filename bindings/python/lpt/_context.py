@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from operator import index as index_of
 
 from . import capi
@@ -9,6 +10,10 @@ from . import capi
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
     from typing import Any, Callable, List, Optional, Union
+
+
+# Contexts of GPUs, whose streams other libraries have to wait for.
+gpu_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 
 
 class Context:
@@ -19,7 +24,7 @@ class Context:
     lies there. Work of a GPU is queued: what it reads has to stay until synchronize(). A with statement closes it.
     """
 
-    __slots__ = ("_handle", "_log", "_progress", "device", "device_index")
+    __slots__ = ("_handle", "_log", "_progress", "_stream", "device", "device_index", "__weakref__")
 
     def __init__(self, thread_count: int = 0, isa: str = "auto", *, device: str = "cpu", device_index: int = 0,
                  threads_of: Optional[Context] = None) -> None:
@@ -31,6 +36,9 @@ class Context:
         options.threads_of = None if threads_of is None else handle_of(threads_of)
         self._handle = capi.context_of(options)
         self.device, self.device_index = device, device_index
+        self._stream = _DEFAULT_STREAM
+        if device == "cuda":
+            gpu_contexts.add(self)
         # Kept for as long as the library may call them.
         self._log: Any = None
         self._progress: Any = None
@@ -41,6 +49,7 @@ class Context:
     def close(self) -> None:
         """Ends the context, after the calls that use it. A thread whose own context it is gets a new one."""
         self._handle = None  # calls hold the handle until they end
+        gpu_contexts.discard(self)
         if getattr(_local, "context", None) is self:
             del _local.context, _local.handle
 
@@ -66,6 +75,7 @@ class Context:
     def set_stream(self, stream: Optional[int]) -> None:
         """Queues work of a GPU on another stream, by its address: torch.cuda.Stream.cuda_stream; None: CUDA's default."""
         capi.lpt_context_set_stream(handle_of(self), stream)
+        self._stream = stream or _DEFAULT_STREAM
 
     def synchronize(self) -> None:
         """Waits for what is queued."""
@@ -98,6 +108,25 @@ class Context:
     def save_profile(self, path: str) -> None:
         """Writes the recorded calls as a Chrome trace."""
         capi.lpt_context_profile_save(handle_of(self), path)
+
+
+_DEFAULT_STREAM = 1  # CUDA's, as DLPack numbers it; others by their address
+
+
+def streams_of(index: int) -> List[int]:
+    """The streams on which contexts of a GPU queue their work."""
+    return sorted({context._stream for context in list(gpu_contexts) if context.device_index == index})
+
+
+def wait_for_work(index: int, stream: Optional[int]) -> None:
+    """Work of a GPU that is queued on other streams than a consumer's is done. Its stream as DLPack numbers it; -1: no wait."""
+    if stream == 0:
+        raise BufferError("stream is 0: expected None, -1, 1, 2, or the address of a stream")
+    if stream == -1:
+        return
+    for context in list(gpu_contexts):
+        if context.device_index == index and context._stream != (_DEFAULT_STREAM if stream is None else stream):
+            context.synchronize()
 
 
 def device_describe(device: str = "cpu", index: int = 0) -> dict:

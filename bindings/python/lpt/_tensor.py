@@ -5,7 +5,7 @@ import sys
 from operator import index
 
 from . import capi
-from ._context import handle_of
+from ._context import gpu_contexts, handle_of, streams_of, wait_for_work
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
 if TYPE_CHECKING:
@@ -188,6 +188,8 @@ class Tensor(capi.lpt_tensor):
             raise BufferError(f"dl_device is {dl_device!r}: expected {device}, where the tensor lies")
         if copy and device != (1, 0):
             raise BufferError("copy is True of memory of a GPU: copy it with lpt.tensor_copy()")
+        if device != (1, 0):
+            wait_for_work(device[1], stream)
         is_versioned = 1 if max_version is not None and max_version[0] >= 1 else 0
         if self._is_read_only and not is_versioned:
             raise BufferError("the tensor is read-only, which DLPack tells from version 1.0 on")
@@ -212,18 +214,31 @@ def _marked(source: Tensor, tensor: Tensor) -> Tensor:
     return tensor
 
 
+def _lent(producer: Any) -> Any:
+    """The producer; of a GPU's memory its capsule, of which the streams of the contexts there may read."""
+    device = getattr(producer, "__dlpack_device__", None)
+    kind, index = device() if device is not None else (1, 0)
+    capsule = producer
+    for stream in streams_of(index) if kind == 2 else ():
+        try:
+            capsule = producer.__dlpack__(stream=stream, max_version=(1, 1))
+        except TypeError:  # of DLPack before 1.0
+            capsule = producer.__dlpack__(stream=stream)
+    return capsule
+
+
 def _wrap(data: Any, use: int) -> Tensor:
     if getattr(data, "requires_grad", False):
         data = _detached(data)
     try:
-        return capi.tensor_from_object(data, use)
+        return capi.tensor_from_object(_lent(data) if gpu_contexts else data, use)
     except AttributeError:
         raise TypeError(f"{type(data).__name__} is no tensor: expected the buffer protocol or __dlpack__") from None
     except (ValueError, TypeError, BufferError):
         # JAX lends some types by DLPack alone, and its view() would copy.
         if use != _WRITE and hasattr(data, "__dlpack__"):
             try:
-                return capi.tensor_from_producer(data, use)
+                return capi.tensor_from_producer(_lent(data), use)
             except (TypeError, BufferError):
                 pass
         # NumPy does not lend arrays of ml_dtypes' types: their codes, and what these mean.
@@ -302,7 +317,7 @@ def copy_of(tensor: Tensor) -> Tensor:
 
 def from_dlpack(producer: Any) -> Tensor:
     """A tensor of what an object with __dlpack__, or a capsule, holds; without a copy."""
-    return capi.tensor_from_producer(producer, _WRAP)
+    return capi.tensor_from_producer(_lent(producer), _WRAP)
 
 
 def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:

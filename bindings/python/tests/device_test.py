@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import lpt
 from support import floats
@@ -72,10 +73,48 @@ class Gpu(unittest.TestCase):
         self.assertRaises(BufferError, tensor.tolist)
         self.assertRaises(BufferError, tensor.__dlpack__, copy=True)
 
+    def test_dlpack_waits_for_streams_other_than_the_consumers(self):
+        context = lpt.Context(device="cuda", device_index=1)
+        tensor = lpt.empty((2, 2), context=context)
+        with unittest.mock.patch.object(lpt.Context, "synchronize") as wait:
+            for stream in (None, 1, -1):  # the context's own, twice; and one whose consumer waits itself
+                tensor.__dlpack__(stream=stream)
+            wait.assert_not_called()
+            tensor.__dlpack__(stream=2)
+            wait.assert_called_once_with()
+            context.set_stream(4096)
+            tensor.__dlpack__(stream=4096)
+            wait.assert_called_once_with()
+            tensor.__dlpack__()
+            self.assertEqual(2, wait.call_count)
+
+    def test_dlpack_names_the_streams_of_its_contexts(self):
+        context = lpt.Context(device="cuda", device_index=1)
+        tensor = lpt.empty((2, 2), context=context)
+        streams = []
+
+        class Producer:
+            def __dlpack_device__(self):
+                return tensor.__dlpack_device__()
+
+            def __dlpack__(self, *, stream=None, max_version=None):
+                streams.append(stream)
+                return tensor.__dlpack__(stream=-1, max_version=max_version)
+
+        for take in (lpt.from_dlpack, lpt.Tensor):
+            self.assertEqual(tensor.address, take(Producer()).address)
+        context.set_stream(4096)
+        lpt.from_dlpack(Producer())
+        other = lpt.Context(device="cuda", device_index=1)
+        lpt.from_dlpack(Producer())
+        del other
+        self.assertEqual([1, 1, 4096, 1, 4096], streams)
+
     def test_dlpack_tells_the_device(self):
         tensor = lpt.tensor_copy(self.numbers, context=self.context)
         self.assertEqual((2, 0), tensor.__dlpack_device__())
         self.assertRaises(BufferError, tensor.__dlpack__, dl_device=(1, 0))
+        self.assertRaisesRegex(BufferError, "stream is 0", tensor.__dlpack__, stream=0)
         for version in (None, (1, 0)):
             again = lpt.from_dlpack(tensor.__dlpack__(stream=1, max_version=version))
             self.assertEqual(("cuda", tensor.address, "f32"), (again.device, again.address, again.format))
