@@ -8,13 +8,24 @@
 namespace lpt::cublas {
 namespace {
 
-// With its number: a bare name may be a stub of the toolkit.
-constexpr char kFile[] = "libcublasLt.so.13";
+// With their numbers: a bare name may be a stub of the toolkit.
+constexpr char kFile[] = "libcublasLt.so.13", kOlderFile[] = "libcublasLt.so.12";
 constexpr size_t kLeastVersion = 120000;
 
-const char *file_name() {
+// Opens what LPT_CUBLASLT names, else the newest that is there. Never closed, as CUDA is not. NULL: out_error has the reason.
+void *open_file(std::string &out_file, std::string &out_error) {
   const char *const named = variable("LPT_CUBLASLT");
-  return named == nullptr ? kFile : named;
+  out_file = named != nullptr ? named : kFile;
+  if (is_no_regular_file(out_file)) {
+    out_error = out_file + " is no regular file";
+    return nullptr;
+  }
+  void *library = dlopen(out_file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) out_error = dlerror();
+  if (library != nullptr || named != nullptr) return library;
+  library = dlopen(kOlderFile, RTLD_NOW | RTLD_LOCAL);
+  if (library != nullptr) out_file = kOlderFile;
+  return library;
 }
 
 const char *find_all(void *library, Functions &functions) {
@@ -59,10 +70,9 @@ int32_t type_of(lpt_format element) {
 }
 
 std::string open(Functions &out_functions) {
-  const std::string file = file_name();
-  if (is_no_regular_file(file)) return file + " is no regular file";
-  void *const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as CUDA is not
-  if (library == nullptr) return dlerror();
+  std::string file, error;
+  void *const library = open_file(file, error);
+  if (library == nullptr) return error;
   if (const char *missing = find_all(library, out_functions)) return file + " has no " + missing;
   const size_t version = out_functions.version();
   if (version >= kLeastVersion) return {};

@@ -32,7 +32,7 @@ struct Prepared {
   ~Prepared() {
     const cusparse::Functions &library = session.library;
     if (has_plan) library.destroy_plan(&plan);
-    if (has_selection) library.destroy_selection(&selection);
+    if (has_selection && library.destroy_selection != nullptr) library.destroy_selection(&selection);
     if (has_d) library.destroy_matrix(&d);
     if (has_b) library.destroy_matrix(&b);
     if (has_a) library.destroy_matrix(&a);

@@ -24,14 +24,15 @@ const char *find_all(void *library, Functions &functions) {
   finder.find("cusparseLtMatDescriptorDestroy", functions.destroy_matrix);
   finder.find("cusparseLtMatmulDescriptorInit", functions.create_description);
   finder.find("cusparseLtMatmulAlgSelectionInit", functions.select);
-  finder.find("cusparseLtMatmulAlgSelectionDestroy", functions.destroy_selection);
   finder.find("cusparseLtMatmulPlanInit", functions.create_plan);
   finder.find("cusparseLtMatmulPlanDestroy", functions.destroy_plan);
   finder.find("cusparseLtMatmulGetWorkspace", functions.workspace);
   finder.find("cusparseLtSpMMACompressedSize", functions.compressed);
   finder.find("cusparseLtSpMMACompress", functions.compress);
   finder.find("cusparseLtMatmul", functions.multiply);
-  return finder.missing();
+  const char *const missing = finder.missing();
+  finder.find("cusparseLtMatmulAlgSelectionDestroy", functions.destroy_selection);
+  return missing;
 }
 
 // Asked for before a struct is handed over: this needs none.
@@ -43,7 +44,7 @@ std::string read_version(const std::string &file, const Functions &functions, in
   out_version = int64_t{major} * 1000000 + minor * 100 + patch;
   if (out_version >= kLeastVersion && out_version <= kMostVersion) return {};
   return file + " is of version " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) +
-         ": expected 0.10, whose structs are known";
+         ": expected 0.7 to 0.10, whose structs are known";
 }
 
 }  // namespace

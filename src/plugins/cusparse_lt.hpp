@@ -1,6 +1,6 @@
 // The part of cuSPARSELt that products of 2:4 operands use, opened by name when the first such product asks for it. Its structs
 // are the caller's memory and changed their size between releases of one file name, so no other release than those below is
-// taken. Numbers are those of its release 0.10.0.
+// taken. Functions and enumerators are the same in its headers of 0.7.1 (PyTorch 2.8 to 2.10), 0.8.1 (2.11) and 0.10.0.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace lpt::cusparse {
 
-// The library writes all of them; what is inside is its own.
+// The library writes all of them; what is inside is its own. 1024 bytes in 0.7, 512 from 0.8 on.
 struct alignas(16) Opaque {
-  uint8_t bytes[512];
+  uint8_t bytes[1024];
 };
 struct Handle : Opaque {};
 struct Matrix : Opaque {};
@@ -20,7 +20,7 @@ struct Selection : Opaque {};    // of its kernel
 struct Plan : Opaque {};
 
 // major · 10^6 + minor · 100 + patch
-constexpr int64_t kLeastVersion = 1000, kMostVersion = 1099;
+constexpr int64_t kLeastVersion = 700, kMostVersion = 1099;
 
 enum StatusCode : int32_t {
   kSuccess = 0,
@@ -52,7 +52,7 @@ struct Functions {
   int32_t (*create_description)(const Handle *handle, Description *out, int32_t operation_a, int32_t operation_b,
                                 const Matrix *a, const Matrix *b, const Matrix *c, const Matrix *d, int32_t compute);
   int32_t (*select)(const Handle *handle, Selection *out, const Description *description, int32_t algorithm);
-  int32_t (*destroy_selection)(const Selection *selection);
+  int32_t (*destroy_selection)(const Selection *selection);  // nullptr in 0.7, whose selections own nothing
   int32_t (*create_plan)(const Handle *handle, Plan *out, const Description *description, const Selection *selection);
   int32_t (*destroy_plan)(const Plan *plan);
   int32_t (*workspace)(const Handle *handle, const Plan *plan, size_t *out_bytes);

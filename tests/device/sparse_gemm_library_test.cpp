@@ -108,10 +108,19 @@ TEST_F(SparseGemmLibraries, ALibraryOfAnotherKindIsTold) {
 }
 
 TEST_F(SparseGemmLibraries, OtherReleasesAreRefusedBeforeTheyWriteAStruct) {
-  setenv("LPT_TEST_CUSPARSELT_MINOR", "8", 1);
-  is_passed_over({"libcusparseLt.so.0 is of version 0.8.0: expected 0.10, whose structs are known"});
+  setenv("LPT_TEST_CUSPARSELT_MINOR", "6", 1);
+  is_passed_over({"libcusparseLt.so.0 is of version 0.6.0: expected 0.7 to 0.10, whose structs are known"});
   setenv("LPT_TEST_CUSPARSELT_MINOR", "11", 1);
-  is_passed_over({"libcusparseLt.so.0 is of version 0.11.0: expected 0.10, whose structs are known"});
+  is_passed_over({"libcusparseLt.so.0 is of version 0.11.0: expected 0.7 to 0.10, whose structs are known"});
+}
+
+// PyTorch 2.8 to 2.10 ship 0.7.1, 2.11 ships 0.8.0.
+TEST_F(SparseGemmLibraries, ReleasesOfFrameworksMultiply) {
+  setenv("LPT_TEST_CUSPARSELT_MINOR", "8", 1);
+  expect_words({"gemm: cusparselt_half"}, multiply_there().words);
+  unsetenv("LPT_TEST_CUSPARSELT_MINOR");
+  setenv("LPT_CUSPARSELT", (std::string(LPT_PLUGINS) + "/cusparselt_0_7/libcusparseLt.so.0").c_str(), 1);
+  expect_words({"gemm: cusparselt_half"}, multiply_there().words);
 }
 
 TEST_F(SparseGemmLibraries, OneThatDoesNotStartIsTold) {

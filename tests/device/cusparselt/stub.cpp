@@ -1,8 +1,13 @@
 // A libcusparseLt.so.0 for machines without a GPU: it holds calls and descriptors to what the documentation of cuSPARSELt 0.10
 // says of them, compresses in an order of its own, and multiplies what was compressed in plain loops.
+// LPT_CUSPARSELT_MINOR defined as 7: as release 0.7, where selections are not destroyed.
 //
 // What tests change by the environment: LPT_TEST_CUSPARSELT_MINOR, of the version; LPT_TEST_CUSPARSELT_FAILS: init, plan,
 // compress or multiply; LPT_TEST_CAPABILITY, the device's.
+#ifndef LPT_CUSPARSELT_MINOR
+#define LPT_CUSPARSELT_MINOR 10
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -220,7 +225,7 @@ using namespace lpt::cusparse;
 #define LPT_STUB extern "C" __attribute__((visibility("default")))
 
 LPT_STUB int32_t cusparseLtGetProperty(int32_t which, int32_t *out) {
-  *out = which == kMinor ? number("LPT_TEST_CUSPARSELT_MINOR", 10) : 0;
+  *out = which == kMinor ? number("LPT_TEST_CUSPARSELT_MINOR", LPT_CUSPARSELT_MINOR) : 0;
   return kSuccess;
 }
 
@@ -265,9 +270,11 @@ LPT_STUB int32_t cusparseLtMatmulAlgSelectionInit(const Handle *handle, Selectio
   if (algorithm != kDefault || look<DescriptionInside>(description, kDescription) == nullptr) return kInvalidValue;
   return keep(out, SelectionInside{kSelection, description});
 }
+#if LPT_CUSPARSELT_MINOR > 7
 LPT_STUB int32_t cusparseLtMatmulAlgSelectionDestroy(const Selection *selection) {
   return destroy(selection, kSelection);
 }
+#endif
 
 LPT_STUB int32_t cusparseLtMatmulPlanInit(const Handle *handle, Plan *out, const Description *description,
                                           const Selection *selection) {
