@@ -31,6 +31,7 @@ endfunction()
 # Its host side: the plugin of CUDA, and that of tests, which has a runtime of its own.
 set(LPT_DEVICE_SOURCES
     ${PROJECT_SOURCE_DIR}/src/plugins/cuda_families.cpp ${PROJECT_SOURCE_DIR}/src/backends/cuda/cuda_backend.cpp
+    ${PROJECT_SOURCE_DIR}/src/backends/cuda/on_device.cpp
     ${PROJECT_SOURCE_DIR}/src/plugins/cublas_choices.cpp ${PROJECT_SOURCE_DIR}/src/plugins/cublas_library.cpp
     ${PROJECT_SOURCE_DIR}/src/plugins/cublas_lt.cpp ${PROJECT_SOURCE_DIR}/src/plugins/cusparse_library.cpp
     ${PROJECT_SOURCE_DIR}/src/plugins/cusparse_lt.cpp

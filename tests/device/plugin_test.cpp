@@ -16,8 +16,8 @@ const std::string kFolder = LPT_PLUGINS;
 class DevicePlugins : public testing::Test {
  protected:
   ~DevicePlugins() override {
-    for (const char *name :
-         {"LPT_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "LPT_TEST_DRIVER", "LPT_TEST_CAPABILITY", "LPT_TEST_FAILS_AT"}) {
+    for (const char *name : {"LPT_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "LPT_TEST_DRIVER", "LPT_TEST_CAPABILITY",
+                             "LPT_TEST_FAILS_AT", "LPT_TEST_CONTEXTS"}) {
       unsetenv(name);
     }
   }
@@ -139,6 +139,25 @@ TEST_F(DevicePlugins, WrongNumbersAreRefused) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CPU, 1, &any));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, -1, &any));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, 0, nullptr));
+}
+
+// A context costs some hundred megabytes of a GPU: who works on the second has none on the first.
+TEST_F(DevicePlugins, OnlyTheGpuThatWorksGetsAContext) {
+  look_on_cpu();
+  const std::string path = testing::TempDir() + "lpt_contexts_" + std::to_string(getpid()) + "_";
+  setenv("LPT_TEST_CONTEXTS", path.c_str(), 1);
+  {
+    const Context cpu = make_context(1), context = make_gpu_context(1);
+    const Tensor here = tensor_of(cpu.get(), LPT_FORMAT_F32, 2, 16, draw_normal(1, 32));
+    const Tensor there = make_tensor(context.get(), LPT_FORMAT_F32, 2, 16);
+    const Tensor codes = make_tensor(context.get(), LPT_FORMAT_MXFP8_E4M3, 2, 16);
+    EXPECT_TRUE(ok(context.get(), lpt_tensor_copy(context.get(), here.get(), there.get())));
+    EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), there.get(), nullptr, codes.get(), nullptr)));
+    EXPECT_TRUE(ok(context.get(), lpt_context_synchronize(context.get())));
+  }
+  EXPECT_TRUE(std::ifstream(path + "1").good());
+  EXPECT_FALSE(std::ifstream(path + "0").good());
+  for (const char *device : {"0", "1"}) std::remove((path + device).c_str());
 }
 
 TEST_F(DevicePlugins, AFailureOfQueuedWorkSurfacesLater) {

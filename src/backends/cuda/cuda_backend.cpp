@@ -159,17 +159,16 @@ int32_t synchronize(int32_t index, void *stream, char *text, size_t text_bytes) 
   return told("work queued before", index, error, text, text_bytes);
 }
 
-int32_t enter(int32_t index, void *, int32_t *out_previous, char *text, size_t text_bytes) {
-  int previous = 0;
-  cudaError_t error = cudaGetDevice(&previous);
-  if (error == cudaSuccess && previous != index) error = cudaSetDevice(index);
-  *out_previous = previous;
+int32_t enter(int32_t index, void *, int32_t *out_is_entered, char *text, size_t text_bytes) {
+  bool is_entered = false;
+  const cudaError_t error = enter_device(index, is_entered);
+  *out_is_entered = is_entered ? 1 : 0;
   return told("choosing the device", index, error, text, text_bytes);
 }
 
-int32_t leave(int32_t index, int32_t previous, char *text, size_t text_bytes) {
+int32_t leave(int32_t index, int32_t is_entered, char *text, size_t text_bytes) {
   const cudaError_t error = cudaGetLastError();
-  if (previous != index) cudaSetDevice(previous);
+  if (is_entered == 1) leave_device();
   return told("a launch", index, error, text, text_bytes);
 }
 

@@ -9,6 +9,7 @@
 // LPT_TEST_DEVICES, how many, 2 without it; LPT_TEST_CAPABILITY, that of all devices; LPT_TEST_FAILS_AT, the piece of queued work
 // that fails after it was queued; LPT_TEST_STEPS, a file to whose name the device's number is added, for a line for each piece of
 // queued work: "context kernel", "comm message". The default stream is the context's; a mark is an event that is recorded.
+// LPT_TEST_CONTEXTS, a file to whose name the device's number is added, which is made when a device gets a context.
 #pragma once
 
 #include <stddef.h>
@@ -25,6 +26,8 @@ enum cudaError_t {
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700
 };
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1 };
+constexpr unsigned long long cudaEnableDefault = 0;
 enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
 enum cudaMemoryType {
   cudaMemoryTypeUnregistered = 0,
@@ -73,6 +76,8 @@ cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *facts, int device);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags, cudaDriverEntryPointQueryResult *result);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *facts, const void *memory);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,7 +38,9 @@ int queued = 0;                                  // pieces of work
 int unlocked = 0;                                // how often memory was unlocked
 std::map<Stream, std::deque<Work>> streams;      // what is not done yet
 std::map<void *, std::shared_ptr<bool>> events;  // whether a stream has come to where they were recorded last
-thread_local int current = 0;
+thread_local int current = 0;                    // of cudaSetDevice()
+thread_local int entered[8];                     // of cuCtxPushCurrent(): the last one counts
+thread_local size_t entered_count = 0;
 thread_local cudaError_t last = cudaSuccess;
 
 int number(const char *name, int otherwise) {
@@ -58,6 +61,21 @@ void protect(int rights) {
 cudaError_t broken() {
   const int fails_at = number("LPT_TEST_FAILS_AT", 0);
   return fails_at != 0 && queued >= fails_at ? told(cudaErrorIllegalAddress) : cudaSuccess;
+}
+
+// What CUDA does where a device is used first; a device that no call names has none.
+void start_context(int device) {
+  const char *const path = std::getenv("LPT_TEST_CONTEXTS");
+  FILE *const file = path == nullptr ? nullptr : std::fopen((path + std::to_string(device)).c_str(), "a");
+  if (file != nullptr) std::fclose(file);
+}
+
+// The device of a thread's driver context, else that of cudaSetDevice().
+int device_here() { return entered_count == 0 ? current : entered[entered_count - 1]; }
+
+int use_device() {
+  start_context(device_here());
+  return device_here();
 }
 
 void get_on(std::deque<Work> &works) {
@@ -90,7 +108,7 @@ void do_work_of(void *stream) {
   std::deque<Work> *works = nullptr;
   {
     const std::lock_guard<std::recursive_mutex> hold(machine);
-    works = &streams[{current, stream}];
+    works = &streams[{use_device(), stream}];
     get_on(*works);
   }
   wait_until([&] { return works->empty(); });
@@ -104,7 +122,7 @@ int device_count() { return number("LPT_TEST_DEVICES", 2); }
 void tell_step(const char *work, void *stream) {
   const char *const path = std::getenv("LPT_TEST_STEPS");
   if (path == nullptr) return;
-  FILE *const file = std::fopen((path + std::to_string(current)).c_str(), "a");
+  FILE *const file = std::fopen((path + std::to_string(use_device())).c_str(), "a");
   if (file == nullptr) return;
   std::fprintf(file, "%s %s\n", stream == nullptr ? "context" : "comm", work);
   std::fclose(file);
@@ -131,7 +149,7 @@ Work at_once(std::function<void()> work) {
 cudaError_t queue(cudaStream_t stream, const char *name, std::function<void()> work) {
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
   ++queued;
-  push(current, stream, name, at_once(std::move(work)));
+  push(use_device(), stream, name, at_once(std::move(work)));
   return cudaSuccess;
 }
 
@@ -160,7 +178,7 @@ void copy_rows(void *target, size_t target_stride, const void *source, size_t so
 }  // namespace
 
 void queue_kernel(void *stream, std::function<void()> work) {
-  push(current, stream, "kernel", at_once(std::move(work)));
+  push(use_device(), stream, "kernel", at_once(std::move(work)));
 }
 
 void unlock_devices() {
@@ -174,12 +192,11 @@ void lock_devices() {
 }
 
 const TestRuntime &test_runtime() {
-  static constexpr TestRuntime kRuntime = {unlock_devices, lock_devices, [] { return current; },
-                                           [](int device, cudaStream_t stream, PendingWork work) {
-                                             const std::shared_ptr<void> self(work.self, work.drop);
-                                             push(device, stream, "message",
-                                                  [self, has_ended = work.has_ended] { return has_ended(self.get()); });
-                                           }};
+  static constexpr TestRuntime kRuntime = {
+      unlock_devices, lock_devices, use_device, [](int device, cudaStream_t stream, PendingWork work) {
+        const std::shared_ptr<void> self(work.self, work.drop);
+        push(device, stream, "message", [self, has_ended = work.has_ended] { return has_ended(self.get()); });
+      }};
   return kRuntime;
 }
 
@@ -209,13 +226,63 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *facts, int) {
 }
 
 cudaError_t cudaGetDevice(int *device) {
-  *device = current;
+  *device = device_here();
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= device_count()) return told(cudaErrorInvalidDevice);
   current = device;
+  if (entered_count != 0) entered[entered_count - 1] = device;
+  start_context(device);  // as from CUDA 12.0 on
+  return cudaSuccess;
+}
+
+// ---- the driver's contexts: a device's primary one is its number and one
+
+using DriverContext = struct CUctx_st *;
+
+namespace {
+
+int init_driver(unsigned) { return cudaSuccess; }
+
+int retain_primary(DriverContext *context, int device) {
+  if (device < 0 || device >= device_count()) return cudaErrorInvalidDevice;
+  start_context(device);
+  *context = reinterpret_cast<DriverContext>(static_cast<intptr_t>(device) + 1);
+  return cudaSuccess;
+}
+
+int get_current(DriverContext *context) {
+  *context = entered_count == 0 ? nullptr : reinterpret_cast<DriverContext>(intptr_t{device_here()} + 1);
+  return cudaSuccess;
+}
+
+int push_current(DriverContext context) {
+  if (entered_count == std::size(entered)) return cudaErrorInvalidValue;
+  entered[entered_count++] = static_cast<int>(reinterpret_cast<intptr_t>(context) - 1);
+  return cudaSuccess;
+}
+
+int pop_current(DriverContext *context) {
+  get_current(context);
+  if (entered_count == 0) return cudaErrorInvalidValue;
+  --entered_count;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult *result) {
+  const std::map<std::string, void *> known = {{"cuInit", reinterpret_cast<void *>(init_driver)},
+                                               {"cuDevicePrimaryCtxRetain", reinterpret_cast<void *>(retain_primary)},
+                                               {"cuCtxGetCurrent", reinterpret_cast<void *>(get_current)},
+                                               {"cuCtxPushCurrent", reinterpret_cast<void *>(push_current)},
+                                               {"cuCtxPopCurrent", reinterpret_cast<void *>(pop_current)}};
+  const auto found = known.find(symbol);
+  *result = found == known.end() ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+  *function = found == known.end() ? nullptr : found->second;
   return cudaSuccess;
 }
 
@@ -227,16 +294,17 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   std::memset(place, kPoison, whole);
   mprotect(place, whole, PROT_NONE);
   const std::lock_guard<std::recursive_mutex> hold(machine);
-  blocks[reinterpret_cast<uintptr_t>(place)] = {whole, current};
+  blocks[reinterpret_cast<uintptr_t>(place)] = {whole, use_device()};
   *memory = place;
   return cudaSuccess;
 }
 
 // Waits for all that is queued on its device, as CUDA does.
 cudaError_t cudaFree(void *memory) {
-  wait_until([] {
+  const int device = use_device();
+  wait_until([device] {
     get_all_on();
-    const auto is_done = [](const auto &known) { return known.first.first != current || known.second.empty(); };
+    const auto is_done = [device](const auto &known) { return known.first.first != device || known.second.empty(); };
     return std::all_of(streams.begin(), streams.end(), is_done);
   });
   const std::lock_guard<std::recursive_mutex> hold(machine);
@@ -304,7 +372,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   do_work_of(stream);
   const std::lock_guard<std::recursive_mutex> hold(machine);
-  streams.erase({current, stream});
+  streams.erase({use_device(), stream});
   delete reinterpret_cast<char *>(stream);
   return cudaSuccess;
 }
@@ -325,7 +393,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard<std::recursive_mutex> hold(machine);
   const auto is_past = std::make_shared<bool>(false);
   events[event] = is_past;
-  push(current, stream, "mark", [is_past] { return *is_past = true; });
+  push(use_device(), stream, "mark", [is_past] { return *is_past = true; });
   return cudaSuccess;
 }
 
@@ -333,7 +401,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   const std::lock_guard<std::recursive_mutex> hold(machine);
   const auto known = events.find(event);
   if (known == events.end()) return cudaSuccess;
-  push(current, stream, "wait", [is_past = known->second] { return *is_past; });
+  push(use_device(), stream, "wait", [is_past = known->second] { return *is_past; });
   return cudaSuccess;
 }
 
