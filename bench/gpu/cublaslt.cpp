@@ -40,8 +40,11 @@ struct Cublaslt::Impl {
 
   void open() {
     const char *const given = std::getenv("LPT_CUBLASLT");
-    library = dlopen(given != nullptr ? given : "libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw Missing(dlerror());
+    const bool is_given = given != nullptr && *given != '\0';
+    library = dlopen(is_given ? given : "libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
+    const std::string why = library == nullptr ? dlerror() : "";
+    if (library == nullptr && !is_given) library = dlopen("libcublasLt.so.12", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Missing(why);
 #define LPT_FIND(name)                                               \
   name = reinterpret_cast<decltype(&::name)>(dlsym(library, #name)); \
   if (name == nullptr) throw Missing("cuBLASLt has no function " #name);
@@ -84,7 +87,7 @@ struct Product {
   }
 
   void set_scales(PeerKind kind, int64_t m, int64_t n, int64_t k) {
-    if (kind != PeerKind::kFp8Rows && kind != PeerKind::kFp8Groups) return;
+    if (kind != PeerKind::kFp8Rows && kind != PeerKind::kFp8RowsFast && kind != PeerKind::kFp8Groups) return;
     const bool has_groups = kind == PeerKind::kFp8Groups;
     const int64_t groups = has_groups ? (k + 127) / 128 : 1;
     const int32_t mode =
@@ -109,7 +112,8 @@ struct Product {
     const cublasOperation_t turned = CUBLAS_OP_T;
     check(lt->cublasLtMatmulDescCreate(&what, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, turned);
-    if (kind == PeerKind::kFp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
+    const bool is_fast = kind == PeerKind::kFp8Fast || kind == PeerKind::kFp8RowsFast;
+    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<int8_t>(is_fast));
     set_scales(kind, m, n, k);
     const auto rows = static_cast<uint64_t>(n), columns = static_cast<uint64_t>(m), depth = static_cast<uint64_t>(k);
     check(lt->cublasLtMatrixLayoutCreate(&b_layout, type, depth, rows, k), "a layout");

@@ -11,7 +11,8 @@
 namespace lpt::bench {
 
 // c(m, n) = a(m, k) · b(n, k)^T, rows one after the other. FP8 with one scale of 1 for each operand, or with vectors of scales.
-enum class PeerKind { kBf16, kFp8, kFp8Rows, kFp8Groups };
+// Fast: sums stay in the short accumulator of the tensor cores, which LPT's own GEMM never does.
+enum class PeerKind { kBf16, kFp8, kFp8Fast, kFp8Rows, kFp8RowsFast, kFp8Groups };
 
 class Cublaslt {
  public:

@@ -60,8 +60,10 @@ std::vector<Contender> fp8_of(const Machine &machine, Cublaslt &peer, const Shap
       peer_product(machine, peer, "cublaslt bf16", PeerKind::kBf16, shape),
       lpt_product(machine, {"lpt fp8", LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR}, shape),
       peer_product(machine, peer, "cublaslt fp8", PeerKind::kFp8, shape),
+      peer_product(machine, peer, "cublaslt fp8, fast", PeerKind::kFp8Fast, shape),
       lpt_product(machine, {"lpt fp8 rows", LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW}, shape),
       peer_product(machine, peer, "cublaslt fp8 rows", PeerKind::kFp8Rows, shape),
+      peer_product(machine, peer, "cublaslt fp8 rows, fast", PeerKind::kFp8RowsFast, shape),
       lpt_product(machine, {"lpt fp8 1x128", LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_1X128}, shape),
       peer_product(machine, peer, "cublaslt fp8 1x128", PeerKind::kFp8Groups, shape),
   };
@@ -99,6 +101,7 @@ std::vector<Contender> four_bits_of(const Machine &machine, Cublaslt &peer, int6
       lpt_product(machine, {"lpt mxfp4 a16", LPT_FORMAT_BF16, LPT_FORMAT_MXFP4}, shape),
       peer_product(machine, peer, "cublaslt bf16", PeerKind::kBf16, shape),
       peer_product(machine, peer, "cublaslt fp8", PeerKind::kFp8, shape),
+      peer_product(machine, peer, "cublaslt fp8, fast", PeerKind::kFp8Fast, shape),
   };
 }
 
@@ -136,6 +139,7 @@ std::vector<Contender> sparse(const Machine &machine, Cublaslt &peer) {
                   out.run = [=, &machine] { multiply(machine, a, b, c); };
                 }),
       peer_product(machine, peer, "cublaslt fp8", PeerKind::kFp8, shape),
+      peer_product(machine, peer, "cublaslt fp8, fast", PeerKind::kFp8Fast, shape),
   };
 }
 
