@@ -195,6 +195,18 @@ TEST_F(DeviceProducts, AreAsDefined) {
   for (const GemmCase &c : kCases) expect_defined(c, {});
 }
 
+// This library's own kernels come first; scripts/gpu runs them under sanitizers by this test.
+TEST_F(DeviceProducts, OfFourBitsNeedNoLibrary) {
+  const char *const named = std::getenv("LPT_CUBLASLT");
+  const std::string before = named == nullptr ? "" : named;
+  setenv("LPT_CUBLASLT", "/nowhere/libcublasLt.so.13", 1);
+  expect_defined({kBf16, LPT_FORMAT_INT4_1X128, kF32, false, true, 4, 40, 256, "gemm_few_rows_int4_cuda"}, {});
+  expect_defined({kBf16, LPT_FORMAT_NVFP4, kF32, false, true, 4, 40, 256, "gemm_few_rows_fp4_cuda"}, {});
+  expect_defined({kBf16, LPT_FORMAT_INT4_1X128, kF32, false, true, 20, 40, 1152, "gemm_tiles_int4_cuda"}, {});
+  expect_defined({kBf16, LPT_FORMAT_MXFP4, kF32, false, true, 20, 40, 256, "gemm_tiles_fp4_cuda"}, {});
+  setenv("LPT_CUBLASLT", before.c_str(), 1);
+}
+
 TEST_F(DeviceProducts, TakeFactorsAndTerms) {
   const Terms all[] = {{-0.5, 0.0, false}, {1.0, 0.75, false}, {1.0, 0.0, true}, {1.5, -2.0, true}};
   for (const GemmCase &c : kCases) {
