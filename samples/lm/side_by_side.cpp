@@ -59,6 +59,7 @@ void train_side_by_side(std::span<const std::unique_ptr<Trainer>> trainers, int6
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < trainers.size(); ++i) {
       lanes[i].steps = trainers[i]->steps_done();
+      lanes[i].loss = trainers[i]->steps_done() > 0 ? trainers[i]->measured().training.back() : 0.0;
       threads.emplace_back([&, i] { run_lane(*trainers[i], step, is_stopped, lanes[i]); });
     }
     while (!all_done(lanes)) {

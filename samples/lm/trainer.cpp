@@ -103,6 +103,7 @@ void Trainer::train_until(int64_t step_count) {
     const Stopwatch one;
     measured_.training.push_back(step() / kNatsPerBit);
     measured_.training_seconds += one.seconds();
+    ++measured_.timed_steps;
     if (steps_done() % settings_.validate_every == 0 || steps_done() == settings_.steps) {
       measured_.validation_steps.push_back(steps_done());
       measured_.validation.push_back(validate() / kNatsPerBit);

@@ -154,7 +154,6 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
   archive.put_numbers(prefix + "/noise_ratio", measured_.noise_ratio);
-  archive.put_numbers(prefix + "/seconds", std::vector<double>{measured_.training_seconds});
 }
 
 void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
@@ -181,7 +180,6 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   measured_.validation_steps = archive.get_numbers<int64_t>(prefix + "/validation_steps");
   measured_.validation = archive.get_numbers<double>(prefix + "/validation");
   measured_.noise_ratio = archive.get_numbers<double>(prefix + "/noise_ratio");
-  measured_.training_seconds = archive.get_numbers<double>(prefix + "/seconds").at(0);
   model_.prepare(context, static_cast<uint32_t>(steps_done()));
 }
 

@@ -99,7 +99,7 @@ double Results::state_ratio() const {
 
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
   const lm::Measured &measured = trainer.measured();
-  const auto tokens = static_cast<double>(trainer.steps_done() * trainer.bytes_per_step());
+  const auto tokens = static_cast<double>(measured.timed_steps * trainer.bytes_per_step());
   return {.recipe = recipe,
           .measured = measured,
           .bytes = trainer.bytes(),

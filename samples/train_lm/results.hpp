@@ -17,7 +17,7 @@ struct TwinResult {
   lm::Bytes bytes;
   double training_loss = 0.0;      // bits per byte, mean of the last twentieth of the steps
   double validation_loss = 0.0;    // bits per byte, the last one measured
-  double tokens_per_second = 0.0;  // a token is a byte
+  double tokens_per_second = 0.0;  // of the steps of this process; a token is a byte
   std::vector<lm::ProfileLine> profile;
   lm::Traffic traffic;  // of the first rank
 

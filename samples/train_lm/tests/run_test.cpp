@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "../../lm/random.hpp"
+#include "../../lm/side_by_side.hpp"
 #include "../../lm/tests/expect.hpp"
 
 namespace {
@@ -201,6 +204,22 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
   const std::string whole = read(options_of("whole").out + "/losses.csv");
   expect.that(!whole.empty() && read(second.out + "/losses.csv") == whole,
               fmt::format("a resumed run of {} repeats the losses, {} micro-batches", recipe, micro_batches));
+  expect.that(read(second.out + "/checkpoint.bin") == read(options_of("whole").out + "/checkpoint.bin"),
+              fmt::format("a resumed run of {} leaves the same checkpoint, {} micro-batches", recipe, micro_batches));
+}
+
+// Training goes on after each checkpoint: its first report has the loss of the last step.
+void reports_the_last_loss_at_once(const std::string &folder, lm::Expect &expect) {
+  const train_lm::Options options = small_options(folder, "watched");
+  const lm::ByteText text = lm::ByteText::read(options.data);
+  std::vector<std::unique_ptr<lm::Trainer>> trainers;
+  trainers.push_back(
+      std::make_unique<lm::Trainer>(options.train, lm::precision_of("f32", "", options.method), text, 1));
+  lm::train_side_by_side(trainers, 1, [](std::span<const lm::Standing>) {});
+  std::vector<double> losses;
+  lm::train_side_by_side(trainers, 2,
+                         [&](std::span<const lm::Standing> standings) { losses.push_back(standings.front().loss); });
+  expect.that(losses.front() > 0.0, fmt::format("the first report has the loss {}", losses.front()));
 }
 
 void refuses_what_is_wrong(const std::string &folder, lm::Expect &expect) {
@@ -235,6 +254,7 @@ int main(int argument_count, char **arguments) {
   write(folder + "/text.txt", made_up_text());
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
+  reports_the_last_loss_at_once(folder, expect);
   learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);
   goes_on_bit_for_bit(folder, "fp8_trillion", 1, false, expect);
