@@ -55,10 +55,11 @@ int main(int argument_count, char **arguments) {
     const std::vector<compare_recipes::Runs> all = compare_recipes::compare(options);
     lm::write_file(options.out + "/curves.svg", compare_recipes::picture(options, all));
     lm::write_file(options.out + "/curves.csv", compare_recipes::csv(all));
-    fmt::print("{}\n  runs, curves.svg and curves.csv are in {}\n", compare_recipes::table(options, all), options.out);
+    lm::write_out(fmt::format("{}\n  runs, curves.svg and curves.csv are in {}\n", compare_recipes::table(options, all),
+                              options.out));
     return 0;
   } catch (const std::exception &error) {
-    fmt::print(stderr, "compare_recipes: {}\n", error.what());
+    std::fputs(fmt::format("compare_recipes: {}\n", error.what()).c_str(), stderr);
     return kUserError;
   }
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -45,6 +47,15 @@ void write_file(const std::string &path, std::span<const uint8_t> bytes) {
 
 void write_file(const std::string &path, const std::string &text) {
   write_file(path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+}
+
+void write_out(const std::string &text) {
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  // A network file system may report a full disk at closing only; the duplicate leaves stdout open.
+  const int duplicate = is_written ? dup(STDOUT_FILENO) : -1;
+  if (!is_written || (duplicate >= 0 && close(duplicate) != 0)) {
+    throw Error(fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+  }
 }
 
 }  // namespace lm

@@ -15,4 +15,7 @@ std::vector<uint8_t> read_file(const std::string &what, const std::string &path)
 void write_file(const std::string &path, std::span<const uint8_t> bytes);
 void write_file(const std::string &path, const std::string &text);
 
+// Writes all of it to standard output. Throws Error where that fails, such as on a full disk.
+void write_out(const std::string &text);
+
 }  // namespace lm

@@ -24,7 +24,7 @@ Progress::Progress(int64_t total, int64_t done, bool is_quiet)
 
 Progress::~Progress() {
   if (!is_quiet_ && is_terminal_) {
-    fmt::print(stderr, "\r\x1b[K");
+    std::fputs("\r\x1b[K", stderr);
   }
 }
 
@@ -40,11 +40,10 @@ void Progress::show(int64_t done, const std::string &note) {
   const auto left = static_cast<int64_t>(per_step * static_cast<double>(total_ - done) + 0.5);
   const std::string eta = done > first_ ? fmt::format("{}:{:02} left", left / 60, left % 60) : "      ";
   const std::string bar(static_cast<size_t>(kBarWidth * done / total_), '#');
-  if (is_terminal_) {
-    fmt::print(stderr, "\r\x1b[K[{:-<{}}] {}/{}  {}  {}", bar, kBarWidth, done, total_, eta, note);
-  } else {
-    fmt::print(stderr, "step {}/{}  {}  {}\n", done, total_, eta, note);
-  }
+  const std::string line = is_terminal_
+                               ? fmt::format("\r\x1b[K[{:-<{}}] {}/{}  {}  {}", bar, kBarWidth, done, total_, eta, note)
+                               : fmt::format("step {}/{}  {}  {}\n", done, total_, eta, note);
+  std::fputs(line.c_str(), stderr);  // where this fails there is nowhere to report it
   std::fflush(stderr);
 }
 

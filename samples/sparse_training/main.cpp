@@ -58,11 +58,11 @@ int main(int argument_count, char **arguments) {
     const std::vector<compare_recipes::Runs> all = compare_recipes::compare(options);
     lm::write_file(options.out + "/curves.svg", compare_recipes::picture(options, all));
     lm::write_file(options.out + "/curves.csv", compare_recipes::csv(all));
-    fmt::print("{}\n{}\n  runs, curves.svg and curves.csv are in {}\n", compare_recipes::table(options, all), kWays,
-               options.out);
+    lm::write_out(fmt::format("{}\n{}\n  runs, curves.svg and curves.csv are in {}\n",
+                              compare_recipes::table(options, all), kWays, options.out));
     return 0;
   } catch (const std::exception &error) {
-    fmt::print(stderr, "sparse_training: {}\n", error.what());
+    std::fputs(fmt::format("sparse_training: {}\n", error.what()).c_str(), stderr);
     return kUserError;
   }
 }

@@ -4,22 +4,34 @@
 #include <cstdio>
 #include <exception>
 
+#include "../lm/files.hpp"
 #include "run.hpp"
 
 namespace {
 
 constexpr int kUserError = 2;
 
+// A model may write any byte: those that steer a terminal, or that it may not show, become \xNN.
+std::string escaped(const std::string &text) {
+  std::string safe;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_shown = (byte >= 0x20 && byte < 0x7F) || c == '\n' || c == '\t';
+    safe += is_shown ? std::string(1, c) : fmt::format("\\x{:02X}", byte);
+  }
+  return safe;
+}
+
 void print(const train_lm::Options &options, const train_lm::Results &results) {
   if (options.is_json) {
-    fmt::print("{}", train_lm::metrics_json(options, results));
+    lm::write_out(train_lm::metrics_json(options, results));
     return;
   }
-  fmt::print("{}", train_lm::results_table(options, results));
+  std::string text = train_lm::results_table(options, results);
   if (!results.sample.empty()) {
-    fmt::print("\n  {} writes:\n\n{}\n", results.twins.front().recipe, results.sample);
+    text += fmt::format("\n  {} writes:\n\n{}\n", results.twins.front().recipe, escaped(results.sample));
   }
-  fmt::print("\n  curves, losses, metrics and checkpoint are in {}\n", options.out);
+  lm::write_out(text + fmt::format("\n  curves, losses, metrics and checkpoint are in {}\n", options.out));
 }
 
 }  // namespace
@@ -36,7 +48,7 @@ int main(int argument_count, char **arguments) {
     }
     return 0;
   } catch (const std::exception &error) {
-    fmt::print(stderr, "train_lm: {}\n", error.what());
+    std::fputs(fmt::format("train_lm: {}\n", error.what()).c_str(), stderr);
     return kUserError;
   }
 }
