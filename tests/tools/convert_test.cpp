@@ -289,7 +289,7 @@ TEST(Convert, RefusesWhatCannotWork) {
   options = good;
   options.input = workplace.write("name.safetensors", checkpoint({random_matrix(std::string(100000, 'w'), 32, 32, 1)}));
   options.include = "(w*)*x";
-  EXPECT_NE(refusal_of(options).find("name of 100000 bytes"), std::string::npos);
+  EXPECT_NE(refusal_of(options).find("no tensor would change"), std::string::npos);
   options = good;
   options.exclude = ".";
   EXPECT_NE(refusal_of(options).find("no tensor would change"), std::string::npos);
