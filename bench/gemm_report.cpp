@@ -45,7 +45,7 @@ const char *truth(bool value) { return value ? "true" : "false"; }
 std::string bar_of_signs(double share) {
   const int width = static_cast<int>(std::clamp(share, 0.0, 1.2) * kBarSigns + 0.5);
   std::string bar;
-  for (int i = 0; i < kBarSigns * 6 / 5; ++i) bar += i < width ? "█" : " ";
+  for (int i = 0; i < kBarSigns * 6 / 5; ++i) bar += i < width ? '#' : ' ';
   return bar;
 }
 

@@ -158,7 +158,7 @@ void work(Common &common, int32_t rank) {
   const double alone = common.private_seconds;
   const double bytes = static_cast<double>(size.rows * size.shared) * sizeof(float);  // to the other rank
   if (rank == 0) {
-    std::printf("%lld × %lld by %lld hidden columns, %lld shared, load average %.1f\n",
+    std::printf("%lld x %lld by %lld hidden columns, %lld shared, load average %.1f\n",
                 static_cast<long long>(size.rows), static_cast<long long>(size.inner),
                 static_cast<long long>(size.hidden), static_cast<long long>(size.shared), load_average());
     std::printf("private product %.2f ms, %.1f MB to the other rank\n", 1e3 * alone, 1e-6 * bytes);

@@ -70,8 +70,13 @@ TEST(Text, ShowsNoControlCharacterAndCutsLongNames) {
                             "2J"),
             "\"\\xC2\\x9B"
             "2J\"");
+  // Right-to-left override, zero-width space, byte-order mark, tag: none of them is shown.
+  EXPECT_EQ(tool::in_quotes("a\xE2\x80\xAE"
+                            "b\xE2\x80\x8B\xEF\xBB\xBF\xF3\xA0\x80\x81"),
+            "\"a\\xE2\\x80\\xAEb\\xE2\\x80\\x8B\\xEF\\xBB\\xBF\\xF3\\xA0\\x80\\x81\"");
+  EXPECT_EQ(tool::in_quotes("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\"");
   EXPECT_LT(tool::in_quotes(std::string(50'000'000, 'x')).size(), 200u);
-  EXPECT_EQ(tool::shortened("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(tool::shortened("abcdefghij", 5), "a...j");
 }
 
 TEST(Digest, DoesNotDependOnHowBytesAreCut) {

@@ -355,7 +355,7 @@ std::string CommSeries::link_text() const {
   const bool are_alike =
       std::all_of(times.begin(), times.end(), [&](const CommTime &time) { return time.steps == times.front().steps; });
   const std::string steps = are_alike ? fmt::format("{}", times.front().steps) : "1 or 2";
-  return fmt::format("{} × {:.2f} us + bytes of a rank / {:.3f} GB/s", steps, 1e6 * link.latency_seconds,
+  return fmt::format("{} x {:.2f} us + bytes of a rank / {:.3f} GB/s", steps, 1e6 * link.latency_seconds,
                      1e-9 * link.bytes_per_second);
 }
 

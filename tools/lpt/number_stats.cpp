@@ -40,8 +40,7 @@ int NumberStats::top_exponent() const {
 }
 
 std::string sparkline(const NumberStats &stats, int top, int width) {
-  constexpr const char *kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr double kHeights = 8.0;
+  constexpr int kHeights = 9;  // one digit
   const uint64_t most = *std::max_element(stats.exponents.begin(), stats.exponents.end());
   std::string text;
   for (int exponent = top - width + 1; exponent <= top; ++exponent) {
@@ -49,10 +48,10 @@ std::string sparkline(const NumberStats &stats, int top, int width) {
     const uint64_t there =
         index >= 0 && index < NumberStats::kExponents ? stats.exponents[static_cast<size_t>(index)] : 0;
     if (there == 0) {
-      text += "·";
+      text += '.';
     } else {
       const double share = static_cast<double>(there) / static_cast<double>(most);
-      text += kBlocks[std::clamp(static_cast<int>(std::ceil(share * kHeights)) - 1, 0, 7)];
+      text += static_cast<char>('0' + std::clamp(static_cast<int>(std::ceil(share * kHeights)), 1, kHeights));
     }
   }
   return text;

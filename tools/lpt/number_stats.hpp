@@ -22,8 +22,7 @@ struct NumberStats {
   int top_exponent() const;  // of 2, of the largest number; the least possible without numbers
 };
 
-// Blocks of rising height, one for each of the `width` exponents up to `top`; a dot where there is nothing. Heights are
-// shares of the fullest exponent; what is there at all is seen.
+// A digit for each of the `width` exponents up to `top`: ninths of the fullest exponent, rounded up; a dot for none.
 std::string sparkline(const NumberStats &stats, int top, int width);
 
 }  // namespace tool

@@ -32,21 +32,36 @@ size_t character_bytes(std::string_view text, size_t place) {
   return is_overlong || is_surrogate || is_beyond ? 0 : bytes;
 }
 
+// Controls, and what hides or reorders text: soft hyphen, zero widths, line ends, directions, tags.
+bool is_hidden(char32_t character) {
+  constexpr struct {
+    char32_t first, last;
+  } kHidden[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},      {0x61C, 0x61C},
+                 {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},  {0x2060, 0x206F},
+                 {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE0FFF}};
+  return std::any_of(std::begin(kHidden), std::end(kHidden),
+                     [&](const auto &range) { return character >= range.first && character <= range.last; });
+}
+
+// `bytes` as character_bytes() counts them.
+char32_t character_at(std::string_view text, size_t place, size_t bytes) {
+  const auto lead = static_cast<unsigned char>(text[place]);
+  char32_t character = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) character = character << 6 | (static_cast<unsigned char>(text[place + i]) & 0x3Fu);
+  return character;
+}
+
 // One entry per character that is shown.
 std::vector<std::string> shown_characters(std::string_view name) {
   std::vector<std::string> characters;
   for (size_t i = 0; i < name.size();) {
     const size_t bytes = character_bytes(name, i);
-    const auto byte = static_cast<unsigned char>(name[i]);
-    // U+0080 to U+009F steer terminals too.
-    const bool is_control = byte < 0x20u || byte == 0x7Fu ||
-                            (byte == 0xC2u && bytes == 2 && static_cast<unsigned char>(name[i + 1]) < 0xA0u);
-    if (bytes == 0 || is_control) {
-      characters.push_back(fmt::format("\\x{:02X}", byte));
-      i += 1;
-    } else {
+    if (bytes > 0 && !is_hidden(character_at(name, i, bytes))) {
       characters.emplace_back(name.substr(i, bytes));
       i += bytes;
+    } else {
+      const size_t end = i + std::max<size_t>(bytes, 1);
+      for (; i < end; ++i) characters.push_back(fmt::format("\\x{:02X}", static_cast<unsigned char>(name[i])));
     }
   }
   return characters;
@@ -72,10 +87,11 @@ std::string shortened(std::string_view name, size_t width) {
     for (const std::string &character : characters) text += character;
     return text;
   }
-  const size_t head = (width - 1) / 2;
-  const size_t tail = width - 1 - head;
+  constexpr std::string_view kCut = "...";
+  const size_t head = (width - kCut.size()) / 2;
+  const size_t tail = width - kCut.size() - head;
   for (size_t i = 0; i < head; ++i) text += characters[i];
-  text += "…";
+  text += kCut;
   for (size_t i = characters.size() - tail; i < characters.size(); ++i) text += characters[i];
   return text;
 }
@@ -109,7 +125,7 @@ std::string shape_text(const std::vector<int64_t> &shape) {
   for (size_t i = 0; i < shape.size() && i < kMostShown; ++i) {
     text += fmt::format("{}{}", i == 0 ? "" : ", ", shape[i]);
   }
-  return text + (shape.size() > kMostShown ? ", …]" : "]");
+  return text + (shape.size() > kMostShown ? ", ...]" : "]");
 }
 
 double decibels(double signal, double noise) {
