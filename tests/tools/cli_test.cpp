@@ -1,7 +1,13 @@
 // The program's manners: what it prints, how it exits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "image.hpp"
 #include "lpt.h"
 #include "workplace.hpp"
 
@@ -60,6 +66,118 @@ TEST(Program, RefusesInOneLine) {
     EXPECT_EQ(outcome.err.find("lpt: "), 0u) << outcome.err;
     EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
   }
+}
+
+std::string small_file(const Workplace &workplace) {
+  return workplace.write("in.safetensors", checkpoint({random_matrix("w", 32, 64, 1), random_matrix("n", 8, 64, 2)}));
+}
+
+TEST(Program, FailsWhereStandardOutputIsFull) {
+  const Workplace workplace;
+  const std::string input = small_file(workplace);
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"formats"},
+                                                {"formats", "nvfp4"},
+                                                {"doctor"},
+                                                {"devices"},
+                                                {"--help"},
+                                                {"--version"},
+                                                {"inspect", input},
+                                                {"inspect", input, "--json"},
+                                                {"convert", input, workplace.path("o"), "--to", "fp8"}}) {
+    EXPECT_EQ(wait_for(start_lpt(workplace, words, "/dev/full")), 2) << words.front();
+    EXPECT_NE(workplace.read("stderr").find("standard output"), std::string::npos) << workplace.read("stderr");
+  }
+}
+
+// A link keeps a defect that replaces files away from the device itself.
+TEST(Program, FailsWhereAFileCannotTakeItsText) {
+  const Workplace workplace;
+  const std::string input = small_file(workplace), full = workplace.path("full");
+  std::filesystem::create_symlink("/dev/full", full);
+  for (const std::vector<std::string> &words :
+       {std::vector<std::string>{"inspect", input, "--picture", full},
+        {"convert", input, workplace.path("o"), "--to", "fp8", "--report", full}}) {
+    const Outcome outcome = run_lpt(workplace, words);
+    EXPECT_EQ(outcome.status, 2) << words.front();
+    EXPECT_NE(outcome.err.find(full + ": cannot be written"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(std::filesystem::is_symlink(full));
+  }
+}
+
+TEST(Program, ChecksWhereTextGoesBeforeItWorks) {
+  const Workplace workplace;
+  const std::string input = small_file(workplace), bytes = workplace.read("in.safetensors");
+  const std::string link = workplace.path("link");
+  std::filesystem::create_symlink(workplace.write("precious", "precious"), link);
+  for (const std::string &target :
+       {workplace.path("missing/x"), input, link, workplace.path(""), workplace.path("o")}) {
+    EXPECT_EQ(run_lpt(workplace, {"convert", input, workplace.path("o"), "--to", "fp8", "--report", target}).status, 2);
+    EXPECT_FALSE(workplace.has("o") || workplace.has("o.partial") || workplace.has("o.journal")) << target;
+    if (target == workplace.path("o")) continue;
+    const Outcome outcome = run_lpt(workplace, {"inspect", input, "--picture", target});
+    EXPECT_EQ(outcome.status, 2) << target;
+    EXPECT_EQ(outcome.out, "") << target;
+  }
+  EXPECT_EQ(workplace.read("in.safetensors"), bytes);
+  EXPECT_EQ(workplace.read("precious"), "precious");
+}
+
+TEST(Program, PrintsAsciiOnly) {
+  const Workplace workplace;
+  const std::string input = small_file(workplace);
+  for (const std::vector<std::string> &words :
+       {std::vector<std::string>{"formats"},
+        {"formats", "nvfp4"},
+        {"formats", "int4-g128"},
+        {"doctor"},
+        {"devices"},
+        {"--help"},
+        {"inspect", "--help"},
+        {"convert", "--help"},
+        {"bench", "gemm", "--help"},
+        {"bench", "comm", "--help"},
+        {"bench", "gemm", "--shape", "8x32x32", "--pair", "f32:f32", "--seconds", "0.001", "--quiet"},
+        {"bench", "comm", "--most", "1KiB", "--seconds", "0.0001", "--quiet"},
+        {"inspect", input},
+        {"inspect",
+         workplace.write("name.safetensors",
+                         checkpoint({random_matrix(std::string(400, 'x').append("\xC3\xA4"), 16, 16, 1)})),
+         "--json"},
+        {"convert", input, workplace.path("o"), "--to", "nvfp4", "--verify"}}) {
+    const Outcome outcome = run_lpt(workplace, words);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    for (const std::string &text : {outcome.out, outcome.err}) {
+      const auto other = std::find_if(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) < 0; });
+      EXPECT_EQ(other, text.end()) << words.front() << " " << words.back() << ": "
+                                   << text.substr(std::max<ptrdiff_t>(other - text.begin() - 30, 0), 60);
+    }
+  }
+}
+
+TEST(Program, NamesAMissingMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more address space than the limit";
+#endif
+  const Workplace workplace;
+  std::string header;
+  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}) {
+    header += (header.empty() ? "{\"" : ",\"") + std::string(size_t{4} << 20, letter) +
+              R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  }
+  const std::string input = workplace.write("in.safetensors", image(header + "}", ""));
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlimit limit = before;
+  limit.rlim_cur = rlim_t{64} << 20;  // the header alone takes 32 MiB, its names as much again
+  // The test itself holds more: the limit is set between fork and exec.
+  const pid_t process = fork();
+  if (process == 0) {
+    setrlimit(RLIMIT_AS, &limit);
+    _exit(wait_for(start_lpt(workplace, {"inspect", input, "--memory", "4000", "--threads", "1"})));
+  }
+  EXPECT_EQ(wait_for(process), 2);
+  EXPECT_EQ(workplace.read("stderr"),
+            "lpt: the memory does not suffice: expected a smaller --memory, or more memory\n");
 }
 
 TEST(Program, KnowsItsOptions) {

@@ -231,6 +231,53 @@ TEST(Convert, ChoosesByRegularExpression) {
   EXPECT_EQ(made.find("odd.weight")->dtype->name, "I8");
 }
 
+TEST(Convert, NeitherFollowsLinksNorReplacesStrangers) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  auto options = options_of(workplace, "in.safetensors", "out.safetensors", "fp8");
+  options.report = workplace.path("report.json");
+  const std::string precious = workplace.write("precious", "precious");
+  const auto expect_refusal = [&](const std::string &planted) {
+    EXPECT_NE(refusal_of(options).find(planted), std::string::npos) << planted << ": " << refusal_of(options);
+    EXPECT_EQ(workplace.read("precious"), "precious") << planted;
+    EXPECT_FALSE(workplace.has("out.safetensors")) << planted;
+    std::filesystem::remove(planted);
+    for (const char *rest : {"out.safetensors.partial", "out.safetensors.journal"}) {
+      std::filesystem::remove(workplace.path(rest));
+    }
+  };
+  for (const std::string &planted : {options.output + ".partial", options.output + ".journal",
+                                     options.output + ".quantization_config.json", options.report}) {
+    std::filesystem::create_symlink(precious, planted);
+    expect_refusal(planted);
+    std::filesystem::create_symlink(workplace.path("missing"), planted);
+    expect_refusal(planted);
+    EXPECT_FALSE(workplace.has("missing")) << planted;
+  }
+  std::filesystem::create_hard_link(precious, options.output + ".journal");
+  expect_refusal(options.output + ".journal");
+  const std::string planted = workplace.write("out.safetensors.journal", "");
+  // Only a privileged user can give a file away.
+  if (chown(planted.c_str(), 1, 1) == 0) expect_refusal(planted);
+  std::filesystem::remove(planted);
+  workplace.write("out.safetensors.partial", "a stranger");
+  EXPECT_NE(refusal_of(options).find("--restart"), std::string::npos);
+  EXPECT_EQ(workplace.read("out.safetensors.partial"), "a stranger");
+  options.is_restarted = true;
+  EXPECT_EQ(refusal_of(options), "");
+}
+
+TEST(Convert, ReportsAboutANameThatIsNotUtf8) {
+  const Workplace workplace;
+  workplace.write("in\xFF.safetensors", checkpoint(some_matrices()));
+  auto options = options_of(workplace, "in\xFF.safetensors", "out\xFE.safetensors", "fp8");
+  options.report = workplace.path("report\xFD.json");
+  EXPECT_EQ(refusal_of(options), "");
+  const auto report = nlohmann::json::parse(workplace.read("report\xFD.json"));
+  EXPECT_NE(report["input"].get<std::string>().find("in\xEF\xBF\xBD.safetensors"), std::string::npos);
+  EXPECT_EQ(report["tensors"].size(), 6u);
+}
+
 TEST(Convert, QuantizesShortBlocksWhenAsked) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
@@ -481,6 +528,19 @@ TEST_P(Interrupted, ADamagedPartialFileIsRefused) {
   bytes[place] = static_cast<char>(bytes[place] ^ 1);
   workplace.write("out.safetensors.partial", bytes);
   expect_refusal(arguments("out.safetensors"), "is damaged");
+}
+
+TEST_P(Interrupted, AnExchangedPartialFileIsRefused) {
+  interrupt(0.6);
+  const std::string partial = workplace.path("out.safetensors.partial"), moved = workplace.path("moved");
+  std::filesystem::rename(partial, moved);
+  const std::string bytes = workplace.read("moved");
+  std::filesystem::create_symlink(moved, partial);
+  expect_refusal(arguments("out.safetensors"), "symbolic link");
+  std::filesystem::remove(partial);
+  std::filesystem::create_hard_link(moved, partial);
+  expect_refusal(arguments("out.safetensors"), "2 names");
+  EXPECT_EQ(workplace.read("moved"), bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Interrupted, testing::Values("fp8", "nvfp4"));

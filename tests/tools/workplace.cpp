@@ -35,8 +35,8 @@ std::string Workplace::read(const std::string &name) const {
 
 bool Workplace::has(const std::string &name) const { return std::filesystem::exists(path(name)); }
 
-pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments) {
-  const std::string out = workplace.path("stdout");
+pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments, const std::string &out_path) {
+  const std::string out = out_path.empty() ? workplace.path("stdout") : out_path;
   const std::string err = workplace.path("stderr");
   std::vector<char *> words = {const_cast<char *>(LPT_TOOL_PROGRAM)};
   for (const std::string &argument : arguments) words.push_back(const_cast<char *>(argument.c_str()));

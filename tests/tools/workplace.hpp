@@ -33,8 +33,8 @@ struct Outcome {
 // Runs `lpt` with these arguments.
 Outcome run_lpt(const Workplace &workplace, const std::vector<std::string> &arguments);
 
-// Starts `lpt` and lets it run; the caller waits for it.
-pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments);
+// Starts `lpt` and lets it run; the caller waits for it. `out` is the file of standard output.
+pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments, const std::string &out = "");
 int wait_for(pid_t process);
 
 }  // namespace tool_tests

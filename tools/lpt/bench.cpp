@@ -12,6 +12,7 @@
 #include "file.hpp"
 #include "lpt.h"
 #include "svg.hpp"
+#include "text.hpp"
 
 namespace tool {
 namespace {
@@ -40,14 +41,14 @@ void print(const QuantizeRate &rate) {
   constexpr double kFullWidth = 20;  // signs for memcpy's rate
   const auto width = static_cast<size_t>(std::min(2.0, share(rate)) * kFullWidth + 0.5);
   std::string bar;
-  for (size_t i = 0; i < width; ++i) bar += "█";
-  fmt::print("  {:<40} {:7.2f} Gelem/s {:7.2f} GB/s  {}{} {}\n", rate.name, rate.gigaelements(), rate.gigabytes(), bar,
-             std::string(41 - std::min<size_t>(width, 40), ' '), verdict(rate));
-  std::fflush(stdout);
+  for (size_t i = 0; i < width; ++i) bar += '#';
+  print_out("  {:<40} {:7.2f} Gelem/s {:7.2f} GB/s  {}{} {}\n", rate.name, rate.gigaelements(), rate.gigabytes(), bar,
+            std::string(41 - std::min<size_t>(width, 40), ' '), verdict(rate));
+  flush_out();
 }
 
 Half measure(const std::string &title, int64_t bytes, bool is_in_cache) {
-  fmt::print("{}: f32 source of {} KiB; a bar of 20 signs is memcpy's rate\n", title, bytes >> 10);
+  print_out("{}: f32 source of {} KiB; a bar of 20 signs is memcpy's rate\n", title, bytes >> 10);
   lpt::bench::QuantizeRateOptions options;
   options.source_bytes = bytes;
   options.is_in_cache = is_in_cache;
@@ -105,8 +106,9 @@ std::string picture(const std::vector<Half> &halves) {
 }  // namespace
 
 void bench_quantize(const BenchOptions &options) {
+  check_text_target(options.picture);
   lpt::bench::pin_thread();
-  fmt::print("one thread, load average {:.1f}; {}\n", lpt::bench::load_average(), lpt_build_info());
+  print_out("one thread, load average {:.1f}; {}\n", lpt::bench::load_average(), lpt_build_info());
   std::vector<Half> halves;
   if (options.mebibytes > 0) halves.push_back(measure("out of cache", int64_t{options.mebibytes} << 20, false));
   halves.push_back(measure("in cache", kBytesInCache, true));

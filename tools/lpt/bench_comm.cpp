@@ -98,14 +98,14 @@ std::string fit(lpt_context *context, const CommReport &report, CommSeries &seri
 }
 
 void print(const CommTime &time) {
-  fmt::print("  {:>10} {:>12.2f} us {:>9.3f} GB/s\n", size_text(static_cast<uint64_t>(time.bytes)), 1e6 * time.seconds,
-             1e-9 * time.rank_bytes / time.seconds);
-  std::fflush(stdout);
+  print_out("  {:>10} {:>12.2f} us {:>9.3f} GB/s\n", size_text(static_cast<uint64_t>(time.bytes)), 1e6 * time.seconds,
+            1e-9 * time.rank_bytes / time.seconds);
+  flush_out();
 }
 
 void print_fit(const CommSeries &series, const std::string &problem) {
   if (!series.has_link) {
-    fmt::print("{}: no latency and bandwidth: {}\n", series.name(), problem);
+    print_out("{}: no latency and bandwidth: {}\n", series.name(), problem);
     return;
   }
   double worst = 1.0;
@@ -113,7 +113,7 @@ void print_fit(const CommSeries &series, const std::string &problem) {
     const double ratio = time.seconds / series.modelled_seconds(time);
     worst = std::max({worst, ratio, 1.0 / ratio});
   }
-  fmt::print("{}: {}, within a factor of {:.2f}\n", series.name(), series.link_text(), worst);
+  print_out("{}: {}, within a factor of {:.2f}\n", series.name(), series.link_text(), worst);
 }
 
 // ---- from where on a narrower format pays
@@ -180,17 +180,17 @@ void find_break_evens(const BenchCommOptions &wishes, CommReport &report) {
 
 void print_break_evens(const CommReport &report) {
   if (report.plain == LPT_FORMAT_NONE) return;
-  fmt::print("all_reduce of {} cast for the way, by the link that fits it and the casts of one rank:\n",
-             format_name(report.plain));
+  print_out("all_reduce of {} cast for the way, by the link that fits it and the casts of one rank:\n",
+            format_name(report.plain));
   const auto element_bytes = static_cast<uint64_t>(describe(report.plain).element_bits / 8);
   for (const CommBreakEven &even : report.break_evens) {
     const std::string verdict = even.elements < 0
                                     ? "never pays"
                                     : fmt::format("pays from {} elements on, {}", even.elements,
                                                   size_text(static_cast<uint64_t>(even.elements) * element_bytes));
-    fmt::print("  {:<14} {:6.2f} GB/s there, {:6.2f} back, {:6.2f} us at least: {}\n", format_name(even.payload),
-               1e-9 * even.rates.encode_bytes_per_second, 1e-9 * even.rates.decode_bytes_per_second,
-               1e6 * even.rates.overhead_seconds, verdict);
+    print_out("  {:<14} {:6.2f} GB/s there, {:6.2f} back, {:6.2f} us at least: {}\n", format_name(even.payload),
+              1e-9 * even.rates.encode_bytes_per_second, 1e-9 * even.rates.decode_bytes_per_second,
+              1e6 * even.rates.overhead_seconds, verdict);
   }
 }
 
@@ -227,19 +227,19 @@ void print_wires(const CommReport &report) {
     const std::string verdict = wire.pays_from < 0
                                     ? "does not pay at the largest size"
                                     : "pays from " + size_text(static_cast<uint64_t>(wire.pays_from)) + " on";
-    fmt::print("{}: {:.2f} of the time without the wire at the largest size, {}\n", wire.name, wire.shares.back(),
-               verdict);
+    print_out("{}: {:.2f} of the time without the wire at the largest size, {}\n", wire.name, wire.shares.back(),
+              verdict);
   }
 }
 
 // What speaks against the figures.
 void print_doubts(const CommReport &report) {
   if (report.load > report.ranks * report.threads + kQuietLoad) {
-    fmt::print("load average {:.1f}: other work disturbs these figures\n", report.load);
+    print_out("load average {:.1f}: other work disturbs these figures\n", report.load);
   }
   const bool has_link = report.options.link_latency_seconds > 0 || report.options.link_bytes_per_second > 0;
   if (has_link && report.engine == "local") {
-    fmt::print("the engine is local, whose ranks read each other's memory: the emulated link played no part\n");
+    print_out("the engine is local, whose ranks read each other's memory: the emulated link played no part\n");
   }
 }
 
@@ -286,7 +286,7 @@ CommReport measured(const BenchCommOptions &wishes) {
   racing.on_time = [&](size_t i, const CommTime &time) {
     CommSeries &series = report.series[i / sizes];
     status.clear();
-    if (series.times.empty()) fmt::print("{}\n", series.name());
+    if (series.times.empty()) print_out("{}\n", series.name());
     print(time);
     series.times.push_back(time);
     status.tell(static_cast<double>(i + 1) / static_cast<double>(tasks.size()), series.name());
@@ -360,9 +360,11 @@ std::string CommSeries::link_text() const {
 }
 
 void bench_comm(const BenchCommOptions &options) {
-  fmt::print("{} local ranks of {} thread{}, load average {:.1f}; {}\n", options.ranks, options.threads,
-             options.threads == 1 ? "" : "s", lpt::bench::load_average(), lpt_build_info());
-  fmt::print("size of the tensor, median time, bytes that a rank sends per second\n");
+  check_text_target(options.json);
+  check_text_target(options.picture);
+  print_out("{} local ranks of {} thread{}, load average {:.1f}; {}\n", options.ranks, options.threads,
+            options.threads == 1 ? "" : "s", lpt::bench::load_average(), lpt_build_info());
+  print_out("size of the tensor, median time, bytes that a rank sends per second\n");
   CommReport report = measured(options);
   print_doubts(report);
   const Context context = make_context(1);

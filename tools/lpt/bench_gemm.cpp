@@ -68,15 +68,15 @@ GemmReport measured(const BenchGemmOptions &wishes) {
   options.on_progress = [&](double part, const std::string &note) { status.tell(part, note); };
   options.on_shape = [&](const std::vector<GemmRate> &rates, bool is_judged) {
     status.clear();
-    fmt::print("{}", lpt::bench::gemm_table(rates, is_judged));
-    std::fflush(stdout);
+    print_out("{}", lpt::bench::gemm_table(rates, is_judged));
+    flush_out();
   };
-  fmt::print("{}", lpt::bench::gemm_head(options));
+  print_out("{}", lpt::bench::gemm_head(options));
   std::string error;
   GemmReport report = lpt::bench::gemm_rates(options, error);
   status.clear();
   if (!error.empty()) throw Error(error);
-  fmt::print("{}", lpt::bench::gemm_foot(report));
+  print_out("{}", lpt::bench::gemm_foot(report));
   return report;
 }
 
@@ -97,6 +97,8 @@ void add_peers(GemmReport &report, const std::string &path) {
 }  // namespace
 
 void bench_gemm(const BenchGemmOptions &options) {
+  check_text_target(options.json, options.from);
+  check_text_target(options.picture, options.from);
   GemmReport report = options.from.empty() ? measured(options) : read_gemm_report(options.from);
   if (!options.json.empty()) write_text(options.json, lpt::bench::gemm_json(report));
   for (const std::string &path : options.peers) add_peers(report, path);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "converter.hpp"
 #include "error.hpp"
@@ -76,6 +77,9 @@ ItemResult result_from_json(const json &line) {
   return result;
 }
 
+// Paths may hold bytes that JSON cannot: they become U+FFFD.
+std::string json_text(const json &value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 class Conversion {
@@ -98,10 +102,22 @@ class Conversion {
   }
 
  private:
+  std::string config_path() const { return options_.output + ".quantization_config.json"; }
+
   void check_first() const {
     std::error_code ignored;
     if (std::filesystem::equivalent(options_.input, options_.output, ignored)) {
       throw Error(fmt::format("{}: is the input: expected another file", options_.output));
+    }
+    const std::string config = plan_.config.empty() ? "" : config_path();
+    for (const std::string &path : {options_.report, config}) {
+      check_text_target(path, options_.input);
+      for (const std::string &other : {options_.output, partial_path_, journal_path_}) {
+        if (!path.empty() &&
+            std::filesystem::absolute(path).lexically_normal() == std::filesystem::absolute(other).lexically_normal()) {
+          throw Error(fmt::format("{}: is a file of the conversion: expected another one", path));
+        }
+      }
     }
     // Too little memory for one tensor is told before the first one is written.
     for (const Item &item : plan_.items) {
@@ -136,8 +152,9 @@ class Conversion {
     const auto folder = std::filesystem::absolute(options_.output).parent_path();
     std::error_code problem;
     const auto space = std::filesystem::space(folder, problem);
-    const uint64_t there = file_exists(partial_path_) ? std::filesystem::file_size(partial_path_) : 0;
-    if (!problem && space.available + there < plan_.file_bytes) {
+    std::error_code is_missing;
+    const uint64_t partial_bytes = std::filesystem::file_size(partial_path_, is_missing);
+    if (!problem && space.available + (is_missing ? 0 : partial_bytes) < plan_.file_bytes) {
       throw Error(fmt::format("{}: the output takes {}, but only {} are free", folder.string(),
                               size_text(plan_.file_bytes), size_text(space.available)));
     }
@@ -146,15 +163,9 @@ class Conversion {
   void write_all() {
     check_room();
     Journal journal(journal_path_);
-    const size_t done = resume(journal);
-    File partial = File::open_to_write(partial_path_);
-    if (done == 0) {
-      partial.truncate(0);
-      partial.write(0, std::as_bytes(std::span(plan_.prefix)));
-      partial.sync();
-      journal.clear();
-      journal.add(identity_of(options_, input_, plan_));
-    }
+    std::optional<File> resumed = resume(journal);
+    File partial = resumed ? std::move(*resumed) : begin(journal);
+    const size_t done = results_.size();
     Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
     for (size_t i = 0; i < done; ++i) progress.skip(plan_.items[i].input_bytes());
     for (size_t i = done; i < plan_.items.size(); ++i) {
@@ -167,7 +178,24 @@ class Conversion {
     if (partial.size() != plan_.file_bytes) {
       throw Error(fmt::format("{}: is {} bytes long: expected {}", partial_path_, partial.size(), plan_.file_bytes));
     }
+    partial.close();
     rename_file(partial_path_, options_.output);
+  }
+
+  // A new partial file. One that is there belongs to the journal, or the user gives it up by --restart.
+  File begin(Journal &journal) const {
+    if (journal.is_new() && file_exists(partial_path_) && !options_.is_restarted) {
+      remove_file(journal_path_);
+      throw Error(fmt::format("{}: exists without {}: expected no such file, or --restart to replace it", partial_path_,
+                              journal_path_));
+    }
+    journal.clear();
+    remove_file(partial_path_);
+    File partial = File::create_new(partial_path_);
+    partial.write(0, std::as_bytes(std::span(plan_.prefix)));
+    partial.sync();
+    journal.add(identity_of(options_, input_, plan_));
+    return partial;
   }
 
   ItemResult run_item(const Item &item, File &partial, Progress &progress) const {
@@ -178,25 +206,25 @@ class Conversion {
     }
   }
 
-  // How many items an earlier run has finished; their results are taken over.
-  size_t resume(const Journal &journal) {
-    if (options_.is_restarted || journal.lines().empty() || !file_exists(partial_path_)) return 0;
+  // The partial file of an earlier run; the results of what it has finished are taken over.
+  std::optional<File> resume(const Journal &journal) {
+    if (options_.is_restarted || journal.lines().empty() || !file_exists(partial_path_)) return std::nullopt;
     const std::string problem = why_not_same(journal.lines().front(), identity_of(options_, input_, plan_));
     if (!problem.empty()) {
       throw Error(
           fmt::format("{}: belongs to a conversion that was not finished, and {}: expected the same, or --restart",
                       journal_path_, problem));
     }
-    const File partial = File::open_to_read(partial_path_);
+    File partial = File::open_own(partial_path_);
     const size_t done = std::min(journal.lines().size() - 1, plan_.items.size());
     for (size_t i = 0; i < done; ++i) {
       results_.push_back(result_from_json(journal.lines()[i + 1]));
       check_unchanged(plan_.items[i], results_.back(), partial);
     }
     if (done > 0 && !options_.is_quiet) {
-      fmt::print(stderr, "going on after {} of {} tensors\n", done, plan_.items.size());
+      print_error("going on after {} of {} tensors\n", done, plan_.items.size());
     }
-    return done;
+    return partial;
   }
 
   void check_unchanged(const Item &item, const ItemResult &result, const File &partial) const {
@@ -216,9 +244,9 @@ class Conversion {
       throw Error(
           fmt::format("{}: is {} bytes long: expected {}", options_.output, made.file_bytes(), plan_.file_bytes));
     }
-    if (!plan_.config.empty()) write_text(options_.output + ".quantization_config.json", plan_.config);
+    if (!plan_.config.empty()) write_text(config_path(), plan_.config);
     if (options_.is_verified) verify(made);
-    if (!options_.report.empty()) write_text(options_.report, report().dump(2) + "\n");
+    if (!options_.report.empty()) write_text(options_.report, json_text(report()));
     remove_file(journal_path_);
     if (!options_.is_quiet) print();
   }
@@ -293,14 +321,14 @@ class Conversion {
                  has_error ? decibel_text(decibels(error.signal, error.noise)) : "",
                  has_error ? fmt::format("{:.3g}", error.largest) : "", fmt::format("{}", output_bytes(item))});
     }
-    fmt::print("{}", table.text());
+    print_out("{}", table.text());
     const CastError total = total_error();
     const size_t changed = plan_.items.size() - copied;
-    fmt::print("{} tensors {}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), copied,
-               size_text(input_.file_bytes()), size_text(plan_.file_bytes), plan_.file_bytes);
-    if (total.elements > 0) fmt::print("; error {} dB", decibel_text(decibels(total.signal, total.noise)));
-    if (total.lost > 0) fmt::print("; {} numbers became NaN or infinite", total.lost);
-    fmt::print("{}\n", options_.is_verified ? "; verified" : "");
+    print_out("{} tensors {}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), copied,
+              size_text(input_.file_bytes()), size_text(plan_.file_bytes), plan_.file_bytes);
+    if (total.elements > 0) print_out("; error {} dB", decibel_text(decibels(total.signal, total.noise)));
+    if (total.lost > 0) print_out("; {} numbers became NaN or infinite", total.lost);
+    print_out("{}\n", options_.is_verified ? "; verified" : "");
   }
 
   std::string changed_text() const {
@@ -313,8 +341,8 @@ class Conversion {
  public:
   void announce() const {
     if (options_.is_quiet) return;
-    fmt::print(stderr, "{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
-               size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
+    print_error("{}: {} tensors, {}; {} will be {} ({} bytes)\n", options_.input, input_.tensors().size(),
+                size_text(input_.file_bytes()), options_.output, size_text(plan_.file_bytes), plan_.file_bytes);
   }
 
  private:

@@ -32,6 +32,36 @@ int open_or_refuse(const std::string &path, int flags) {
   return descriptor;
 }
 
+// Whether text goes into the file as it is, such as /dev/stdout or a pipe, and not into a new file that replaces it.
+bool is_device(const std::string &path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  const bool is_link = S_ISLNK(status.st_mode);
+  if (is_link && ::stat(path.c_str(), &status) != 0) status.st_mode = S_IFREG;
+  if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a folder: expected the name of a file", path));
+  if (!S_ISREG(status.st_mode)) return true;
+  // Neither the link nor what it leads to is replaced.
+  if (is_link) throw Error(fmt::format("{}: is a symbolic link: expected the name of a file", path));
+  return false;
+}
+
+void write_to_device(const std::string &path, std::span<const std::byte> bytes) {
+  const int descriptor = open_or_refuse(path, O_WRONLY);
+  ssize_t put = 0;
+  while (!bytes.empty()) {
+    put = ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostPerCall));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) break;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  const int reason = errno;
+  const bool is_closed = ::close(descriptor) == 0;
+  if (!bytes.empty()) errno = reason;
+  if (!bytes.empty() || !is_closed) refuse(path, "cannot be written");
+}
+
+std::string name_beside(const std::string &path) { return fmt::format("{}.{}.new", path, ::getpid()); }
+
 }  // namespace
 
 File::File(File &&other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
@@ -55,9 +85,24 @@ File File::open_to_read(const std::string &path) {
   return file;
 }
 
-File File::open_to_write(const std::string &path) { return File(open_or_refuse(path, O_RDWR | O_CREAT), path); }
+File File::open_own(const std::string &path) {
+  if (std::filesystem::is_symlink(path)) {
+    throw Error(fmt::format("{}: is a symbolic link: expected a regular file", path));
+  }
+  File file(open_or_refuse(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK), path);
+  struct stat status {};
+  if (::fstat(file.descriptor_, &status) != 0) refuse(path, "cannot be inspected");
+  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file: expected one", path));
+  if (status.st_uid != ::geteuid()) {
+    throw Error(fmt::format("{}: belongs to user {}: expected {}", path, status.st_uid, ::geteuid()));
+  }
+  if (status.st_nlink != 1) throw Error(fmt::format("{}: has {} names: expected one", path, status.st_nlink));
+  return file;
+}
 
-File File::create(const std::string &path) { return File(open_or_refuse(path, O_RDWR | O_CREAT | O_TRUNC), path); }
+File File::create_new(const std::string &path) {
+  return File(open_or_refuse(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), path);
+}
 
 uint64_t File::size() const {
   struct stat status {};
@@ -71,7 +116,10 @@ void File::read(uint64_t offset, std::span<std::byte> bytes) const {
         ::pread(descriptor_, bytes.data(), std::min(bytes.size(), kMostPerCall), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(path_, "cannot be read");
-    if (got == 0) throw Error(fmt::format("{}: ends at byte {}: it was longer a moment ago", path_, offset));
+    if (got == 0) {
+      throw Error(fmt::format("{}: ends before byte {}: another program shortened it while it was read", path_,
+                              offset + bytes.size()));
+    }
     bytes = bytes.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);
   }
@@ -92,6 +140,11 @@ void File::sync() {
   if (::fsync(descriptor_) != 0) refuse(path_, "cannot be written");
 }
 
+void File::close() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (descriptor >= 0 && ::close(descriptor) != 0) refuse(path_, "cannot be written");
+}
+
 void File::truncate(uint64_t bytes) {
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse(path_, "cannot be written");
 }
@@ -104,7 +157,7 @@ bool File::try_lock() {
 
 bool file_exists(const std::string &path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
 void remove_file(const std::string &path) {
@@ -115,8 +168,11 @@ void rename_file(const std::string &from, const std::string &to) {
   if (::rename(from.c_str(), to.c_str()) != 0) refuse(to, "cannot be written");
   const std::filesystem::path folder = std::filesystem::absolute(to).parent_path();
   const int descriptor = open_or_refuse(folder.string(), O_RDONLY | O_DIRECTORY);
-  ::fsync(descriptor);  // some file systems have no such thing for folders: no reason to fail
+  const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;  // not for every folder
+  const int reason = errno;
   ::close(descriptor);
+  errno = reason;
+  if (!is_synced) refuse(folder.string(), "cannot be written");
 }
 
 std::string read_text(const std::string &path) {
@@ -127,11 +183,34 @@ std::string read_text(const std::string &path) {
 }
 
 void write_text(const std::string &path, const std::string &text) {
-  const std::string beside = path + ".new";
-  File file = File::create(beside);
-  file.write(0, std::as_bytes(std::span(text)));
-  file.sync();
-  rename_file(beside, path);
+  const auto bytes = std::as_bytes(std::span(text));
+  if (is_device(path)) return write_to_device(path, bytes);
+  const std::string beside = name_beside(path);
+  File file = File::create_new(beside);
+  try {
+    file.write(0, bytes);
+    file.sync();
+    file.close();
+    rename_file(beside, path);
+  } catch (const Error &) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+}
+
+void check_text_target(const std::string &path, const std::string &input) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(path, input, ignored)) {
+    throw Error(fmt::format("{}: is the input: expected another file", path));
+  }
+  if (is_device(path)) {
+    if (::access(path.c_str(), W_OK) != 0) refuse(path, "cannot be written");
+    return;
+  }
+  const std::string beside = name_beside(path);
+  File::create_new(beside).close();
+  remove_file(beside);
 }
 
 }  // namespace tool

@@ -185,8 +185,9 @@ std::string look_json(const FileLook &look) {
 }
 
 void inspect(const InspectOptions &options) {
+  check_text_target(options.picture, options.input);
   const FileLook look = look_at(options);
-  fmt::print("{}", options.is_json ? look_json(look) : look_table(look));
+  write_out(options.is_json ? look_json(look) : look_table(look));
   if (!options.picture.empty()) write_text(options.picture, look_picture(look));
 }
 

@@ -29,7 +29,8 @@ std::optional<nlohmann::json> parse_line(std::string_view line) {
 
 }  // namespace
 
-Journal::Journal(const std::string &path) : file_(File::open_to_write(path)) {
+Journal::Journal(const std::string &path)
+    : is_new_(!file_exists(path)), file_(is_new_ ? File::create_new(path) : File::open_own(path)) {
   if (!file_.try_lock()) throw Error(fmt::format("{}: another conversion is writing it", path));
   std::string text(file_.size(), '\0');
   file_.read(0, std::as_writable_bytes(std::span(text)));
@@ -54,7 +55,6 @@ void Journal::add(const nlohmann::json &line) {
   file_.write(end_, std::as_bytes(std::span(whole)));
   file_.sync();
   end_ += whole.size();
-  lines_.push_back(line);
 }
 
 }  // namespace tool

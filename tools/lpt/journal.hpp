@@ -15,15 +15,17 @@ namespace tool {
 
 class Journal {
  public:
-  // Opens or makes the file and reads its valid lines.
+  // Makes the file, or opens one of this user's and reads its valid lines.
   explicit Journal(const std::string &path);
 
-  const std::vector<nlohmann::json> &lines() const { return lines_; }
+  bool is_new() const { return is_new_; }                              // the file did not exist
+  const std::vector<nlohmann::json> &lines() const { return lines_; }  // that the file had when it was opened
 
-  void clear();  // forgets all lines
+  void clear();  // removes all lines
   void add(const nlohmann::json &line);
 
  private:
+  bool is_new_;
   File file_;
   uint64_t end_ = 0;  // of the valid lines
   std::vector<nlohmann::json> lines_;

@@ -1,10 +1,8 @@
 // lpt: looks at number formats and checkpoints from the command line.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "handles.hpp"
 #include "inspect.hpp"
 #include "lpt.h"
+#include "text.hpp"
 #include "verify.hpp"
 
 namespace {
@@ -40,7 +39,8 @@ void declare_formats(CLI::App &app) {
   auto *command = app.add_subcommand("formats", "Tells every format, or what the bytes of one mean");
   auto name = std::make_shared<std::string>();
   command->add_option("NAME", *name, "A format, such as nvfp4");
-  command->callback([name] { fmt::print("{}", name->empty() ? tool::formats_table() : tool::format_page(*name)); });
+  command->callback(
+      [name] { tool::print_out("{}", name->empty() ? tool::formats_table() : tool::format_page(*name)); });
 }
 
 void declare_inspect(CLI::App &app) {
@@ -142,12 +142,12 @@ void declare_bench(CLI::App &app) {
 
 void declare_doctor(CLI::App &app) {
   auto *command = app.add_subcommand("doctor", "Tells what the library and this machine can do together");
-  command->callback([] { fmt::print("{}", tool::doctor_report()); });
+  command->callback([] { tool::print_out("{}", tool::doctor_report()); });
 }
 
 void declare_devices(CLI::App &app) {
   auto *command = app.add_subcommand("devices", "Tells the devices that contexts can work on, and why others cannot");
-  command->callback([] { fmt::print("{}", tool::devices_report()); });
+  command->callback([] { tool::print_out("{}", tool::devices_report()); });
 }
 
 void declare_verify(CLI::App &app, int &status) {
@@ -180,9 +180,7 @@ void declare_convert(CLI::App &app) {
   command->callback([options] { tool::convert(*options); });
 }
 
-}  // namespace
-
-int main(int argument_count, char **arguments) {
+int run(int argument_count, char **arguments) {
   CLI::App app("Looks at number formats and checkpoints with LPT.", "lpt");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(lpt_version_string()));
@@ -196,11 +194,22 @@ int main(int argument_count, char **arguments) {
   declare_convert(app);
   try {
     app.parse(argument_count, arguments);
-    return status;
   } catch (const CLI::ParseError &problem) {
-    return app.exit(problem) == 0 ? 0 : kUserError;
-  } catch (const std::exception &error) {
-    fmt::print(stderr, "lpt: {}\n", error.what());
-    return kUserError;
+    if (app.exit(problem) != 0) status = kUserError;
   }
+  tool::flush_out();
+  return status;
+}
+
+}  // namespace
+
+int main(int argument_count, char **arguments) {
+  try {
+    return run(argument_count, arguments);
+  } catch (const std::bad_alloc &) {
+    tool::write_error("lpt: the memory does not suffice: expected a smaller --memory, or more memory\n");
+  } catch (const std::exception &error) {
+    tool::print_error("lpt: {}\n", error.what());
+  }
+  return kUserError;
 }

@@ -22,7 +22,7 @@ Progress::Progress(uint64_t total, bool is_quiet)
     : total_(std::max<uint64_t>(total, 1)), is_quiet_(is_quiet), is_terminal_(isatty(fileno(stderr)) != 0) {}
 
 Progress::~Progress() {
-  if (!is_quiet_ && is_terminal_) fmt::print(stderr, "\r\x1b[K");
+  if (!is_quiet_ && is_terminal_) print_error("\r\x1b[K");
 }
 
 void Progress::add(uint64_t bytes, const std::string &note) {
@@ -39,11 +39,10 @@ void Progress::add(uint64_t bytes, const std::string &note) {
   const std::string rest = fmt::format("{} of {}  {}/s  {}:{:02} left  {}", size_text(done_), size_text(total_),
                                        size_text(static_cast<uint64_t>(speed)), left / 60, left % 60, note);
   if (is_terminal_) {
-    fmt::print(stderr, "\r\x1b[K[{:-<{}}] {}", bar, kBarWidth, rest);
+    print_error("\r\x1b[K[{:-<{}}] {}", bar, kBarWidth, rest);
   } else {
-    fmt::print(stderr, "{}\n", rest);
+    print_error("{}\n", rest);
   }
-  std::fflush(stderr);
 }
 
 }  // namespace tool

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "bench/peaks.hpp"
+#include "text.hpp"
 
 namespace tool {
 namespace {
@@ -25,13 +26,12 @@ void StatusLine::tell(double part, const std::string &note) {
   if (now - told_ < (is_terminal_ ? kTerminalPause : kFilePause)) return;
   told_ = now;
   const auto width = static_cast<size_t>(part * kWidth);
-  fmt::print(stderr, "{}[{:-<{}}] {:3.0f} %  {}{}", is_terminal_ ? "\r\x1b[K" : "", std::string(width, '#'), kWidth,
-             100 * part, note, is_terminal_ ? "" : "\n");
-  std::fflush(stderr);
+  print_error("{}[{:-<{}}] {:3.0f} %  {}{}", is_terminal_ ? "\r\x1b[K" : "", std::string(width, '#'), kWidth,
+              100 * part, note, is_terminal_ ? "" : "\n");
 }
 
 void StatusLine::clear() const {
-  if (!is_quiet_ && is_terminal_) fmt::print(stderr, "\r\x1b[K");
+  if (!is_quiet_ && is_terminal_) print_error("\r\x1b[K");
 }
 
 }  // namespace tool

@@ -1,10 +1,15 @@
 #include "text.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <limits>
+
+#include "error.hpp"
 
 namespace tool {
 
@@ -72,6 +77,11 @@ size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
 }
 
+[[noreturn]] void fail_out() {
+  throw Error(fmt::format("standard output: cannot be written{}{}", errno == 0 ? "" : ": ",
+                          errno == 0 ? "" : std::strerror(errno)));
+}
+
 }  // namespace
 
 std::string shortened(std::string_view name, size_t width) {
@@ -135,6 +145,20 @@ double decibels(double signal, double noise) {
 
 std::string decibel_text(double decibels) {
   return std::isnan(decibels) ? "-" : std::isinf(decibels) ? "exact" : fmt::format("{:.1f}", decibels);
+}
+
+void write_out(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_out();
+}
+
+void write_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+void flush_out() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_out();
+  // A network file system may report a full disk at closing only; the duplicate leaves stdout open.
+  const int duplicate = ::dup(STDOUT_FILENO);
+  if (duplicate >= 0 && ::close(duplicate) != 0) fail_out();
 }
 
 Table::Table(std::vector<std::string> head, size_t left_columns) : left_columns_(left_columns) {

@@ -1,9 +1,12 @@
 // Small pieces of text for people.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tool {
@@ -25,6 +28,22 @@ std::string decibel_text(double decibels);                  // "31.5", "exact" f
 
 // 10 · log10(signal / noise): infinity without noise, NaN without signal.
 double decibels(double signal, double noise);
+
+// Both write text as it is. What standard output does not take is an Error; of standard error nothing can be reported.
+void write_out(std::string_view text);
+void write_error(std::string_view text);
+
+template <typename... Values>
+void print_out(fmt::format_string<Values...> form, Values &&...values) {
+  write_out(fmt::format(form, std::forward<Values>(values)...));
+}
+template <typename... Values>
+void print_error(fmt::format_string<Values...> form, Values &&...values) {
+  write_error(fmt::format(form, std::forward<Values>(values)...));
+}
+
+// Throws an Error if something that was printed did not reach standard output.
+void flush_out();
 
 // Columns of text under a head line. The first column is left-aligned, the others right-aligned unless said otherwise.
 class Table {

@@ -106,9 +106,9 @@ void Report::add(const std::string &what, const Tally &tally) {
   if (tally.failures > 0 && sum_.failures == 0) sum_.first = fmt::format("{}: {}", name, first);
   sum_.checks += tally.checks;
   sum_.failures += tally.failures;
-  fmt::print("{:<48} {:>6} checks  {}\n", name, tally.checks,
-             tally.failures == 0 ? "right" : fmt::format("{} wrong, first: {}", tally.failures, first));
-  std::fflush(stdout);
+  print_out("{:<48} {:>6} checks  {}\n", name, tally.checks,
+            tally.failures == 0 ? "right" : fmt::format("{} wrong, first: {}", tally.failures, first));
+  flush_out();
 }
 
 void Report::leave_out(const std::string &what) {
@@ -116,9 +116,9 @@ void Report::leave_out(const std::string &what) {
 }
 
 int64_t Report::end() const {
-  fmt::print("{} checks, {} wrong\n", sum_.checks, sum_.failures);
-  if (sum_.failures > 0) fmt::print("first: {}\n", sum_.first);
-  if (!left_out_.empty()) fmt::print("left out, of kinds that this program does not replay: {}\n", left_out_);
+  print_out("{} checks, {} wrong\n", sum_.checks, sum_.failures);
+  if (sum_.failures > 0) print_out("first: {}\n", sum_.first);
+  if (!left_out_.empty()) print_out("left out, of kinds that this program does not replay: {}\n", left_out_);
   return sum_.failures;
 }
 

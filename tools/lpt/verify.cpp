@@ -6,6 +6,7 @@
 #include <map>
 
 #include "handles.hpp"
+#include "text.hpp"
 #include "vectors.hpp"
 #include "verify_casts.hpp"
 #include "verify_elements.hpp"
@@ -71,7 +72,7 @@ int64_t verify(const VerifyOptions &options) {
   for (const NamedIsa &isa : kIsas) {
     if (options.isa == isa.name) check(context.get(), lpt_context_set_isa(context.get(), isa.isa));
   }
-  fmt::print("{}; for {} casts by {}\n", lpt_build_info(), kExample, example_rows(context.get()));
+  print_out("{}; for {} casts by {}\n", lpt_build_info(), kExample, example_rows(context.get()));
   Report report;
   for (const auto &file : files) {
     try {
