@@ -231,6 +231,55 @@ TEST(Convert, ChoosesByRegularExpression) {
   EXPECT_EQ(made.find("odd.weight")->dtype->name, "I8");
 }
 
+TEST(Convert, RefusesElementsWithoutScales) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  const std::pair<const char *, const char *> targets[] = {{"int4", "int4_1x32, int4_1x64, int4_1x128"},
+                                                           {"nf4", "nf4_1x64"},
+                                                           {"e2m1fn", "mxfp4, nvfp4, nvfp4_16x16"},
+                                                           {"uint4", "uint4_1x128"},
+                                                           {"bnb_fp4", "bnb_fp4_1x64"},
+                                                           {"ternary", "ternary_tensor"},
+                                                           {"int16", "int16_tensor"},
+                                                           {"int2", "int2/1x32/f32"},
+                                                           {"e8m0fnu", "e8m0fnu/1x32/f32"},
+                                                           {"e3m2fn", "mxfp6_e3m2"}};
+  for (const auto &[element, meant] : targets) {
+    const std::string refusal = refusal_of(options_of(workplace, "in.safetensors", "out.safetensors", element));
+    EXPECT_NE(refusal.find("without scales"), std::string::npos) << element << ": " << refusal;
+    EXPECT_NE(refusal.find(meant), std::string::npos) << element << ": " << refusal;
+    EXPECT_FALSE(workplace.has("out.safetensors") || workplace.has("out.safetensors.partial")) << element;
+  }
+  // Floats that files have a type for keep about 30 dB of weights near 1.
+  for (const char *element : {"e4m3fn", "e5m2", "f16", "bf16"}) {
+    auto options = options_of(workplace, "in.safetensors", "out.safetensors", element);
+    options.is_restarted = true;
+    EXPECT_EQ(refusal_of(options), "") << element;
+    std::filesystem::remove(options.output);
+  }
+}
+
+TEST(Convert, RefusesAFormatThatLosesNearlyEverything) {
+  const Workplace workplace;
+  Matrix small = random_matrix("small.weight", 32, 32, 1), large = small;
+  for (float &number : small.numbers) number *= 1e-6f;  // below half of e4m3fn's least, 2^-9
+  large.name = "large.weight";
+  for (float &number : large.numbers) number = std::copysign(1e30f, number);  // above f16's largest, 65504
+  workplace.write("small.safetensors", checkpoint({random_matrix("a.weight", 32, 32, 2), small}));
+  workplace.write("large.safetensors", checkpoint({large}));
+  for (const auto &[input, format] : {std::pair("small.safetensors", "e4m3fn"), {"large.safetensors", "f16"}}) {
+    auto options = options_of(workplace, input, "out.safetensors", format);
+    const std::string refusal = refusal_of(options);
+    EXPECT_NE(refusal.find("expected at least 10 dB, or --force"), std::string::npos) << refusal;
+    for (const char *name : {"out.safetensors", "out.safetensors.partial", "out.safetensors.journal"}) {
+      EXPECT_FALSE(workplace.has(name)) << name;
+    }
+    options.is_forced = true;
+    EXPECT_EQ(refusal_of(options), "");
+    std::filesystem::remove(options.output);
+  }
+}
+
 TEST(Convert, NeitherFollowsLinksNorReplacesStrangers) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));

@@ -20,6 +20,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kLeastDecibels = 10.0;
+
 std::string digest_text(std::string_view text) {
   Digest digest;
   digest.add(text);
@@ -171,6 +173,7 @@ class Conversion {
     for (size_t i = done; i < plan_.items.size(); ++i) {
       const Item &item = plan_.items[i];
       results_.push_back(run_item(item, partial, progress));
+      check_error(item, results_.back().error);
       // The bytes are on the disk before the journal says so.
       partial.sync();
       journal.add(result_to_json(i, results_.back()));
@@ -180,6 +183,18 @@ class Conversion {
     }
     partial.close();
     rename_file(partial_path_, options_.output);
+  }
+
+  // Numbers that lost nearly everything are of no use: such a conversion leaves no file.
+  void check_error(const Item &item, const CastError &error) const {
+    const double value = decibels(error.signal, error.noise);
+    const bool is_lost = std::isnan(value) && error.lost > 0;
+    if (options_.is_forced || !(value < kLeastDecibels || is_lost)) return;
+    remove_file(partial_path_);
+    remove_file(journal_path_);
+    throw Error(fmt::format("{}: tensor {}: signal to error is {} dB in {}: expected at least {:.0f} dB, or --force",
+                            options_.input, in_quotes(item.name), decibel_text(value), format_name(plan_.format),
+                            kLeastDecibels));
   }
 
   // A new partial file. One that is there belongs to the journal, or the user gives it up by --restart.

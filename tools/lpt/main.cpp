@@ -176,7 +176,8 @@ void declare_convert(CLI::App &app) {
   command->add_flag("--verify", options->is_verified, "Read the output back and compare it with a fresh cast");
   command->add_flag("--short-blocks", options->has_short_blocks, "Quantize rows that end within a block, too");
   command->add_flag("--restart", options->is_restarted, "Forget an unfinished run");
-  command->add_flag("--force", options->is_forced, "Replace OUT");
+  command->add_flag("--force", options->is_forced,
+                    "Replace OUT, and keep matrices whose signal to error is below 10 dB");
   command->callback([options] { tool::convert(*options); });
 }
 

@@ -39,6 +39,32 @@ bool is_plain_float(const lpt_format_description &description) {
           description.element == LPT_FORMAT_F16 || description.element == LPT_FORMAT_BF16);
 }
 
+// Presets that scale this element: those with a scale for each group first.
+std::string scaled_names(lpt_format element) {
+  constexpr lpt_format kFirstPreset = 64, kLastPreset = 127;
+  std::string grouped, others;
+  for (lpt_format format = kFirstPreset; format <= kLastPreset; ++format) {
+    const auto description = try_describe(format);
+    if (!description || description->element != element) continue;
+    std::string &names = description->block_columns > 1 ? grouped : others;
+    names += (names.empty() ? "" : ", ") + format_name(format);
+  }
+  if (grouped.empty() && others.empty()) return format_name(element) + "/1x32/f32";
+  return grouped + (grouped.empty() || others.empty() ? "" : ", ") + others;
+}
+
+// Floats of 8 bits and more that files have a type for hold weights as they are. Other elements hold a few values near
+// 1, so that weights need a scale.
+void check_target(const std::string &name, lpt_format format) {
+  const lpt_format_description description = describe(format);
+  if (description.block_scale != LPT_FORMAT_NONE || description.tensor_scale != LPT_FORMAT_NONE) return;
+  const Dtype *dtype = dtype_of_format(format_name(format));
+  if (dtype != nullptr && dtype->is_float) return;
+  throw Error(
+      fmt::format("--to is {}: an element without scales, which destroys weights: expected a format with scales: {}",
+                  name, scaled_names(format)));
+}
+
 // What a file that LPT has quantized says about itself.
 struct Conversion {
   lpt_format format = LPT_FORMAT_NONE;
@@ -89,6 +115,7 @@ class Planner {
         include_("--include", options.include),
         exclude_("--exclude", options.exclude) {
     plan_.format = target_format(options.format);
+    check_target(options.format, plan_.format);
   }
 
   Plan make() {
