@@ -205,9 +205,10 @@ TEST_F(Converted, Uint4WithZeroPointsIsWhatItsDefinitionSays) {
 }
 
 TEST_F(Converted, CopiesWhatIsNoLargeMatrix) {
+  matrices.pop_back();  // a file with a short group follows no convention
   make("nvfp4");
   const SafetensorsFile input(workplace.path("in.safetensors"));
-  for (const char *name : {"bias", "narrow.weight", "odd.weight"}) {
+  for (const char *name : {"bias", "narrow.weight"}) {
     EXPECT_EQ(values<float>(*made, name), values<float>(input, name)) << name;
   }
   EXPECT_EQ(values<int64_t>(*made, "positions"), (std::vector<int64_t>{0, 1, 2}));
@@ -215,6 +216,23 @@ TEST_F(Converted, CopiesWhatIsNoLargeMatrix) {
   EXPECT_EQ(made->find("a.weight"), nullptr);
   const auto config = nlohmann::json::parse(workplace.read("out.safetensors.quantization_config.json"));
   EXPECT_EQ(config["config_groups"]["group_0"]["targets"], nlohmann::json({"a", "b"}));
+}
+
+// A last group of 100 % 32 = 4 columns has a scale of its own; compressed-tensors takes whole groups only.
+TEST_F(Converted, ShortLastGroupsAreWhatTheirDefinitionSays) {
+  make("int4-g32");
+  const auto words = values<uint32_t>(*made, "odd.weight_packed");
+  const auto scales = values<float>(*made, "odd.weight_scale");
+  ASSERT_EQ(scales.size(), 40u * 4u);
+  expect_decoded(
+      workplace, matrices[3],
+      [&](int64_t r, int64_t c) {
+        const int number = static_cast<int>(words[r * 13 + c / 8] >> (c % 8 * 4) & 15u) - 8;
+        return number * static_cast<double>(scales[r * 4 + c / 32]);
+      },
+      18);
+  EXPECT_FALSE(workplace.has("out.safetensors.quantization_config.json"));
+  EXPECT_FALSE(made->header().metadata.contains("quantization_config"));
 }
 
 TEST(Convert, ChoosesByRegularExpression) {
@@ -229,6 +247,28 @@ TEST(Convert, ChoosesByRegularExpression) {
   EXPECT_EQ(made.find("b.weight")->dtype->name, "F32");
   EXPECT_EQ(made.find("narrow.weight")->dtype->name, "I8");
   EXPECT_EQ(made.find("odd.weight")->dtype->name, "I8");
+}
+
+TEST(Convert, ListsWhatItCopiesAndWhy) {
+  const Workplace workplace;
+  workplace.write("in.safetensors", checkpoint(some_matrices()));
+  const std::vector<std::string> words = {
+      "convert", workplace.path("in.safetensors"), workplace.path("out.safetensors"), "--to", "int4-g32", "--force"};
+  const Outcome short_groups = run_lpt(workplace, words);
+  ASSERT_EQ(short_groups.status, 0) << short_groups.err;
+  EXPECT_NE(short_groups.out.find("1 of the matrices end within a group of 32 columns"), std::string::npos);
+  for (const char *line : {"copied, 1: fewer than 16 rows: narrow.weight\n", "copied, 1: rank is 1: expected 2: bias\n",
+                           "copied, 1: dtype is I64: expected a float: positions\n"}) {
+    EXPECT_NE(short_groups.out.find(line), std::string::npos) << line << short_groups.out;
+  }
+  std::vector<std::string> whole_words = words;
+  whole_words.push_back("--whole-blocks");
+  const Outcome whole_groups = run_lpt(workplace, whole_words);
+  ASSERT_EQ(whole_groups.status, 0) << whole_groups.err;
+  EXPECT_NE(whole_groups.out.find("columns are 100: expected a multiple of 32 with --whole-blocks: odd.weight"),
+            std::string::npos)
+      << whole_groups.out;
+  EXPECT_TRUE(workplace.has("out.safetensors.quantization_config.json"));
 }
 
 TEST(Convert, RefusesElementsWithoutScales) {
@@ -327,12 +367,11 @@ TEST(Convert, ReportsAboutANameThatIsNotUtf8) {
   EXPECT_EQ(report["tensors"].size(), 6u);
 }
 
-TEST(Convert, QuantizesShortBlocksWhenAsked) {
+TEST(Convert, QuantizesShortBlocks) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
   for (const char *format : {"nvfp4", "mxfp8", "int4-g32", "uint4-g32", "mxfp6", "e2m1fn/1x8/f32"}) {
     tool::ConvertOptions options = options_of(workplace, "in.safetensors", "out.safetensors", format);
-    options.has_short_blocks = true;
     options.is_forced = true;
     options.is_verified = true;
     tool::convert(options);

@@ -84,6 +84,14 @@ std::string json_text(const json &value) { return value.dump(2, ' ', false, json
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
+// Tensors that are copied for one reason.
+struct Copies {
+  std::string reason;
+  std::string names;  // of the first kMostNames
+  size_t count = 0;
+};
+constexpr size_t kMostNames = 4;
+
 class Conversion {
  public:
   explicit Conversion(const ConvertOptions &options)
@@ -299,6 +307,7 @@ class Conversion {
       } else {
         const CastError &error = results_[i].error;
         entry["shape"] = {item.rows, item.columns};
+        entry["has_short_group"] = item.has_short_group;
         entry["amax"] = results_[i].amax;
         if (item.action != Action::kDecode) {
           entry["decibels"] = number_or_null(decibels(error.signal, error.noise));
@@ -312,7 +321,7 @@ class Conversion {
     return {{"input", options_.input},
             {"output", options_.output},
             {"format", format_name(plan_.format)},
-            {"convention", plan_.layout.convention},
+            {"convention", plan_.short_groups > 0 ? "" : plan_.layout.convention},
             {"input_bytes", input_.file_bytes()},
             {"predicted_bytes", plan_.file_bytes},
             {"output_bytes", std::filesystem::file_size(options_.output)},
@@ -323,11 +332,16 @@ class Conversion {
 
   void print() const {
     Table table({"tensor", "shape", "what", "error dB", "largest error", "bytes"});
+    std::vector<Copies> copies;
     size_t copied = 0;
     for (size_t i = 0; i < plan_.items.size(); ++i) {
       const Item &item = plan_.items[i];
       if (item.action == Action::kCopy) {
         ++copied;
+        auto same =
+            std::find_if(copies.begin(), copies.end(), [&](const Copies &c) { return c.reason == item.reason; });
+        if (same == copies.end()) same = copies.insert(copies.end(), {item.reason, {}, 0});
+        if (same->count++ < kMostNames) same->names += (same->names.empty() ? "" : ", ") + shortened(item.name, 48);
         continue;
       }
       const CastError &error = results_[i].error;
@@ -337,6 +351,16 @@ class Conversion {
                  has_error ? fmt::format("{:.3g}", error.largest) : "", fmt::format("{}", output_bytes(item))});
     }
     print_out("{}", table.text());
+    for (const Copies &same : copies) {
+      const std::string rest = same.count > kMostNames ? fmt::format(" and {} more", same.count - kMostNames) : "";
+      print_out("copied, {}: {}: {}{}\n", same.count, same.reason, same.names, rest);
+    }
+    if (plan_.short_groups > 0) {
+      print_out(
+          "{} of the matrices end within a group of {} columns. compressed-tensors cannot read such a file, so that "
+          "it has no quantization_config; --whole-blocks copies these matrices.\n",
+          plan_.short_groups, plan_.layout.group_columns());
+    }
     const CastError total = total_error();
     const size_t changed = plan_.items.size() - copied;
     print_out("{} tensors {}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), copied,

@@ -174,7 +174,10 @@ void declare_convert(CLI::App &app) {
   command->add_option("--exclude", options->exclude, "Not those whose name has this one");
   command->add_option("--report", options->report, "Write what was done as JSON");
   command->add_flag("--verify", options->is_verified, "Read the output back and compare it with a fresh cast");
-  command->add_flag("--short-blocks", options->has_short_blocks, "Quantize rows that end within a block, too");
+  command->add_flag(
+      "--short-blocks,!--whole-blocks", options->has_short_blocks,
+      "Quantize matrices whose rows end within a block (the default), or copy them: whole blocks are what "
+      "compressed-tensors reads");
   command->add_flag("--restart", options->is_restarted, "Forget an unfinished run");
   command->add_flag("--force", options->is_forced,
                     "Replace OUT, and keep matrices whose signal to error is below 10 dB");

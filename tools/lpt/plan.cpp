@@ -155,6 +155,8 @@ class Planner {
     } else {
       item.action = Action::kEncode;
       fold(item, tensor.shape);
+      item.has_short_group = ends_in_group(item.columns);
+      plan_.short_groups += item.has_short_group ? 1 : 0;
       item.row_bytes = payload_row_bytes(context_, plan_.format, item.columns);
       for (StoredPart &part : stored_parts(plan_.layout, tensor.name, item.rows, item.columns, item.row_bytes)) {
         add_output(item, part.role, std::move(part.tensor));
@@ -165,7 +167,7 @@ class Planner {
 
   // "" for a tensor that the options choose.
   std::string why_not_chosen(const StoredTensor &tensor) const {
-    if (!tensor.dtype->is_float) return fmt::format("{} is no float", tensor.dtype->name);
+    if (!tensor.dtype->is_float) return fmt::format("dtype is {}: expected a float", tensor.dtype->name);
     if (exclude_.is_in(tensor.name)) return "excluded";
     if (include_.is_given() && !include_.is_in(tensor.name)) return "not included";
     return "";
@@ -178,23 +180,29 @@ class Planner {
   }
 
   std::string why_not_encoded(const StoredTensor &tensor) const {
-    if (!tensor.is_matrix()) return fmt::format("rank {} is no matrix", tensor.shape.size());
+    if (!tensor.is_matrix()) return fmt::format("rank is {}: expected 2", tensor.shape.size());
     const std::string reason = why_not_chosen(tensor);
     if (!reason.empty()) return reason;
     const int64_t rows = tensor.shape[0];
     const int64_t columns = tensor.shape[1];
     if (rows == 0 || columns == 0) return "empty";
     if (!include_.is_given() && (rows < kLeastExtent || columns < kLeastExtent)) {
-      return fmt::format("{} is smaller than {}", rows < kLeastExtent ? "rows" : "columns", kLeastExtent);
+      return fmt::format("fewer than {} {}", kLeastExtent, rows < kLeastExtent ? "rows" : "columns");
     }
-    const int64_t group = plan_.layout.description.block_rows <= 1 || plan_.layout.scale_rows_per_row > 1
-                              ? plan_.layout.group_columns()
-                              : 0;
-    if (!options_.has_short_blocks && !plan_.layout.convention.empty() && group > 0 && columns % group != 0) {
-      return fmt::format("{} columns are no multiple of {}: readers of the convention refuse it (--short-blocks)",
-                         columns, group);
+    if (!options_.has_short_blocks && ends_in_group(columns)) {
+      return fmt::format("columns are {}: expected a multiple of {} with --whole-blocks", columns,
+                         plan_.layout.group_columns());
     }
     return "";
+  }
+
+  // compressed-tensors takes whole groups only: https://github.com/vllm-project/compressed-tensors, strategies group and
+  // tensor_group. It does take short blocks of several rows.
+  bool ends_in_group(int64_t columns) const {
+    const Layout &layout = plan_.layout;
+    const bool has_groups = layout.description.block_rows <= 1 || layout.scale_rows_per_row > 1;
+    const int64_t group = has_groups ? layout.group_columns() : 0;
+    return !layout.convention.empty() && group > 0 && columns % group != 0;
   }
 
   static void fold(Item &item, const std::vector<int64_t> &shape) {
@@ -334,6 +342,7 @@ class Planner {
       modules.push_back(is_weight ? item.name.substr(0, item.name.size() - kWeight.size()) : item.name);
     }
     plan_.metadata[kConversionKey] = conversion.dump();
+    if (plan_.short_groups > 0) return;
     if (const auto config = quantization_config(plan_.layout, modules)) {
       plan_.metadata[kConfigKey] = config->dump();
       plan_.config = config->dump(2) + "\n";

@@ -22,7 +22,7 @@ struct ConvertOptions {
   std::string report;
   int64_t memory_mebibytes = 512;
   int32_t threads = 0;
-  bool has_short_blocks = false;
+  bool has_short_blocks = true;  // false: matrices whose rows end within a block are copied
   bool is_verified = false;
   bool is_restarted = false;
   bool is_forced = false;
@@ -51,7 +51,8 @@ struct Item {
   std::vector<OutputPart> outputs;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t row_bytes = 0;  // of LPT's payload
+  int64_t row_bytes = 0;         // of LPT's payload
+  bool has_short_group = false;  // rows end within a group: readers of the convention reject it
 
   const StoredTensor *input(Role role) const;
   uint64_t input_bytes() const;
@@ -63,8 +64,9 @@ struct Plan {
   std::vector<Item> items;
   std::vector<StoredTensor> outputs;  // with their places
   std::map<std::string, std::string> metadata;
-  std::string config;  // quantization_config as text, "" if there is none to write
-  std::string prefix;  // the output's bytes before its first tensor
+  std::string config;       // quantization_config as text, "" if there is none to write
+  size_t short_groups = 0;  // matrices whose rows end within a group: the output follows no convention
+  std::string prefix;       // the output's bytes before its first tensor
   uint64_t file_bytes = 0;
 };
 
