@@ -367,6 +367,24 @@ TEST(Convert, ReportsAboutANameThatIsNotUtf8) {
   EXPECT_EQ(report["tensors"].size(), 6u);
 }
 
+TEST(Convert, CountsTheHeaderAsMemory) {
+  const Workplace workplace;
+  std::string header = R"({"w":{"dtype":"F32","shape":[32,32],"data_offsets":[0,4096]})";
+  for (int i = 0; i < 2000; ++i) {
+    header += R"(,"t)" + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  }
+  workplace.write("in.safetensors", image(header + "}", std::string(4096, '\0')));
+  const std::vector<std::string> words = {workplace.path("in.safetensors"), "--memory", "1"};
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{"inspect"}, {"convert", "--to", "fp8", workplace.path("out.safetensors")}}) {
+    command.insert(command.begin() + (command.front() == "convert" ? 3 : 1), words.begin(), words.end());
+    const Outcome outcome = run_lpt(workplace, command);
+    EXPECT_EQ(outcome.status, 2) << command.front();
+    EXPECT_NE(outcome.err.find("expected at most --memory, 1.0 MiB"), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(workplace.has("out.safetensors"));
+}
+
 TEST(Convert, QuantizesShortBlocks) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));

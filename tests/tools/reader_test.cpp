@@ -1,7 +1,9 @@
 // Good files: every type, odd shapes, and what the writer writes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "digest.hpp"
+#include "error.hpp"
 #include "image.hpp"
 #include "safetensors.hpp"
 #include "text.hpp"
@@ -43,6 +45,36 @@ TEST(Reader, TakesScalarsEmptyTensorsSpacesAndAnyOrder) {
   EXPECT_EQ(parsed.tensors[1].name, "e");
   EXPECT_EQ(parsed.tensors[2].name, "b");
   EXPECT_EQ(parsed.metadata.at("k"), "ä");
+}
+
+TEST(Reader, FindsEveryTensorByName) {
+  std::string header = "{", name;
+  for (int i = 0; i < 50; ++i) {
+    name = std::to_string(i * 37 % 50);
+    header += (i == 0 ? "\"" : ",\"") + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) +
+              "," + std::to_string(i + 1) + "]}";
+  }
+  const Workplace workplace;
+  const tool::SafetensorsFile file(workplace.write("f", image(header + "}", 50)));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_NE(file.find(std::to_string(i)), nullptr) << i;
+    EXPECT_EQ(file.find(std::to_string(i))->name, std::to_string(i));
+  }
+  EXPECT_EQ(file.find("50"), nullptr);
+  EXPECT_EQ(file.find(""), nullptr);
+}
+
+TEST(Reader, BoundsWhatAHeaderTakes) {
+  std::string header = "{";
+  for (int i = 0; i < 1000; ++i)
+    header += fmt::format(R"({}"{}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", i == 0 ? "" : ",", i);
+  header += "}";
+  const uint64_t exact = 1000 * 100 + 2 * header.size();
+  EXPECT_EQ(tool::parse_header("f", header, 0, {exact, 100, 2}).tensors.size(), 1000u);
+  EXPECT_THROW(tool::parse_header("f", header, 0, {exact - 1, 100, 2}), tool::Error);
+  std::string shape = "0";
+  for (int i = 0; i < 64; ++i) shape += ",1";
+  EXPECT_THROW(parse(R"({"w":{"dtype":"U8","data_offsets":[0,0],"shape":[)" + shape + "]}}", 0), tool::Error);
 }
 
 TEST(Reader, TakesAFileWithoutTensors) { EXPECT_TRUE(parse("{}", 0).tensors.empty()); }

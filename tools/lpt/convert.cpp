@@ -20,7 +20,13 @@ namespace {
 
 using nlohmann::json;
 
+constexpr uint64_t kBytesPerTensor = 3072;
 constexpr double kLeastDecibels = 10.0;
+
+// Per tensor: what reader, plan, results and report hold, measured with 400,000 tensors.
+HeaderMemory header_memory(const ConvertOptions &options) {
+  return {.bytes = static_cast<uint64_t>(options.memory_mebibytes) << 20, .per_tensor = kBytesPerTensor, .per_byte = 9};
+}
 
 std::string digest_text(std::string_view text) {
   Digest digest;
@@ -36,7 +42,7 @@ int64_t modified_nanoseconds(const std::string &path) {
 json identity_of(const ConvertOptions &options, const SafetensorsFile &input, const Plan &plan) {
   return {{"release", lpt_version_string()},
           {"input_bytes", input.file_bytes()},
-          {"input_header", digest_text(input.header_text())},
+          {"input_header", fmt::format("{:016x}", input.header_digest())},
           {"input_modified", modified_nanoseconds(options.input)},
           {"format", format_name(plan.format)},
           {"from", options.from},
@@ -99,9 +105,10 @@ class Conversion {
         partial_path_(options.output + ".partial"),
         journal_path_(options.output + ".journal"),
         context_(make_context(options.threads)),
-        input_(options.input),
+        input_(options.input, header_memory(options)),
         plan_(make_plan(context_.get(), input_, options)),
-        converter_(context_.get(), input_, plan_, options.memory_mebibytes << 20) {}
+        converter_(context_.get(), input_, plan_,
+                   (options.memory_mebibytes << 20) - static_cast<int64_t>(input_.held_bytes())) {}
 
   void run() {
     check_first();

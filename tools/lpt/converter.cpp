@@ -14,7 +14,7 @@ namespace tool {
 
 namespace {
 
-constexpr int64_t kCopyBytes = int64_t{8} << 20;
+constexpr int64_t kCopyBytes = int64_t{512} << 10;  // two of them fit the smallest --memory
 // Held for each number of a piece, at most: raw 8, f32 and its decoded twin 8, codes 4, scales of tiny blocks 4; then
 // what the library and the packing make for themselves.
 constexpr int64_t kBytesPerNumber = 40;

@@ -21,7 +21,8 @@ constexpr std::string_view kMetadata = "__metadata__";
 // The events of nlohmann's parser, which keeps its own stack on the heap: depth costs no stack.
 class HeaderEvents final : public nlohmann::json_sax<json> {
  public:
-  HeaderEvents(const std::string &file, Header &header) : file_(file), header_(header) {}
+  HeaderEvents(const std::string &file, uint64_t bytes, const HeaderMemory &memory, Header &header)
+      : file_(file), bytes_(bytes), memory_(memory), header_(header) {}
 
   bool null() override { return refuse_value("null"); }
   bool boolean(bool value) override { return refuse_value(value ? "true" : "false"); }
@@ -41,6 +42,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
       refuse("{} holds {}: expected a whole number below 2^63", member_, value);
     }
     if (member_ == "shape") {
+      if (tensor_.shape.size() == kMostExtents) refuse("shape has more than {} extents", kMostExtents);
       tensor_.shape.push_back(static_cast<int64_t>(value));
     } else {
       if (offset_count_ == 2) refuse("data_offsets has more than two numbers: expected begin and end");
@@ -53,6 +55,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool string(string_t &value) override {
     if (place_ == Place::kMetadataValue) {
       header_.metadata[member_] = value;
+      count_entry();
       place_ = Place::kMetadata;
       return true;
     }
@@ -82,9 +85,10 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 
   bool key(string_t &value) override {
     if (place_ == Place::kTop) {
-      if (!names_.insert(value).second) {
-        throw Error(fmt::format("{}: {} stands twice in the header: expected each name once", file_, in_quotes(value)));
+      if (value == kMetadata && has_metadata_) {
+        throw Error(fmt::format("{}: {} stands twice in the header: expected it once", file_, kMetadata));
       }
+      has_metadata_ = has_metadata_ || value == kMetadata;
       name_ = value;
       place_ = Place::kTopValue;
     } else if (place_ == Place::kMetadata) {
@@ -112,6 +116,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
         if (!members_.contains(member)) refuse("has no {}: expected dtype, shape and data_offsets", member);
       }
       header_.tensors.push_back(std::move(tensor_));
+      count_entry();
     }
     place_ = Place::kTop;
     return true;
@@ -140,6 +145,8 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 
   bool is_number_expected() const { return place_ == Place::kNumbers; }
 
+  void count_entry() const { check_held(file_, bytes_, header_.tensors.size() + header_.metadata.size(), memory_); }
+
   template <typename... Values>
   [[noreturn]] void refuse(fmt::format_string<Values...> form, Values &&...values) const {
     const std::string what = fmt::format(form, std::forward<Values>(values)...);
@@ -163,13 +170,15 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   }
 
   const std::string &file_;
+  uint64_t bytes_;
+  const HeaderMemory &memory_;
   Header &header_;
   Place place_ = Place::kStart;
   std::string name_;    // of the tensor, or kMetadata
   std::string member_;  // of the tensor or of the metadata
   StoredTensor tensor_;
   size_t offset_count_ = 0;
-  std::unordered_set<std::string> names_;
+  bool has_metadata_ = false;
   std::unordered_set<std::string> members_;
 };
 
@@ -194,10 +203,10 @@ void check_characters(const std::string &file, std::string_view text) {
 
 }  // namespace
 
-Header read_header_json(const std::string &file, std::string_view text) {
+Header read_header_json(const std::string &file, std::string_view text, const HeaderMemory &memory) {
   check_characters(file, text);
   Header header;
-  HeaderEvents events(file, header);
+  HeaderEvents events(file, text.size(), memory, header);
   json::sax_parse(text.begin(), text.end(), &events);
   return header;
 }

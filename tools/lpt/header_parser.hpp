@@ -9,7 +9,7 @@
 
 namespace tool {
 
-// Names, dtypes, shapes and offsets as the text says them; sizes and places are the caller's to check.
-Header read_header_json(const std::string &file, std::string_view text);
+// Names, dtypes, shapes and offsets as the text has them; sizes, places and names that stand twice are the caller's to check.
+Header read_header_json(const std::string &file, std::string_view text, const HeaderMemory &memory);
 
 }  // namespace tool

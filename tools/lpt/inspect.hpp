@@ -41,7 +41,6 @@ struct FileLook {
 
 FileLook look_at(const InspectOptions &options);
 std::string look_table(const FileLook &look);
-std::string look_json(const FileLook &look);
 std::string look_picture(const FileLook &look);
 
 void inspect(const InspectOptions &options);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "digest.hpp"
 #include "error.hpp"
 #include "header_parser.hpp"
 #include "text.hpp"
@@ -38,7 +40,31 @@ void check_places(const std::string &file, const std::vector<StoredTensor> &tens
   }
 }
 
+void sort_names(const std::string &file, Header &header) {
+  const auto &tensors = header.tensors;
+  header.by_name.resize(tensors.size());
+  std::iota(header.by_name.begin(), header.by_name.end(), 0u);
+  std::sort(header.by_name.begin(), header.by_name.end(),
+            [&](uint32_t a, uint32_t b) { return tensors[a].name < tensors[b].name; });
+  const auto twice = std::adjacent_find(header.by_name.begin(), header.by_name.end(),
+                                        [&](uint32_t a, uint32_t b) { return tensors[a].name == tensors[b].name; });
+  if (twice != header.by_name.end()) {
+    throw Error(fmt::format("{}: {} stands twice in the header: expected each name once", file,
+                            in_quotes(tensors[*twice].name)));
+  }
+}
+
 }  // namespace
+
+void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory) {
+  const uint64_t held = memory.held(header_bytes, tensors);
+  if (held > memory.bytes) {
+    throw Error(
+        fmt::format("{}: a header of {} with {} tensors or more takes about {} of memory: expected at most "
+                    "--memory, {}",
+                    file, size_text(header_bytes), tensors, size_text(held), size_text(memory.bytes)));
+  }
+}
 
 uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape) {
   // Zeros are left out of the product: an overflow beside a zero is no size either.
@@ -75,8 +101,12 @@ uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::
   return length;
 }
 
-Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes) {
-  Header header = read_header_json(file, text);
+Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes, const HeaderMemory &memory) {
+  Header header = read_header_json(file, text, memory);
+  std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const StoredTensor &a, const StoredTensor &b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  sort_names(file, header);
   for (const StoredTensor &tensor : header.tensors) {
     const std::string where = where_of(file, tensor);
     if (tensor.end < tensor.begin) {
@@ -94,29 +124,34 @@ Header parse_header(const std::string &file, std::string_view text, uint64_t dat
                               tensor.end, tensor.bytes(), expected, tensor.dtype->name, shape_text(tensor.shape)));
     }
   }
-  std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const StoredTensor &a, const StoredTensor &b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
   check_places(file, header.tensors, data_bytes);
   return header;
 }
 
-SafetensorsFile::SafetensorsFile(const std::string &path) : file_(File::open_to_read(path)) {
+SafetensorsFile::SafetensorsFile(const std::string &path, const HeaderMemory &memory)
+    : file_(File::open_to_read(path)) {
   file_bytes_ = file_.size();
   std::array<std::byte, kPrefixBytes> prefix{};
   const size_t there = std::min<uint64_t>(file_bytes_, kPrefixBytes);
   file_.read(0, std::span(prefix).first(there));
   const uint64_t length = check_header_length(path, file_bytes_, std::span(prefix).first(there));
-  header_text_.resize(length);
-  file_.read(kPrefixBytes, std::as_writable_bytes(std::span(header_text_)));
+  check_held(path, length, 0, memory);
+  std::string text(length, '\0');
+  file_.read(kPrefixBytes, std::as_writable_bytes(std::span(text)));
   data_offset_ = kPrefixBytes + length;
-  header_ = parse_header(path, header_text_, file_bytes_ - data_offset_);
-  for (size_t i = 0; i < header_.tensors.size(); ++i) index_.emplace(header_.tensors[i].name, i);
+  header_ = parse_header(path, text, file_bytes_ - data_offset_, memory);
+  held_bytes_ = memory.held(length, header_.tensors.size() + header_.metadata.size());
+  Digest digest;
+  digest.add(text);
+  header_digest_ = digest.value();
 }
 
 const StoredTensor *SafetensorsFile::find(std::string_view name) const {
-  const auto found = index_.find(std::string(name));
-  return found == index_.end() ? nullptr : &header_.tensors[found->second];
+  const auto &tensors = header_.tensors;
+  const auto found =
+      std::lower_bound(header_.by_name.begin(), header_.by_name.end(), name,
+                       [&](uint32_t index, std::string_view wanted) { return tensors[index].name < wanted; });
+  return found == header_.by_name.end() || tensors[*found].name != name ? nullptr : &tensors[*found];
 }
 
 void SafetensorsFile::read(const StoredTensor &tensor, uint64_t offset, std::span<std::byte> bytes) const {

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "dtype.hpp"
@@ -18,6 +17,7 @@
 namespace tool {
 
 constexpr uint64_t kMostHeaderBytes = 100'000'000;  // as the format's own reader has it
+constexpr size_t kMostExtents = 64;                 // of one tensor
 
 struct StoredTensor {
   std::string name;
@@ -32,25 +32,40 @@ struct StoredTensor {
 
 struct Header {
   std::vector<StoredTensor> tensors;  // in the order of their bytes
+  std::vector<uint32_t> by_name;      // indices of `tensors`, in the order of their names
   std::map<std::string, std::string> metadata;
 };
 
 // The checks, apart from the file so that they can be fed with anything. `file` is what messages call it.
 uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::span<const std::byte> prefix);
-Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes);
+// `memory` bounds what the caller holds for the header.
+struct HeaderMemory {
+  uint64_t bytes = UINT64_MAX;
+  uint64_t per_tensor = 0;  // and per entry of the metadata
+  uint64_t per_byte = 0;    // of the header: copies of names
+
+  uint64_t held(uint64_t header_bytes, uint64_t tensors) const {
+    return per_byte * header_bytes + per_tensor * tensors;
+  }
+};
+Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes,
+                    const HeaderMemory &memory = {});
+// An Error where a header of so many bytes and tensors exceeds the memory.
+void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory);
 
 // Bytes of a shape, or an Error that begins with `where`.
 uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape);
 
 class SafetensorsFile {
  public:
-  explicit SafetensorsFile(const std::string &path);
+  explicit SafetensorsFile(const std::string &path, const HeaderMemory &memory = {});
 
   const std::string &path() const { return file_.path(); }
   const Header &header() const { return header_; }
   const std::vector<StoredTensor> &tensors() const { return header_.tensors; }
   const StoredTensor *find(std::string_view name) const;
-  const std::string &header_text() const { return header_text_; }
+  uint64_t header_digest() const { return header_digest_; }
+  uint64_t held_bytes() const { return held_bytes_; }  // as HeaderMemory counts
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t data_offset() const { return data_offset_; }
 
@@ -61,9 +76,9 @@ class SafetensorsFile {
   File file_;
   uint64_t file_bytes_ = 0;
   uint64_t data_offset_ = 0;
-  std::string header_text_;
+  uint64_t header_digest_ = 0;
+  uint64_t held_bytes_ = 0;
   Header header_;
-  std::unordered_map<std::string, size_t> index_;  // by name
 };
 
 // Gives each tensor its place: the widest elements first, so that every tensor is aligned to its element; tensors of
