@@ -65,7 +65,12 @@ TEST(HostileFiles, AreRefusedByTheProgram) {
 TEST(HostileFiles, ThatAreNoFilesAreRefused) {
   const Workplace workplace;
   EXPECT_NE(refusal_of(workplace.path("missing")).find("cannot be opened"), std::string::npos);
-  EXPECT_NE(refusal_of(workplace.path("")).find("no regular file"), std::string::npos);
+  EXPECT_NE(refusal_of(workplace.path("")).find("folder without *.safetensors"), std::string::npos);
+  for (const char *name : {"b.safetensors", "c.safetensors", "a.safetensors", "d.safetensors", "index.json"}) {
+    workplace.write(name, "");
+  }
+  EXPECT_NE(refusal_of(workplace.path("")).find("each of the 4 that it holds: a.safetensors, b.safetensors, c.safe"),
+            std::string::npos);
   EXPECT_NE(refusal_of("/dev/zero").find("no regular file"), std::string::npos);
 }
 

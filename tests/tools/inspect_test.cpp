@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "image.hpp"
+#include "plan.hpp"
 #include "workplace.hpp"
 
 namespace tool_tests {
@@ -62,6 +64,30 @@ TEST(Inspect, TellsTheErrorOfAFormat) {
   const tool::CastError &error = look.tensors[0].errors[0];
   EXPECT_NEAR(10 * std::log10(error.signal / error.noise), 10 * std::log10(signal / noise), 0.01);
   EXPECT_NEAR(10 * std::log10(look.tensors[0].errors[1].signal / look.tensors[0].errors[1].noise), 55.7, 1.0);
+}
+
+// What lpt convert wrote is its matrices, whose numbers are those that --to f32 gives: parts are no tensors.
+TEST(Inspect, ReadsItsOwnFormats) {
+  const Workplace workplace;
+  const std::string input =
+      workplace.write("in", checkpoint({random_matrix("a.weight", 150, 96, 1), random_matrix("n", 8, 64, 2)}));
+  for (const char *format : {"nvfp4", "fp8", "mxfp8", "int4-g64", "uint4-g32", "nvfp4_16x16"}) {
+    const std::string made = workplace.path("q"), back = workplace.path("f");
+    ASSERT_EQ(run_lpt(workplace, {"convert", input, made, "--to", format, "--force"}).status, 0);
+    ASSERT_EQ(run_lpt(workplace, {"convert", made, back, "--to", "f32", "--force"}).status, 0);
+    const auto look = tool::look_at(options_for(made, {"fp8"}));
+    const auto decoded = tool::look_at(options_for(back, {"fp8"}));
+    ASSERT_EQ(look.tensors.size(), 4u) << format;
+    for (const tool::TensorLook &tensor : look.tensors) {
+      const auto same = std::find_if(decoded.tensors.begin(), decoded.tensors.end(),
+                                     [&](const tool::TensorLook &other) { return other.name == tensor.name; });
+      ASSERT_NE(same, decoded.tensors.end()) << tensor.name;
+      EXPECT_EQ(tensor.shape, same->shape) << tensor.name;
+      EXPECT_EQ(tensor.stats.amax, same->stats.amax) << format << " " << tensor.name;
+      EXPECT_EQ(tensor.stats.exponents, same->stats.exponents) << format << " " << tensor.name;
+      EXPECT_EQ(tensor.dtype, tensor.name == "a.weight" ? tool::format_name(tool::target_format(format)) : same->dtype);
+    }
+  }
 }
 
 TEST(Inspect, DrawsAndPrints) {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
 #include "name_pattern.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
+#include "stored_rows.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -48,65 +50,98 @@ std::vector<NamedFormat> formats_of(const InspectOptions &options) {
   return formats;
 }
 
+// A matrix whose rows are read in pieces.
+struct Rows {
+  std::string name;
+  int64_t count = 1;
+  int64_t columns = 1;
+  bool is_whole = false;  // all rows at once
+  std::function<void(int64_t first, int64_t count, std::span<float> numbers)> read;
+};
+
 class Looker {
  public:
-  Looker(lpt_context *context, const SafetensorsFile &file, std::vector<NamedFormat> formats,
-         const InspectOptions &options)
-      : context_(context), file_(file), formats_(std::move(formats)), memory_((options.memory_mebibytes << 20) - static_cast<int64_t>(file.held_bytes())) {}
+  Looker(lpt_context *context, const SafetensorsFile &file, std::vector<NamedFormat> formats, int64_t memory)
+      : context_(context), file_(file), formats_(std::move(formats)), memory_(memory) {}
 
   TensorLook look(const StoredTensor &tensor) const {
     TensorLook look{tensor.name, std::string(tensor.dtype->name), tensor.shape, false, {}, {}};
     if (!tensor.dtype->is_float || format_of(*tensor.dtype) == LPT_FORMAT_NONE) return look;
-    look.has_numbers = true;
-    const int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < tensor.shape.size(); ++i) rows *= tensor.shape[i];
-    if (rows == 0 || columns == 0) {
-      look.errors.resize(formats_.size());
-      return look;
-    }
-    for_each_piece(tensor, rows, columns, piece_rows(rows, columns),
-                   [&](std::span<const float> numbers, int64_t) { look.stats.add(numbers); });
-    for (const NamedFormat &format : formats_)
-      look.errors.push_back(error_of(tensor, rows, columns, format, look.stats.amax));
+    Rows rows{.name = tensor.name, .read = {}};
+    if (!tensor.shape.empty()) rows.columns = tensor.shape.back();
+    for (size_t i = 0; i + 1 < tensor.shape.size(); ++i) rows.count *= tensor.shape[i];
+    NumberReader reader(context_, file_, tensor);
+    rows.read = [&](int64_t first, int64_t, std::span<float> numbers) {
+      reader.read(first * rows.columns, numbers, nullptr);
+    };
+    measure(rows, look);
+    return look;
+  }
+
+  // A matrix that lpt convert has quantized.
+  TensorLook look(const Item &item, const Layout &layout) const {
+    TensorLook look{item.name, format_name(layout.format), {item.rows, item.columns}, false, {}, {}};
+    RowCast stored(context_, layout.format, 0.0f);
+    const MatrixShape shape{item.rows, item.columns, item.row_bytes};
+    const Rows rows{.name = item.name,
+                    .count = item.rows,
+                    .columns = item.columns,
+                    .is_whole = RowCast::row_granule(layout.description) == 0,
+                    .read = [&](int64_t first, int64_t count, std::span<float> numbers) {
+                      get_rows(context_, layout, shape, first, count, stored.empty(count, item.columns),
+                               [&](Role role, uint64_t offset, std::span<std::byte> wanted) {
+                                 file_.read(*item.input(role), offset, wanted);
+                               });
+                      stored.decode(numbers);
+                    }};
+    measure(rows, look);
     return look;
   }
 
  private:
-  int64_t piece_rows(int64_t rows, int64_t columns) const {
-    const int64_t wanted = std::min(kPieceNumbers, memory_ / kBytesPerNumber) / columns / kRowGranule * kRowGranule;
-    return std::min(rows, std::max(wanted, kRowGranule));
+  void measure(const Rows &rows, TensorLook &look) const {
+    look.has_numbers = true;
+    if (rows.count == 0 || rows.columns == 0) {
+      look.errors.resize(formats_.size());
+      return;
+    }
+    for_each_piece(rows, false, [&](std::span<const float> numbers, int64_t) { look.stats.add(numbers); });
+    for (const NamedFormat &format : formats_) look.errors.push_back(error_of(rows, format, look.stats.amax));
+  }
+
+  int64_t piece_rows(const Rows &rows) const {
+    const int64_t wanted =
+        std::min(kPieceNumbers, memory_ / kBytesPerNumber) / rows.columns / kRowGranule * kRowGranule;
+    return std::min(rows.count, std::max(wanted, kRowGranule));
   }
 
   template <typename Visit>
-  void for_each_piece(const StoredTensor &tensor, int64_t rows, int64_t columns, int64_t step, Visit &&visit) const {
-    if (step * columns > memory_ / kBytesPerNumber) {
-      throw Error(fmt::format("tensor {}: {} rows of {} numbers need more than --memory", in_quotes(tensor.name), step,
-                              columns));
+  void for_each_piece(const Rows &rows, bool is_whole, Visit &&visit) const {
+    const int64_t step = is_whole || rows.is_whole ? rows.count : piece_rows(rows);
+    if (step > memory_ / kBytesPerNumber / rows.columns) {
+      throw Error(fmt::format("tensor {}: {} rows of {} numbers need more than --memory", in_quotes(rows.name), step,
+                              rows.columns));
     }
-    NumberReader reader(context_, file_, tensor);
     std::vector<float> numbers;
-    for (int64_t first = 0; first < rows; first += step) {
-      const int64_t count = std::min(step, rows - first);
-      numbers.resize(static_cast<size_t>(count * columns));
-      reader.read(first * columns, numbers, nullptr);
+    for (int64_t first = 0; first < rows.count; first += step) {
+      const int64_t count = std::min(step, rows.count - first);
+      numbers.resize(static_cast<size_t>(count * rows.columns));
+      rows.read(first, count, numbers);
       visit(std::span<const float>(numbers), count);
     }
   }
 
-  CastError error_of(const StoredTensor &tensor, int64_t rows, int64_t columns, const NamedFormat &format,
-                     float amax) const {
+  CastError error_of(const Rows &rows, const NamedFormat &format, float amax) const {
     const bool is_whole = RowCast::row_granule(describe(format.format)) == 0;
     RowCast cast(context_, format.format, amax);
     std::vector<float> decoded;
     CastError error;
-    for_each_piece(tensor, rows, columns, is_whole ? rows : piece_rows(rows, columns),
-                   [&](std::span<const float> numbers, int64_t count) {
-                     decoded.resize(numbers.size());
-                     cast.encode(numbers, count, columns);
-                     cast.decode(decoded);
-                     error.add(numbers, decoded);
-                   });
+    for_each_piece(rows, is_whole, [&](std::span<const float> numbers, int64_t count) {
+      decoded.resize(numbers.size());
+      cast.encode(numbers, count, rows.columns);
+      cast.decode(decoded);
+      error.add(numbers, decoded);
+    });
     return error;
   }
 
@@ -134,11 +169,26 @@ FileLook look_at(const InspectOptions &options) {
   const Context context = make_context(options.threads);
   FileLook look{options.input, file.file_bytes(), {}, {}};
   for (const NamedFormat &format : formats) look.formats.push_back(format.name);
-  const Looker looker(context.get(), file, formats, options);
+  const auto memory = (options.memory_mebibytes << 20) - static_cast<int64_t>(file.held_bytes());
+  const Looker looker(context.get(), file, formats, memory);
   const NamePattern include("--include", options.include);
   Progress progress(file.file_bytes() - file.data_offset(), options.is_quiet || options.is_json);
+  const auto is_chosen = [&](const std::string &name) { return !include.is_given() || include.is_in(name); };
+  if (is_quantized(file)) {
+    ConvertOptions decoding;
+    decoding.format = "f32";
+    const Plan plan = make_plan(context.get(), file, decoding);
+    for (const Item &item : plan.items) {
+      const bool is_matrix = item.action == Action::kDecode;
+      if (is_chosen(item.name)) {
+        look.tensors.push_back(is_matrix ? looker.look(item, plan.layout) : looker.look(*item.inputs.front().tensor));
+      }
+      progress.add(item.input_bytes(), shortened(item.name, 48));
+    }
+    return look;
+  }
   for (const StoredTensor &tensor : file.tensors()) {
-    if (!include.is_given() || include.is_in(tensor.name)) look.tensors.push_back(looker.look(tensor));
+    if (is_chosen(tensor.name)) look.tensors.push_back(looker.look(tensor));
     progress.add(tensor.bytes(), shortened(tensor.name, 48));
   }
   return look;

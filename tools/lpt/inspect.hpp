@@ -23,7 +23,7 @@ struct InspectOptions {
 
 struct TensorLook {
   std::string name;
-  std::string dtype;
+  std::string dtype;  // or the format of a matrix that lpt convert has quantized
   std::vector<int64_t> shape;
   bool has_numbers = false;  // false: no floats, carried through by a conversion
   NumberStats stats;

@@ -392,6 +392,8 @@ lpt_format target_format(const std::string &name) {
   return find_format(name);
 }
 
+bool is_quantized(const SafetensorsFile &input) { return input.header().metadata.contains(kConversionKey); }
+
 Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options) {
   return Planner(context, input, options).make();
 }

@@ -73,6 +73,8 @@ struct Plan {
 // The format that a short name stands for: fp8, fp8-row, fp8-block, mxfp8, int8, int4-g128 …, or any name of LPT's.
 lpt_format target_format(const std::string &name);
 
+bool is_quantized(const SafetensorsFile &input);  // by lpt convert, as the file's metadata says
+
 Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options);
 
 }  // namespace tool

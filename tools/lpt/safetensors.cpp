@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -38,6 +39,39 @@ void check_places(const std::string &file, const std::vector<StoredTensor> &tens
   if (reached != data_bytes) {
     throw Error(fmt::format("{}: {} bytes lie behind the last tensor: expected none", file, data_bytes - reached));
   }
+}
+
+// What a file is whose first eight bytes are no length; "" where that is unknown.
+std::string other_kind(std::span<const std::byte> prefix) {
+  const std::string_view text(reinterpret_cast<const char *>(prefix.data()), prefix.size());
+  if (text.starts_with("GGUF")) return "a GGUF file: expected a safetensors file";
+  if (text.starts_with("PK\x03\x04"))
+    return "a zip archive, as torch.save() and numpy.savez() write: expected a safetensors file";
+  if (text.starts_with('{')) {
+    return "JSON, such as the index of a sharded model: expected a safetensors file: run lpt for each file of the "
+           "model";
+  }
+  return "";
+}
+
+// Throws for a folder, with the files that it holds.
+void check_no_folder(const std::string &path) {
+  std::error_code problem;
+  if (!std::filesystem::is_directory(path, problem)) return;
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator(path, problem)) {
+    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().filename().string());
+  }
+  if (names.empty())
+    throw Error(fmt::format("{}: is a folder without *.safetensors: expected a safetensors file", path));
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += (i == 0 ? "" : ", ") + shortened(names[i], 60);
+  throw Error(
+      fmt::format("{}: is a folder: expected a safetensors file: run lpt for each of the {} that it holds: {}{}", path,
+                  names.size(), text, names.size() > kMostNames ? ", ..." : ""));
 }
 
 void sort_names(const std::string &file, Header &header) {
@@ -92,6 +126,8 @@ uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::
   uint64_t length = 0;
   for (size_t i = 0; i < kPrefixBytes; ++i) length |= std::to_integer<uint64_t>(prefix[i]) << (8 * i);
   if (length > kMostHeaderBytes) {
+    const std::string other = other_kind(prefix);
+    if (!other.empty()) throw Error(fmt::format("{}: is {}", file, other));
     throw Error(fmt::format("{}: the header's length is {}: expected at most {}", file, length, kMostHeaderBytes));
   }
   if (length > file_bytes - kPrefixBytes) {
@@ -128,8 +164,9 @@ Header parse_header(const std::string &file, std::string_view text, uint64_t dat
   return header;
 }
 
-SafetensorsFile::SafetensorsFile(const std::string &path, const HeaderMemory &memory)
-    : file_(File::open_to_read(path)) {
+SafetensorsFile::SafetensorsFile(const std::string &path, const HeaderMemory &memory) {
+  check_no_folder(path);
+  file_ = File::open_to_read(path);
   file_bytes_ = file_.size();
   std::array<std::byte, kPrefixBytes> prefix{};
   const size_t there = std::min<uint64_t>(file_bytes_, kPrefixBytes);
