@@ -34,7 +34,8 @@ def skip_reason(case):
     # ctest also says "skipped" of a missing program or a failed fixture; those it counts as failures, and so do we.
     if skipped is None or not skipped.get("message", "").startswith("SKIP_"):
         return None
-    said = re.search(SKIPPED, case.findtext("system-out") or "")
+    out = case.findtext("system-out") or ""
+    said = re.search(SKIPPED, out) or re.search(r"skipped: (.+)", out)  # of gtest; of a script
     return said.group(1).strip() if said else f"{case.get('name')} gave no reason"
 
 
