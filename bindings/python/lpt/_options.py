@@ -44,7 +44,8 @@ def random_of(given: Any) -> Any:
     """An lpt_random of a Random, or of what its arguments are."""
     made = capi.lpt_random()
     try:
-        given = Random(**given) if isinstance(given, dict) else Random(*given)
+        if type(given) is not Random:
+            given = Random(**given) if isinstance(given, dict) else Random(*given)
         for name, value in zip(Random._fields, given):
             setattr(made, name, value)
     except TypeError as error:
@@ -94,18 +95,17 @@ def options(kind: Any, given: dict, keep: list) -> Any:
     """A struct of keyword arguments, or None without any. What it borrows is put into keep."""
     if not given:
         return None
-    made, flags = kind(), 0
+    made, known, flags = kind(), members_of(kind), 0
     for name, value in given.items():
-        flag = _FLAGS.get((kind, name))
         # Truths are members is_name.
-        member = name if name in members_of(kind) else "is_" + name
-        if flag is None and member not in members_of(kind):
-            names = ", ".join(known for known in members_of(kind))
-            raise TypeError(f"there is no option {name}: expected some of {names}")
+        member = name if name in known else "is_" + name
+        flag = _FLAGS.get((kind, name)) if member not in known else 0
+        if flag is None:
+            raise TypeError(f"there is no option {name}: expected some of {', '.join(known)}")
         if value is None:
             continue
         try:
-            if flag is not None:
+            if flag:
                 flags |= flag * _truth(value)
             else:
                 setattr(made, member, _value(name, member, value, keep))
