@@ -5,6 +5,7 @@ from operator import index
 from sys import getrefcount
 
 from . import capi
+from ._context import call_back
 from ._errors import Error
 
 TYPE_CHECKING = False  # importing typing would take longer than all else here
@@ -45,7 +46,7 @@ class CodecCall:
     def bytes_for(self, _: int, count: int, __: int) -> int:
         try:
             if count not in self._sizes:
-                self._sizes[count] = index(self.codec.bytes_for(count))
+                self._sizes[count] = index(call_back(self.codec.bytes_for, count))
             return self._sizes[count]
         except BaseException as error:  # raised where the collective was called
             self.error = error
@@ -63,7 +64,7 @@ class CodecCall:
     def _run(self, function: Any, source: tuple, target: tuple) -> int:
         try:
             with _Lent(*source) as lent, _Lent(*target) as written:
-                function(lent.toreadonly(), written)
+                call_back(function, lent.toreadonly(), written)
             return 0
         except BaseException as error:  # raised where the collective was called
             self.error = error

@@ -83,13 +83,15 @@ class Context:
 
     def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
         """Calls log(level, text) on the thread that is at work; None: silent."""
-        capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_", level), log)
-        self._log = log
+        called = _called_back(log)
+        capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_", level), called)
+        self._log = called
 
     def set_progress(self, progress: Optional[Callable[[int, int], Any]]) -> None:
         """Calls progress(done, whole) in long calls. What is true stops the call with Cancelled."""
-        capi.lpt_context_set_progress(handle_of(self), progress)
-        self._progress = progress
+        called = _called_back(progress)
+        capi.lpt_context_set_progress(handle_of(self), called)
+        self._progress = called
 
     def start_profile(self) -> None:
         """Forgets what was recorded and starts to record."""
@@ -171,6 +173,22 @@ def handle_of(context: Optional[Context]) -> Any:
         pool = _shared.get("pool") or _shared.setdefault("pool", Context())
         set_default_context(Context(threads_of=pool))
         return _local.handle
+
+
+def call_back(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls a function of the user inside a call of the library, which may use the thread's context: calls without a context
+    get a new one meanwhile."""
+    outer = dict(_local.__dict__)
+    _local.__dict__.clear()
+    try:
+        return function(*arguments)
+    finally:
+        _local.__dict__.clear()
+        _local.__dict__.update(outer)
+
+
+def _called_back(function: Any) -> Any:
+    return (lambda *arguments: call_back(function, *arguments)) if callable(function) else function
 
 
 def constant(prefix: str, value: Union[str, int], name: str = "") -> int:

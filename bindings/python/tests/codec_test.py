@@ -51,6 +51,17 @@ class Codecs(unittest.TestCase):
             self.assertEqual(([[3.0, 6.0], [9.0]], [[1.0] * 2, [2.0] * 2, [3.0] * 2]), (many, whole))
             self.assertEqual(whole, soon)
 
+    def test_call_the_library(self):
+        def encode(numbers, data):
+            data[:] = memoryview(lpt.quantize(numbers, "e4m3fn"))
+
+        def decode(data, numbers):
+            lpt.dequantize(lpt.Tensor(data, "e4m3fn"), out=numbers)
+
+        def body(comm):
+            return comm.all_reduce(floats([comm.rank + 1.0] * 512), codec=int8(encode=encode, decode=decode)).tolist()
+        self.assertEqual([[3.0] * 512] * 2, run(2, body))
+
     def test_send_as_many_bytes_as_they_say(self):
         def body(comm):
             before = comm.values["bytes_sent"]

@@ -239,6 +239,16 @@ class Contexts(Case):
                 self.assertIn("the context is in use by another call", str(found[0]))
                 self.assertEqual(expected, found[1])
 
+    def test_of_threads_are_not_those_of_their_callbacks(self):
+        a, found, context = floats(range(64), [8, 8]), [], lpt.default_context()
+        expected = lpt.gemm(a, a).tolist()
+        context.set_progress(lambda *_: found.append((lpt.gemm(a, a).tolist(), lpt.default_context() is context)))
+        self.assertEqual(expected, lpt.gemm(a, a).tolist())
+        context.set_progress(None)
+        self.assertEqual((expected, False), found[0])
+        self.assertIs(context, lpt.default_context())
+        self.assertRaisesRegex(TypeError, "progress is int: expected a callable", context.set_progress, 3)
+
     def test_in_use_are_busy_to_other_threads(self):
         import threading
         a, context = floats(range(64), [8, 8]), lpt.Context(1)
