@@ -202,7 +202,7 @@ class Tensor(capi.lpt_tensor):
         return _load, (self.format, self.shape, parts)
 
     def __repr__(self) -> str:
-        return f"<lpt.Tensor {'×'.join(map(str, self.shape)) or 'scalar'} {self.format}>"
+        return f"<lpt.Tensor {' x '.join(map(str, self.shape)) or 'scalar'} {self.format}>"
 
 
 capi.set_tensor_class(Tensor)

@@ -184,6 +184,10 @@ class Handles(unittest.TestCase):
         for key, kind in ((0, TypeError), ((slice(None),) * 3, TypeError), (slice(0, 2, 2), ValueError)):
             self.assertRaises(kind, tensor.__getitem__, key)
 
+    def test_are_shown_in_ascii(self):
+        self.assertEqual(["<lpt.Tensor 2 x 3 f32>", "<lpt.Tensor scalar e4m3fn>"],
+                         [ascii(lpt.empty((2, 3))), ascii(lpt.empty((), "e4m3fn"))])
+
 
 if __name__ == "__main__":
     unittest.main()
