@@ -4,6 +4,7 @@ from __future__ import annotations
 from . import capi
 from ._codec import Codec, call
 from ._context import Context, handle_of, values_of
+from ._errors import Busy
 from ._options import codec_struct, options
 from ._tensor import Tensor, empty, format_number, read, written
 
@@ -43,7 +44,7 @@ class Future:
 
     def done(self) -> bool:
         """Whether wait() would return at once."""
-        return _is_done(self._handle)
+        return bool(capi.lpt_future_is_done(handle_of(None), self._handle))
 
     def __del__(self) -> None:
         # Memory that travels must not be freed under way, and a collector must not wait.
@@ -55,7 +56,10 @@ _under_way: list = []
 
 
 def _is_done(handle: Any) -> bool:
-    return bool(capi.lpt_future_is_done(handle_of(None), handle))
+    try:
+        return bool(capi.lpt_future_is_done(handle_of(None), handle))
+    except Busy:  # a collector runs inside a callback too
+        return False
 
 
 class PartialPlan:

@@ -276,6 +276,23 @@ class Ranks(unittest.TestCase):
             return held, len(lpt._comm._under_way)
         self.assertEqual([(1, 0), ([2.0] * 8, 0)], run(2, body))
 
+    def test_a_future_that_is_dropped_in_a_callback_keeps_its_memory(self):
+        # A collector runs anywhere: here in a call that uses the thread's context.
+        unraised, futures, context = [], [], lpt.default_context()._handle
+        with lpt.Comm.local(lpt.Group(1), 0) as comm:
+            futures.append(comm.all_reduce(floats([1.0] * 4), future=True))
+            handle = futures[0]._handle
+            note = lambda *_: futures.clear()  # noqa: E731
+            hook, sys.unraisablehook = sys.unraisablehook, unraised.append
+            try:
+                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_DISPATCH, note)
+                lpt.quantize(floats([1.0]), "e4m3fn")
+            finally:
+                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_NONE, None)
+                sys.unraisablehook = hook
+            self.assertEqual(([], []), (futures, unraised))
+            self.assertIn(handle, [kept[0] for kept in lpt._comm._under_way])
+
     def test_counts_are_one_for_each_rank(self):
         def body(comm):
             self.assertRaisesRegex(ValueError, "2 numbers: expected 1", comm.all_gather, floats([1.0]), counts=[1, 1])
