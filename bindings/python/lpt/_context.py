@@ -157,6 +157,8 @@ def default_context() -> Context:
 
 def set_default_context(context: Context) -> None:
     """Makes a context the calling thread's own."""
+    if not isinstance(context, Context):
+        raise TypeError(f"context is {context!r}: expected a Context")
     _local.handle = handle_of(context)
     _local.context = context
 

@@ -282,6 +282,7 @@ class Contexts(Case):
                      lambda: lpt.set_default_context(context), lambda: lpt.Context(threads_of=context)):
             self.assertRaisesRegex(ValueError, "context is closed: expected an open one", call)
         context.close()
+        self.assertRaisesRegex(TypeError, "context is None: expected a Context", lpt.set_default_context, None)
         with self.assertRaises(KeyError), lpt.Context(1):
             raise KeyError("mine")
 
