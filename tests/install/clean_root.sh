@@ -5,18 +5,8 @@
 set -eu
 [ $# = 1 ] || { echo "usage: clean_root.sh PLACE" >&2; exit 2; }
 place=$1 root=$1/debian here=$(dirname "$0")
-command -v debootstrap >/dev/null && [ "$(id -u)" = 0 ] || { echo "skipped: needs root and debootstrap" >&2; exit 77; }
-
-end() {
-  ! mountpoint -q "$root/proc" || umount "$root/proc"
-  rm -rf --one-file-system "$root"
-}
-trap end EXIT
-end
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
-debootstrap --variant=minbase "$suite" "$root" "${mirror:-http://deb.debian.org/debian}" >"$place/debootstrap.log" 2>&1 ||
-  { tail -n 5 "$place/debootstrap.log"; echo "skipped: no mirror" >&2; exit 77; }
+. "$here/bare_root.sh"
+make_bare_root "$root" "$place/debootstrap.log"
 cp -r "$here/consumer" "$root/consumer"
 mkdir "$root/debs"
 for package in liblpt1 liblpt-dev lpt-tools python3-lpt; do
@@ -75,8 +65,5 @@ if ls /debs/*.whl >/dev/null 2>&1; then
   /venv/bin/lpt --version
 fi
 END
-# By /proc a program knows its own place, from which the wheel's tool finds its library.
-mount -t proc proc "$root/proc"
-# Nothing of this system's environment counts there, save how the network is reached.
-env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 ${http_proxy:+http_proxy="$http_proxy"} \
-  chroot "$root" sh /use
+# By /proc the wheel's tool knows its own place, from which it finds its library.
+in_bare_root "$root" LC_ALL=C.UTF-8 sh /use
