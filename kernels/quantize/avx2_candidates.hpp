@@ -96,7 +96,7 @@ struct RoundedLanes<Elements::kList> {
 
   explicit RoundedLanes(const Coder &shared) : list(*shared.element.levels) {}
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) { return value; }
-  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const { return list.levels(list.places(product)); }
+  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const { return list.nearest(product); }
 };
 
 // Adds the squared errors of finite numbers with four candidates, in two vectors of lanes for each.
@@ -140,25 +140,34 @@ inline __m128 lane_sums(const __m256 (&sums)[8]) {
 }
 
 // The first candidate of the smallest squared error. numbers(row, at, count) gives finite numbers of the block, at most
-// `most` at once.
+// `most` at once, a multiple of sixteen. Four candidates of which none can win any more are given up: sums only grow.
 template <typename Lanes, typename Numbers>
 [[gnu::always_inline]] inline int64_t best_candidate(const Lanes &lanes, const Candidates &candidates, int64_t rows,
                                                      int64_t columns, int64_t most, const Numbers &numbers) {
-  alignas(16) float errors[kMostCandidates];
+  int64_t best = 0;
+  __m128 least = _mm_set1_ps(__builtin_inff());
   for (int64_t first = 0; first < candidates.count; first += 4) {
-    __m128 total = _mm_setzero_ps();
-    for (int64_t row = 0; row < rows; ++row) {
+    __m128 total = _mm_setzero_ps(), error = total;
+    bool may_win = true;
+    for (int64_t row = 0; row < rows && may_win; ++row) {
       __m256 sums[8] = {};
-      for (int64_t at = 0; at < columns; at += most) {
+      for (int64_t at = 0; at < columns && may_win; at += most) {
         const int64_t count = columns - at < most ? columns - at : most;
         add_errors(lanes, numbers(row, at, count), count, candidates.scale + first, candidates.inverse + first, sums);
+        error = _mm_add_ps(total, lane_sums(sums));
+        may_win = first == 0 || _mm_movemask_ps(_mm_cmplt_ps(error, least)) != 0;
       }
-      total = _mm_add_ps(total, lane_sums(sums));
+      total = error;
     }
-    _mm_store_ps(errors + first, total);
+    alignas(16) float errors[4];
+    _mm_store_ps(errors, error);
+    if (first == 0) least = _mm_set1_ps(errors[0]);
+    for (int64_t i = first; may_win && i < candidates.count && i < first + 4; ++i) {
+      if (!(errors[i - first] < _mm_cvtss_f32(least))) continue;
+      best = i;
+      least = _mm_set1_ps(errors[i - first]);
+    }
   }
-  int64_t best = 0;
-  for (int64_t i = 1; i < candidates.count; ++i) best = errors[i] < errors[best] ? i : best;
   return best;
 }
 

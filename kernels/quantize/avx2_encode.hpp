@@ -98,37 +98,49 @@ alignas(32) constexpr int8_t kBytePairs[32] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 
 struct LevelLanes {
   __m256 first;          // threshold 7
   __m256 second[2];      // 3 and 11
-  __m256 third, fourth;  // 1, 5, 9, 13; and 0, 2, … 14
-  __m256 lower, upper;   // levels
+  __m256 third, fourth;  // 1, 5, 9, 13 in both halves; and 0, 2, … 14
+  __m256 evens, odds;    // levels
   __m256i codes;         // by place, in both halves
 
   explicit LevelLanes(const LevelList &list) {
     const float *const at = list.threshold;
+    const float *const level = list.level;
     first = _mm256_set1_ps(at[7]);
     second[0] = _mm256_set1_ps(at[3]);
     second[1] = _mm256_set1_ps(at[11]);
-    third = _mm256_setr_ps(at[1], at[5], at[9], at[13], 0, 0, 0, 0);
+    third = _mm256_setr_ps(at[1], at[5], at[9], at[13], at[1], at[5], at[9], at[13]);
     fourth = _mm256_setr_ps(at[0], at[2], at[4], at[6], at[8], at[10], at[12], at[14]);
-    lower = _mm256_loadu_ps(list.level);
-    upper = _mm256_loadu_ps(list.level + 8);
+    evens = _mm256_setr_ps(level[0], level[2], level[4], level[6], level[8], level[10], level[12], level[14]);
+    odds = _mm256_setr_ps(level[1], level[3], level[5], level[7], level[9], level[11], level[13], level[15]);
     codes = _mm256_broadcastsi128_si256(load_half_bytes(list.code));
   }
 
-  // How many thresholds each number exceeds, by a search in halves.
-  [[gnu::always_inline]] inline __m256i places(__m256 value) const {
-    const auto exceeds = [&](__m256 threshold) {
-      return _mm256_castps_si256(_mm256_cmp_ps(value, threshold, _CMP_GT_OQ));
-    };
-    const __m256i eights = exceeds(first);
-    const __m256i fours = exceeds(_mm256_blendv_ps(second[0], second[1], _mm256_castsi256_ps(eights)));
+  // How many pairs of thresholds each number exceeds, by a search in halves.
+  [[gnu::always_inline]] inline __m256i pairs(__m256 value) const {
+    const __m256 is_high = exceeds(value, first);
+    const __m256i eights = _mm256_castps_si256(is_high);
+    const __m256i fours = _mm256_castps_si256(exceeds(value, _mm256_blendv_ps(second[0], second[1], is_high)));
     const __m256i high = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_srli_epi32(eights, 31), 1), fours);
-    const __m256i twos = _mm256_sub_epi32(_mm256_add_epi32(high, high), exceeds(_mm256_permutevar8x32_ps(third, high)));
-    return _mm256_sub_epi32(_mm256_add_epi32(twos, twos), exceeds(_mm256_permutevar8x32_ps(fourth, twos)));
+    const __m256i twos = _mm256_castps_si256(exceeds(value, _mm256_permutevar_ps(third, high)));
+    return _mm256_sub_epi32(_mm256_add_epi32(high, high), twos);
   }
 
-  [[gnu::always_inline]] inline __m256 levels(__m256i places) const {
-    const __m256 is_upper = _mm256_castsi256_ps(_mm256_slli_epi32(places, 28));
-    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(lower, places), _mm256_permutevar8x32_ps(upper, places), is_upper);
+  // How many thresholds it exceeds.
+  [[gnu::always_inline]] inline __m256i places(__m256 value) const {
+    const __m256i pair = pairs(value);
+    const __m256i is_odd = _mm256_castps_si256(exceeds(value, _mm256_permutevar8x32_ps(fourth, pair)));
+    return _mm256_sub_epi32(_mm256_add_epi32(pair, pair), is_odd);
+  }
+
+  // The nearest level.
+  [[gnu::always_inline]] inline __m256 nearest(__m256 value) const {
+    const __m256i pair = pairs(value);
+    const __m256 is_odd = exceeds(value, _mm256_permutevar8x32_ps(fourth, pair));
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(evens, pair), _mm256_permutevar8x32_ps(odds, pair), is_odd);
+  }
+
+  [[gnu::always_inline]] static inline __m256 exceeds(__m256 value, __m256 threshold) {
+    return _mm256_cmp_ps(value, threshold, _CMP_GT_OQ);
   }
 };
 

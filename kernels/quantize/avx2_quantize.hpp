@@ -280,6 +280,8 @@ struct Panel {
   int64_t row, rows, column, columns;
 };
 
+constexpr int64_t kErrorColumns = 32;  // after so many squared errors candidates are compared
+
 // The same by a rule that tries several scales.
 template <Elements kElements>
 void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, const Panel &panel,
@@ -298,7 +300,7 @@ void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastSt
     const auto numbers = [&](int64_t row, int64_t at, int64_t some) {
       return numbers_at(request.source, panel.row + row, first + at, some, state.numbers);
     };
-    const int64_t best = best_candidate(lanes, candidates, panel.rows, columns, kPanelColumns, numbers);
+    const int64_t best = best_candidate(lanes, candidates, panel.rows, columns, kErrorColumns, numbers);
     store_scales(target, index + block, all_lanes(candidates.code[best]), 1);
     state.inverse[block] = candidates.inverse[best];
   }
