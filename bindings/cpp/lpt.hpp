@@ -6,10 +6,14 @@
  * options are the C structs (`lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;`) and NULL stands for their defaults. What
  * is not here is called through get(): lpt::check(context, lpt_hadamard(context.get(), …)).
  *
- * This header is compiled into the program, and is no part of the promise about the binary interface.
+ * This header is compiled into the program, and is no part of the promise about the binary interface. It needs C++20.
  */
 #ifndef LPT_HPP
 #define LPT_HPP
+
+#if __cplusplus < 201709L /* what GCC 10 gives for -std=c++20 */
+#error "lpt.hpp needs C++20: compile with -std=c++20, or include lpt.h, which is C"
+#endif
 
 #include <lpt.h>
 
