@@ -11,12 +11,17 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_STRIP_FILES ON)
 
+set(LPT_COMPONENTS runtime dev tools mpi cuda python)
+set(LPT_PACKAGES liblpt1 liblpt-dev lpt-tools liblpt-mpi liblpt-cuda python3-lpt)
+
 # What rooms have installed.
 get_cmake_property(there COMPONENTS)
 set(CPACK_COMPONENTS_ALL)
-foreach(component IN ITEMS runtime dev tools mpi cuda python)
+foreach(component package IN ZIP_LISTS LPT_COMPONENTS LPT_PACKAGES)
   if(component IN_LIST there)
     list(APPEND CPACK_COMPONENTS_ALL ${component})
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package}
+            COMPONENT ${component} EXCLUDE_FROM_ALL)  # of packages alone: an install has LICENSE
   endif()
 endforeach()
 set(CPACK_COMPONENT_DEV_DEPENDS runtime)

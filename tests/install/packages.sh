@@ -17,9 +17,11 @@ field() { dpkg-deb -f "$1" "$2"; }
 
 ls "$place"/debs/liblpt1_*.deb "$place"/debs/liblpt-dev_*.deb >/dev/null
 for package in "$place"/debs/*.deb; do
+  copyright=$place/root/usr/share/doc/$(field "$package" Package)/copyright
   [ "$(field "$package" Version)" = "$version" ] || fail "$package is of version $(field "$package" Version)"
   dpkg-deb -c "$package" | grep -v '/$' | sed 's/.* \.\//\//; s/ -> .*//' >>"$place/files"
   dpkg-deb -x "$package" "$place/root"
+  grep -q '^License: Apache-2.0$' "$copyright" || fail "$package has no copyright file"
   case $package in
     */liblpt1_*) ;;
     *) field "$package" Depends | grep -q "liblpt1 (= $version)" || fail "$package does not depend on liblpt1 (= $version)" ;;
