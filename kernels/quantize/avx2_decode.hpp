@@ -22,16 +22,25 @@ struct CodeFacts {
   int32_t bits;
 };
 
-inline CodeFacts code_facts(lpt_format plain) {
-  CodeFacts facts = {};
+// Floats of 6 or 8 bits that become f16 by a move of their bits.
+inline bool are_small_floats(const Element &element) {
+  const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
+  const bool is_known = !element.is_integer && (element.bits == 6 || element.bits == 8);
+  return is_known && exponent_bits <= 5 && element.min_exponent <= 100;
+}
+
+// The table is made only where a source reads it.
+inline void set_facts(lpt_format plain, CodeFacts &facts) {
+  facts.element = {};
   facts.bits = 32;
-  if (plain == LPT_FORMAT_F32) return facts;
+  if (plain == LPT_FORMAT_F32) return;
   facts.element = element_of(plain);
   facts.bits = facts.element.bits;
-  for (uint32_t code = 0; facts.bits <= 8 && code < 1u << facts.bits; ++code) {
-    facts.value[code] = decode(facts.element, code);
-  }
-  return facts;
+  const bool is_byte_integer = facts.element.is_integer && facts.bits == 8;
+  if (facts.bits > 8 || is_byte_integer || are_small_floats(facts.element)) return;
+  const uint32_t count = 1u << facts.bits;
+  for (uint32_t code = 0; code < count; ++code) facts.value[code] = decode(facts.element, code);
+  for (uint32_t code = count; code < 16; ++code) facts.value[code] = 0;
 }
 
 // 32 codes of 6 bits, one in each byte: the dwords of four take 24 bits each.
@@ -333,12 +342,6 @@ DecodeSpan decode_span_of(lpt_format target) {
   return target == LPT_FORMAT_BF16 ? decode_span<Source, Bf16Target> : decode_span<Source, F16Target>;
 }
 
-// Floats of 6 or 8 bits that become f16 by a move of their bits.
-inline bool are_small_floats(const Element &element) {
-  const int32_t exponent_bits = element.bits - element.mantissa_bits - (element.is_signed ? 1 : 0);
-  return (element.bits == 6 || element.bits == 8) && exponent_bits <= 5 && element.min_exponent <= 100;
-}
-
 inline DecodeSpan decode_span_of(lpt_format source, const CodeFacts &facts, lpt_format target) {
   if (facts.bits == 4 || facts.bits == 2) return decode_span_of<NibbleSource>(target);
   if (facts.bits == 32) return decode_span_of<FloatSource>(target);
@@ -352,7 +355,8 @@ inline DecodeSpan decode_span_of(lpt_format source, const CodeFacts &facts, lpt_
 
 inline void decode_matrix(const DequantizeRequest &request) {
   const lpt_format plain = request.source.format.element;
-  const CodeFacts facts = code_facts(plain);
+  CodeFacts facts;
+  set_facts(plain, facts);
   const DecodeSpan decode_one = decode_span_of(plain, facts, request.target.format.element);
   const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
     fill_strip(request.source, strip, tensor_scale, first, count);

@@ -109,7 +109,8 @@ struct Avx2Sums {
 
 inline void sum_cast(const CastSumsRequest &request) {
   const lpt_format plain = request.quantized.format.element;
-  const CodeFacts facts = code_facts(plain);
+  CodeFacts facts;
+  set_facts(plain, facts);
   const DecodeSpan decode_one = decode_span_of(plain, facts, LPT_FORMAT_F32);
   const auto fill = [&](ScaleStrip &strip, float tensor_scale, int64_t first, int64_t count) {
     fill_strip(request.quantized, strip, tensor_scale, first, count);
