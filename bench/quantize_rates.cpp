@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kColumns = 4096;
 constexpr int64_t kColumnsInCache = 1024;
+constexpr double kLongRun = 1e-3;  // seconds: longer runs are timed one by one, other work disturbs fewer of them
 
 constexpr double kBytesBarOfNearest = 0.90;
 constexpr double kBytesBarOfStochastic8 = 0.75;
@@ -31,6 +32,7 @@ struct Case {
   int32_t stochastic_bits = 0;  // 0: to nearest
   bool keeps_tensor_scale = false;
   bool has_statistics = false;
+  lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
 };
 
 constexpr Case kNearest[] = {
@@ -56,6 +58,14 @@ constexpr Case kOtherBlocks[] = {{"nvfp4_16x16 kept", LPT_FORMAT_NVFP4_16X16, 0,
                                  {"e4m3fn_1x128", LPT_FORMAT_E4M3FN_1X128},
                                  {"int4_1x128", LPT_FORMAT_INT4_1X128},
                                  {"uint4_1x128", LPT_FORMAT_UINT4_1X128}};
+constexpr Case kLists[] = {{"nf4_1x64", LPT_FORMAT_NF4_1X64}, {"bnb_fp4_1x64", LPT_FORMAT_BNB_FP4_1X64}};
+constexpr const char *kOwn[] = {"e2m0b1-finite", "e2m2b1-nan", "e4m2b9-finite", "e6m1b31-ieee"};  // 3, 5, 7, 8 bits
+constexpr Case kSearched[] = {{"nvfp4 kept, MSE", LPT_FORMAT_NVFP4, 0, true, false, LPT_SCALE_RULE_MSE},
+                              {"mxfp4, MSE", LPT_FORMAT_MXFP4, 0, false, false, LPT_SCALE_RULE_MSE},
+                              {"e4m3fn_1x128, MSE", LPT_FORMAT_E4M3FN_1X128, 0, false, false, LPT_SCALE_RULE_MSE},
+                              {"int4_1x128, MSE", LPT_FORMAT_INT4_1X128, 0, false, false, LPT_SCALE_RULE_MSE},
+                              {"nf4_1x64, MSE", LPT_FORMAT_NF4_1X64, 0, false, false, LPT_SCALE_RULE_MSE},
+                              {"e4m3fn_tensor, MSE", LPT_FORMAT_E4M3FN_TENSOR, 0, false, false, LPT_SCALE_RULE_MSE}};
 constexpr Case kBoth[] = {{"e4m3fn_tensor kept", LPT_FORMAT_E4M3FN_TENSOR, 0, true},
                           {"mxfp8_e4m3", LPT_FORMAT_MXFP8_E4M3},
                           {"nvfp4_16x16 kept", LPT_FORMAT_NVFP4_16X16, 0, true},
@@ -89,6 +99,7 @@ class Table {
     stochastic();
     blocks();
     decoding();
+    if (options_.is_in_cache) others();
     for (const Case &one : kBoth) both(one);
     if (options_.is_in_cache && options_.isa == LPT_ISA_AUTO) avx2();
     return std::move(rates_);
@@ -151,6 +162,7 @@ class Table {
       check(context, lpt_quantize(context, source_, &options, target.get(), transposed.get()));
       options.flags = LPT_KEEP_TENSOR_SCALE;
     }
+    options.scale_rule = one.rule;
     if (one.stochastic_bits != 0) {
       options.rounding = LPT_ROUNDING_STOCHASTIC;
       options.stochastic_bits = one.stochastic_bits;
@@ -175,9 +187,10 @@ class Table {
     double copy_seconds = 1e9;
     for (Runner &runner : runners) runner.rate.seconds = 1e9;
     const auto fastest = [&](double &best, const auto &run) {
+      const int count = best < kLongRun ? repeats : 1;
       const double begin = now();
-      for (int i = 0; i < repeats; ++i) run();
-      best = std::min(best, (now() - begin) / repeats);
+      for (int i = 0; i < count; ++i) run();
+      best = std::min(best, (now() - begin) / count);
     };
     for (int round = 0; round < rounds; ++round) {
       fastest(copy_seconds, [&] { std::memcpy(copy_.data(), numbers_.data(), numbers_.size() * sizeof(float)); });
@@ -279,20 +292,40 @@ class Table {
 
   void decoding() {
     std::vector<Runner> racing;
-    for (const lpt_format wide : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
-      const auto codes = make_matrix(LPT_FORMAT_E4M3FN, false), numbers = make_matrix(wide, false);
-      check(fast_, lpt_quantize(fast_, source_, nullptr, codes.get(), nullptr));
-      Runner one;
-      one.rate.name = wide == LPT_FORMAT_F32 ? "e4m3fn to f32" : "e4m3fn to bf16";
-      one.rate.elements = static_cast<double>(elements());
-      one.rate.bytes = bytes_of(codes.get()) + bytes_of(numbers.get());
-      one.run = [=, this] { check(fast_, lpt_dequantize(fast_, codes.get(), nullptr, numbers.get())); };
-      racing.push_back(one);
-    }
+    for (const lpt_format wide : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) racing.push_back(decoder(kNearest[0], wide));
     race(racing);
     for (size_t i = 0; i < racing.size(); ++i) {
       add_beside_memcpy(racing[i].rate, options_.is_in_cache ? 0 : kBytesBarOfDecoding[i]);
     }
+  }
+
+  // Casts to lists and to elements of the caller's own and back, and casts that search their scales.
+  void others() {
+    std::vector<Case> cases(std::begin(kLists), std::end(kLists));
+    for (const char *name : kOwn) {
+      Case own = {name, LPT_FORMAT_NONE};
+      check(fast_, lpt_format_from_name(name, &own.format));
+      cases.push_back(own);
+    }
+    std::vector<Runner> racing;
+    for (const Case &one : cases) racing.push_back(runner(fast_, one, false));
+    for (const Case &one : cases) racing.push_back(decoder(one, LPT_FORMAT_F32));
+    for (const Case &one : kSearched) racing.push_back(runner(fast_, one, false));
+    race(racing);
+    for (const Runner &each : racing) {
+      add(each.rate, "of memcpy's elements", each.rate.copy_seconds / each.rate.seconds, 0);
+    }
+  }
+
+  Runner decoder(const Case &one, lpt_format wide) {
+    const auto codes = make_matrix(one.format, false), numbers = make_matrix(wide, false);
+    check(fast_, lpt_quantize(fast_, source_, nullptr, codes.get(), nullptr));
+    Runner result;
+    result.rate.name = std::string(one.name) + (wide == LPT_FORMAT_F32 ? " to f32" : " to bf16");
+    result.rate.elements = static_cast<double>(elements());
+    result.rate.bytes = bytes_of(codes.get()) + bytes_of(numbers.get());
+    result.run = [=, this] { check(fast_, lpt_dequantize(fast_, codes.get(), nullptr, numbers.get())); };
+    return result;
   }
 
   void both(const Case &one) {
@@ -306,10 +339,8 @@ class Table {
 
   void avx2() {
     lpt_context *const slow = make_context(LPT_ISA_X86_AVX2);
-    for (const auto &[name, format, bits, keeps, statistics] :
-         {kNearest[0], kNearest[1], kNearest[2], kNearest[3], kStochastic8[0], kStochastic16[0], kBlocks[0], kBlocks[1],
-          kBlocks[2], kBlocks[3], kBlocks[4]}) {
-      const Case one = {name, format, bits, keeps, statistics};
+    for (const Case &one : {kNearest[0], kNearest[1], kNearest[2], kNearest[3], kStochastic8[0], kStochastic16[0],
+                            kBlocks[0], kBlocks[1], kBlocks[2], kBlocks[3], kBlocks[4]}) {
       std::vector<Runner> racing = {runner(fast_, one, false), runner(slow, one, false)};
       race(racing);
       QuantizeRate rate = racing[1].rate;
