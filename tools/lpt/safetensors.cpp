@@ -93,10 +93,8 @@ void sort_names(const std::string &file, Header &header) {
 void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory) {
   const uint64_t held = memory.held(header_bytes, tensors);
   if (held > memory.bytes) {
-    throw Error(
-        fmt::format("{}: a header of {} with {} tensors or more takes about {} of memory: expected at most "
-                    "--memory, {}",
-                    file, size_text(header_bytes), tensors, size_text(held), size_text(memory.bytes)));
+    throw Error(fmt::format("{}: a header of {} needs {} of memory or more: expected at most --memory, {}", file,
+                            size_text(header_bytes), size_text(held), size_text(memory.bytes)));
   }
 }
 
