@@ -19,9 +19,10 @@ gpu_contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 class Context:
     """A worker: threads, choice of kernels, error text, profile. Serves one call at a time: a second one raises Busy.
 
-    thread_count: 0 for as many as the process may use. threads_of: a context whose threads this one shares. isa: the highest
-    instruction set to use ("auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device: "cpu" or "cuda", with device_index; what operations make
-    lies there. Work of a GPU is queued: what it reads has to stay until synchronize(). A with statement closes it.
+    thread_count: 0 for as many as the process may use. threads_of: a context whose threads this one shares. isa: the
+    highest instruction set to use ("auto", "reference", "x86_avx2", "x86_avx512", "x86_avx512_bf16", "x86_amx"). device:
+    "cpu" or "cuda", with device_index; what operations make lies there. Work of a GPU is queued: what it reads has to stay
+    until synchronize(). A with statement closes the context.
     """
 
     __slots__ = ("_handle", "_log", "_progress", "_stream", "device", "device_index", "__weakref__")
