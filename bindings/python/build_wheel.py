@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a wheel of the Python package, with liblpt.so, lpt.h and the command-line tool inside. Needs no network.
+"""Writes a wheel of the Python package, with liblpt.so, lpt.h, the command-line tool and what it verifies. Needs no network.
 
   build_wheel.py [--out DIR]                     builds the preset `release` with the package in build/wheel first
   build_wheel.py --build-dir DIR [--out DIR]     of a tree that is built already
   build_wheel.py --source [--out DIR]            the sources (of git's tree) instead, of which pip builds a wheel
 
 A wheel (PEP 427) is a zip of the package and three files about it: written here, so that nothing has to be installed. pip calls
-build_wheel() and build_sdist(), as pyproject.toml says (PEP 517).
+build_wheel(), prepare_metadata_for_build_wheel() and build_sdist(), as pyproject.toml says (PEP 517).
 """
 import argparse
 import base64
@@ -40,9 +40,13 @@ Description-Content-Type: text/markdown
 
 
 def build(folder, given=()):
-    """Configures, with what was given for CMake, and builds what the package needs."""
+    """Configures, with what was given for CMake, and builds what the package needs: without debug information, which a wheel
+    does not hold, and by precompiled headers."""
+    print(f"lpt: compiling the library and its tool in {folder}: a few minutes of CPU time", flush=True)
+    flags = [f"-DCMAKE_{language}_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG" for language in ("C", "CXX")]
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
-                    f"-DPython3_EXECUTABLE={sys.executable}", *given], cwd=ROOT, check=True)
+                    "-DLPT_PRECOMPILE=ON", "-DLPT_CALLER_FLAGS=-O1", *flags, f"-DPython3_EXECUTABLE={sys.executable}", *given],
+                   cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "lpt_python_package"], check=True)
 
 
@@ -53,6 +57,11 @@ def gather(folder, place):
     for other in set(target.glob("_capi*.so")) - {module(target)}:
         other.unlink()  # built for another Python in the same folder
     shutil.copy(folder / "liblpt.so.1", target / "liblpt.so.1")
+    # Where the tool looks for them: ../share beside its own folder.
+    vectors = target / "share" / "lpt" / "conformance"
+    shutil.copytree(ROOT / "tests" / "golden" / "formats", vectors, ignore=lambda _, names: [
+        name for name in names if not name.endswith(".csv")])
+    shutil.copy(ROOT / "docs" / "tool-vectors.md", vectors / "README.md")
     for plugin in folder.glob("liblpt_*.so"):
         shutil.copy(plugin, target)
     # What was linked for the build tree has its path, which has room for the shorter one.
@@ -104,11 +113,7 @@ def tag():
 
 def write(place, out, version):
     """The zip, with a record of every file."""
-    info = f"lpt-{version}.dist-info"
-    extra = {f"{info}/METADATA": about(version),
-             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode(),
-             f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
-             f"{info}/entry_points.txt": b"[console_scripts]\nlpt = lpt.__main__:main\n"}
+    info = info_name(version)
     wheel = out / f"lpt-{version}-{tag()}.whl"
     records = []
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -120,10 +125,22 @@ def write(place, out, version):
         for file in sorted(place.rglob("*")):
             if file.is_file():
                 add(file.relative_to(place).as_posix(), file.read_bytes(), 0o755 if os.access(file, os.X_OK) else 0o644)
-        for name, data in extra.items():
-            add(name, data)
+        for name, data in info_files(version).items():
+            add(f"{info}/{name}", data)
         archive.writestr(f"{info}/RECORD", "\n".join(records + [f"{info}/RECORD,,", ""]))
     return wheel
+
+
+def info_name(version):
+    return f"lpt-{version}.dist-info"
+
+
+def info_files(version):
+    """The files about the package, but for the record."""
+    return {"METADATA": about(version),
+            "WHEEL": f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode(),
+            "LICENSE": (ROOT / "LICENSE").read_bytes(),
+            "entry_points.txt": b"[console_scripts]\nlpt = lpt.__main__:main\n"}
 
 
 def about(version):
@@ -140,6 +157,16 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     folder = ROOT / "build" / "wheel"
     build(folder, shlex.split((config_settings or {}).get("cmake", "")))
     return make(folder, pathlib.Path(wheel_directory)).name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """PEP 517: the folder of the files about the package, for which nothing is compiled."""
+    version = version_of_sources()
+    info = pathlib.Path(metadata_directory) / info_name(version)
+    info.mkdir()
+    for name, data in info_files(version).items():
+        (info / name).write_bytes(data)
+    return info.name
 
 
 def build_sdist(sdist_directory, config_settings=None):

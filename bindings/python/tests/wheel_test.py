@@ -1,5 +1,6 @@
 """The wheel: what is in it, what it needs, and that pip installs it where no LPT is."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -76,6 +77,36 @@ class Wheel(unittest.TestCase):
             self.assertEqual("[1.0]", found[0])
             self.assertEqual([os.path.dirname(place)], [os.path.commonpath([os.path.dirname(place), name]) for name in found[1:]])
             self.assertIn(lpt.__version__, said(os.path.join(place, "bin", "lpt"), "--version", env=environment))
+            # All vectors are inside; one file of them takes less time.
+            vectors, = pathlib.Path(place).glob("lib/*/site-packages/lpt/share/lpt/conformance")
+            golden = pathlib.Path(SOURCE, "tests", "golden", "formats")
+            self.assertEqual(sorted(path.name for path in golden.glob("*.csv")), sorted(path.name for path in vectors.glob("*.csv")))
+            for path in vectors.glob("*.csv"):
+                self.assertEqual((golden / path.name).read_bytes(), path.read_bytes())
+                if path.name != "e4m3fn.csv":
+                    path.unlink()
+            verified = said(os.path.join(place, "bin", "python"), "-m", "lpt", "verify", env=environment, cwd=place)
+            self.assertIn("256 checks, 0 wrong", verified)
+
+    def test_metadata_takes_no_build_and_is_that_of_the_wheel(self):
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel; build_wheel.subprocess = None\n"
+                "print(build_wheel.prepare_metadata_for_build_wheel(sys.argv[2]))")
+        with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(self.wheel) as archive:
+            name = said(sys.executable, "-c", code, os.path.dirname(SCRIPT), place).strip()
+            expected = {one: archive.read(one) for one in archive.namelist() if one.startswith(f"{name}/")}
+            del expected[f"{name}/RECORD"]
+            found = {f"{name}/{one}": pathlib.Path(place, name, one).read_bytes() for one in os.listdir(os.path.join(place, name))}
+        self.assertEqual(expected, found)
+        self.assertIn(f"\nVersion: {lpt.__version__}\n", found[f"{name}/METADATA"].decode())
+
+    def test_builds_the_package_alone_and_says_so(self):
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel\n"
+                "class Recorder:\n  run = staticmethod(lambda command, **_: print(*map(str, command)))\n"
+                "build_wheel.subprocess = Recorder; build_wheel.build('folder', ['-DLPT_CUDA=OFF'])")
+        first, configured, built = said(sys.executable, "-c", code, os.path.dirname(SCRIPT)).splitlines()
+        self.assertRegex(first, "^lpt: compiling .* folder")
+        self.assertIn("-DLPT_CUDA=OFF", configured)
+        self.assertEqual("cmake --build folder --target lpt_python_package", built)
 
     @unittest.skipUnless(os.path.exists(os.path.join(SOURCE, ".git")), "these are not git's sources")
     def test_the_sources_are_those_of_git(self):
