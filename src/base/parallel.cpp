@@ -2,7 +2,8 @@
 
 #include <unistd.h>
 
-#include <system_error>
+#include <exception>
+#include <memory>
 
 namespace lpt {
 
@@ -17,16 +18,16 @@ ThreadPool::~ThreadPool() {
   delete crew_;
 }
 
+// Fewer threads do the same work: where there is no memory or no thread, a loop goes on without.
 void ThreadPool::start() {
-  crew_ = new Crew;
+  crew_ = nullptr;
   owner_ = getpid();
-  crew_->threads.reserve(static_cast<size_t>(thread_count_ - 1));
-  for (int32_t i = 1; i < thread_count_; ++i) {
-    try {
-      crew_->threads.emplace_back(work, crew_);
-    } catch (const std::system_error &) {
-      return;  // fewer threads do the same work
-    }
+  try {
+    auto crew = std::make_unique<Crew>();
+    crew->threads.reserve(static_cast<size_t>(thread_count_ - 1));
+    crew_ = crew.release();
+    for (int32_t i = 1; i < thread_count_; ++i) crew_->threads.emplace_back(work, crew_);
+  } catch (const std::exception &) {
   }
 }
 
@@ -62,6 +63,10 @@ void ThreadPool::run(int64_t count, lpt_task_function task, void *argument) {
 
 void ThreadPool::share(int64_t count, lpt_task_function task, void *argument) {
   if (crew_ == nullptr || owner_ != getpid()) start();
+  if (crew_ == nullptr) {
+    for (int64_t i = 0; i < count; ++i) task(argument, i);
+    return;
+  }
   {
     const std::lock_guard<std::mutex> lock(crew_->mutex);
     crew_->count = count;

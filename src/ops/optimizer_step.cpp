@@ -253,15 +253,9 @@ void keep_values(Optimizer &optimizer, const Decision &decision) {
   optimizer.values.skipped_count += decision.is_skipped ? 1 : 0;
 }
 
-// The threads start here, if they have not: that takes memory.
-void start_threads(Context &context) {
-  parallel_for(context, width_of(context), [](int64_t) {});
-}
-
 Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks) {
   Amaxes amaxes = room_for_amaxes(context, optimizer, works);
   std::vector<float> found(kArrays * works.size());
-  start_threads(context);
   return run_all(context, optimizer, works, ranks, amaxes, found);
 }
 
