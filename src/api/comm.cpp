@@ -21,11 +21,7 @@ lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group)
 
 void lpt_comm_group_abort(lpt_comm_group *group) {
   if (group == nullptr || group->kind != HandleKind::kCommGroup) return;
-  // Without memory for the words ranks still end, by their time limits.
-  static_cast<void>(guard_without_context([&]() -> Status {
-    group->team->break_up(Status(LPT_ABORTED, "the group was aborted"));
-    return {};
-  }));
+  group->team->break_up(make_last_status(LPT_ABORTED, [] { return "the group was aborted"; }));
 }
 
 void lpt_comm_group_destroy(lpt_comm_group *group) { destroy(group, HandleKind::kCommGroup); }

@@ -20,15 +20,15 @@ void DeviceEnd::close() {
   is_closed_ = true;
 }
 
-Status DeviceEnd::fail_locked(const Status &why) {
-  if (!broken_.is_ok()) return broken_;
+Status DeviceEnd::fail_locked(const Status &why) noexcept {
+  if (!broken_.is_ok()) return copy_of(broken_);
   const bool is_ended = queue_.wire()->abort(end_);
   const char *const more = is_ended ? "" : "; what is queued ends when the owner of nccl_comm aborts it";
-  broken_ = Status(why.code(), why.message() + more);
-  return broken_;
+  broken_ = make_last_status(why.code(), [&] { return why.message() + more; });
+  return copy_of(broken_);
 }
 
-Status DeviceEnd::fail(const Status &why) {
+Status DeviceEnd::fail(const Status &why) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   return fail_locked(why);
 }

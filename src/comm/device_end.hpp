@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/backends/queue.hpp"
+#include "src/comm/engine.hpp"
 
 namespace lpt {
 
@@ -25,7 +26,7 @@ class DeviceEnd {
   Status call(const Function &function, Arguments... arguments);
 
   // Breaks it: what is queued ends, and all calls from now on give this status. The first one counts.
-  Status fail(const Status &why);
+  Status fail(const Status &why) noexcept;
 
   // Leaves, when what is queued has ended.
   void close();
@@ -34,7 +35,7 @@ class DeviceEnd {
   Status look();
 
  private:
-  Status fail_locked(const Status &why);
+  Status fail_locked(const Status &why) noexcept;
 
   const Queue queue_;
   void *const end_;

@@ -161,8 +161,9 @@ Status DeviceEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &
   return {};
 }
 
-void DeviceEngine::interrupt(const std::string &reason) {
-  static_cast<void>(end_->fail(Status(LPT_ABORTED, text("rank %d gave up: %s", rank_, reason.c_str()))));
+void DeviceEngine::interrupt(const char *reason) noexcept {
+  static_cast<void>(
+      end_->fail(make_last_status(LPT_ABORTED, [&] { return text("rank %d gave up: %s", rank_, reason); })));
   if (control_ != nullptr) control_->interrupt(reason);
 }
 

@@ -44,7 +44,7 @@ class DeviceEngine : public Engine {
   Status sum(const Signature &signature, const DeviceSum &sum);
 
   Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) override;
-  void interrupt(const std::string &reason) override;
+  void interrupt(const char *reason) noexcept override;
 
  private:
   Status mark_last();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,20 @@ struct EngineOptions {
   double link_latency_seconds = 0.0, link_bytes_per_second = 0.0;  // emulated; 0: none
   int64_t damaged_message = 0;                                     // from 1; 0: none
 };
+
+// The status that ends a comm must be had without memory as well: its text is a short one then, which takes none.
+template <typename MakeText>
+Status make_last_status(lpt_status code, const MakeText &make_text) noexcept {
+  try {
+    return Status(code, make_text());
+  } catch (const std::bad_alloc &) {
+    return Status(code, "out of memory");
+  }
+}
+
+inline Status copy_of(const Status &status) noexcept {
+  return make_last_status(status.code(), [&] { return status.message(); });
+}
 
 // One rank's end. Used by one thread at a time, save interrupt(). An error breaks it: all that follows fails with the same
 // text, and so does what other ranks are waiting for.
@@ -74,13 +89,13 @@ class Engine {
   virtual Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) = 0;
 
   // Breaks it for all ranks: this one cannot go on. Any thread.
-  virtual void interrupt(const std::string &reason) = 0;
+  virtual void interrupt(const char *reason) noexcept = 0;
 
   // A swap of nothing.
   Status meet(const Signature &signature);
 
   // Ends a swap that an error left open: others may still be at this rank's bytes. See Settled.
-  virtual void settle() {}
+  virtual void settle() noexcept {}
 
   // Counts what an operation moved by itself, through shared memory.
   void count(int64_t bytes_sent, int64_t bytes_received) {
@@ -108,6 +123,7 @@ class Settled {
 inline Status Engine::meet(const Signature &signature) {
   const std::vector<Bytes> nothing(static_cast<size_t>(ranks_), Bytes{nullptr, 0});
   std::vector<Bytes> incoming = nothing;
+  const Settled settled(*this);
   LPT_TRY(swap(signature, nothing.data(), incoming.data()));
   return release();
 }

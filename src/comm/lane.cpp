@@ -2,7 +2,7 @@
 
 namespace lpt {
 
-void Outcome::settle(Status status) {
+void Outcome::settle(Status status) noexcept {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     status_ = std::move(status);
@@ -11,10 +11,10 @@ void Outcome::settle(Status status) {
   is_there_.notify_all();
 }
 
-Status Outcome::wait() {
+Status Outcome::wait() noexcept {
   std::unique_lock<std::mutex> lock(mutex_);
   is_there_.wait(lock, [&] { return is_settled_; });
-  return status_;
+  return copy_of(status_);
 }
 
 bool Outcome::is_settled() const {
@@ -51,7 +51,9 @@ void Lane::work() {
     items_.pop_front();
     outcome->settle(std::move(status));
   }
-  for (Item &item : items_) item.outcome->settle(Status(LPT_ABORTED, "the comm was destroyed"));
+  for (Item &item : items_) {
+    item.outcome->settle(make_last_status(LPT_ABORTED, [] { return "the comm was destroyed"; }));
+  }
   items_.clear();
 }
 

@@ -8,15 +8,15 @@
 #include <mutex>
 #include <thread>
 
-#include "src/base/status.hpp"
+#include "src/comm/engine.hpp"
 
 namespace lpt {
 
 // What a collective came to, once it has.
 class Outcome {
  public:
-  void settle(Status status);
-  Status wait();
+  void settle(Status status) noexcept;
+  Status wait() noexcept;
   bool is_settled() const;
 
  private:

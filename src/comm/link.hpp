@@ -15,17 +15,19 @@ class Link {
   Link(const lpt_wire_table &table, void *link) : table_(&table), link_(link) {}
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
-  ~Link() { table_->close(link_); }
+  ~Link() {
+    if (link_ != nullptr) table_->close(link_);
+  }
 
   const char *name() const { return table_->name; }
   bool copies_sends() const { return table_->copies_sends != 0; }
 
   // No members: NULL comes out.
   Status split(const std::vector<int32_t> &members, double seconds, std::unique_ptr<Link> &out_link) {
-    void *link = nullptr;
+    auto link = std::make_unique<Link>(*table_, nullptr);  // the owner first: there may be no memory for it later
     const int32_t *const first = members.empty() ? nullptr : members.data();
-    LPT_TRY(call(table_->split, link_, first, static_cast<int32_t>(members.size()), seconds, &link));
-    if (link != nullptr) out_link = std::make_unique<Link>(*table_, link);
+    LPT_TRY(call(table_->split, link_, first, static_cast<int32_t>(members.size()), seconds, &link->link_));
+    if (link->link_ != nullptr) out_link = std::move(link);
     return {};
   }
 

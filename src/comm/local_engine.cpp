@@ -47,7 +47,7 @@ Status LocalEngine::release() {
   return team_->part(rank_);
 }
 
-void LocalEngine::settle() {
+void LocalEngine::settle() noexcept {
   if (!is_meeting_) return;
   team_->spoil(rank_);
   static_cast<void>(release());
@@ -89,6 +89,7 @@ Status LocalEngine::receive(const Signature &signature, int32_t peer, int32_t ta
 
 Status LocalEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {
   const SplitWish wish{color, key};
+  const Settled settled(*this);
   LPT_TRY(show({"split", 0, 0, 0, 0}, &wish));
   std::vector<SplitWish> wishes;
   for (int32_t q = 0; q < ranks_; ++q) wishes.push_back(*static_cast<const SplitWish *>(shown(q)));
@@ -101,8 +102,8 @@ Status LocalEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &o
   return {};
 }
 
-void LocalEngine::interrupt(const std::string &reason) {
-  team_->break_up(Status(LPT_ABORTED, text("rank %d gave up: %s", rank_, reason.c_str())));
+void LocalEngine::interrupt(const char *reason) noexcept {
+  team_->break_up(make_last_status(LPT_ABORTED, [&] { return text("rank %d gave up: %s", rank_, reason); }));
 }
 
 }  // namespace lpt

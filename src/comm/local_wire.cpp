@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace lpt {
 namespace {
@@ -18,6 +19,7 @@ struct LocalLink {
   double latency_seconds, bytes_per_second;
   Clock::time_point is_free_at{};  // one message after the other leaves a rank
   uint64_t splits = 0;
+  bool has_sent = false;
 };
 
 struct LocalRequest {
@@ -49,6 +51,7 @@ int32_t send(void *link, int32_t peer, int32_t tag, const void *data, int64_t by
   message.bytes.assign(first, first + bytes);
   message.arrival = arrival_of(self, bytes);
   self.team->mailbox(self.rank, peer).put(std::move(message));
+  self.has_sent = true;
   *out_request = nullptr;
   return LPT_OK;
 }
@@ -92,9 +95,14 @@ int32_t test(void *link, void *request, int32_t *out_is_done, int32_t *out_peer,
 
 void abandon(void *, void *request) { delete static_cast<LocalRequest *>(request); }
 
+// Without a message nobody learns that this rank has left: its engine could not be made.
 void close(void *link) {
-  local(link).team->leave(local(link).rank);
-  delete &local(link);
+  LocalLink &self = local(link);
+  self.team->leave(self.rank);
+  if (!self.has_sent) {
+    self.team->break_up(make_last_status(LPT_ABORTED, [&] { return text("rank %d has left", self.rank); }));
+  }
+  delete &self;
 }
 
 // The first member names the part.
@@ -103,8 +111,15 @@ int32_t split(void *link, const int32_t *members, int32_t count, double, void **
   const uint64_t split = self.splits++;
   if (members == nullptr) return LPT_OK;
   const auto place = static_cast<int32_t>(std::find(members, members + count, self.rank) - members);
-  *out_link =
-      new LocalLink{self.team->part_of({split, members[0]}, count), place, self.latency_seconds, self.bytes_per_second};
+  try {
+    auto part = std::make_unique<LocalLink>(LocalLink{nullptr, place, self.latency_seconds, self.bytes_per_second});
+    part->team = self.team->part_of({split, members[0]}, count);
+    *out_link = part.release();
+  } catch (const std::bad_alloc &) {
+    // Others wait for this rank in the part, which breaks up with the whole.
+    self.team->break_up(make_last_status(LPT_ABORTED, [&] { return text("split: rank %d failed", self.rank); }));
+    throw;
+  }
   return LPT_OK;
 }
 

@@ -55,14 +55,18 @@ Status MessageEngine::take_turn(const Work &work) {
   return status;
 }
 
-void MessageEngine::interrupt(const std::string &reason) {
-  {
-    const std::lock_guard<std::mutex> lock(reason_mutex_);
-    if (is_interrupted_) return;
-    reason_ = reason;
-    is_interrupted_ = true;
+// Telling the others takes memory. Where there is none they find out by their time limits.
+void MessageEngine::interrupt(const char *reason) noexcept {
+  try {
+    {
+      const std::lock_guard<std::mutex> lock(reason_mutex_);
+      if (is_interrupted_) return;
+      is_interrupted_ = true;
+      reason_ = reason;
+    }
+    answer_interrupt();
+  } catch (const std::bad_alloc &) {
   }
-  answer_interrupt();
 }
 
 // Where a thread is in the engine, that one does it.
@@ -332,9 +336,14 @@ Status MessageEngine::release() {
   return take_turn([&] { return release_all(); });
 }
 
-void MessageEngine::settle() {
+void MessageEngine::settle() noexcept {
   const std::lock_guard<std::mutex> lock(work_);
-  if (are_bytes_under_way()) static_cast<void>(fail(gave_up(text("%s was not finished", operation_)), true));
+  if (!are_bytes_under_way()) return;
+  try {
+    static_cast<void>(fail(gave_up(text("%s was not finished", operation_)), true));
+  } catch (const std::bad_alloc &) {
+    drop_payloads();  // others may no longer be at bytes that go
+  }
 }
 
 Status MessageEngine::show(const Signature &signature, const void *) {
@@ -417,10 +426,15 @@ Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<En
   const std::vector<int32_t> part = color < 0 ? std::vector<int32_t>() : ranks_of_part(wishes, color);
   std::unique_ptr<Link> link;
   LPT_TRY(post_.link().split(part, options_.timeout_seconds, link));
-  if (link == nullptr) return {};
-  out_engine = std::make_unique<MessageEngine>(std::move(link), place_in_part(part, rank_),
-                                               static_cast<int32_t>(part.size()), options_of_part(options_));
-  return {};
+  if (link != nullptr) {
+    out_engine = std::make_unique<MessageEngine>(std::move(link), place_in_part(part, rank_),
+                                                 static_cast<int32_t>(part.size()), options_of_part(options_));
+  }
+  // A rank that failed tells so here: in a part that it has not made nobody would hear of it.
+  for (Bytes &bytes : outgoing) bytes.count = 0;
+  for (Bytes &bytes : incoming) bytes.count = 0;
+  LPT_TRY(swap_all({"split, all there", 0, 0, 0, 0}, outgoing.data(), incoming.data()));
+  return release_all();
 }
 
 Status MessageEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) {

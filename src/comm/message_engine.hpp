@@ -30,8 +30,8 @@ class MessageEngine : public Engine {
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status split(int32_t color, int32_t key, std::unique_ptr<Engine> &out_engine) override;
-  void interrupt(const std::string &reason) override;
-  void settle() override;
+  void interrupt(const char *reason) noexcept override;
+  void settle() noexcept override;
 
  private:
   struct Peer {

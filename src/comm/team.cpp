@@ -76,7 +76,7 @@ Status Team::meet(int32_t rank, const Ticket &ticket, double timeout_seconds) {
   return is_met(turn) ? Status() : state();
 }
 
-Status Team::part(int32_t rank) {
+Status Team::part(int32_t rank) noexcept {
   const uint64_t turn = seats_[static_cast<size_t>(rank)].arrived.load(std::memory_order_relaxed);
   partings_.fetch_add(1, std::memory_order_seq_cst);
   wake();
@@ -84,9 +84,10 @@ Status Team::part(int32_t rank) {
   return spoiled_.load(std::memory_order_seq_cst) == turn ? state() : Status();
 }
 
-void Team::spoil(int32_t rank) {
+void Team::spoil(int32_t rank) noexcept {
   const Seat &seat = seats_[static_cast<size_t>(rank)];
-  break_up(Status(LPT_ABORTED, text("%s: rank %d failed", seat.ticket.signature.operation, rank)));
+  break_up(
+      make_last_status(LPT_ABORTED, [&] { return text("%s: rank %d failed", seat.ticket.signature.operation, rank); }));
   spoiled_.store(seat.arrived.load(std::memory_order_relaxed), std::memory_order_seq_cst);
 }
 
@@ -102,18 +103,18 @@ void Team::wake() {
   has_news_.notify_all();
 }
 
-void Team::break_up(const Status &why) {
+void Team::break_up(Status why) noexcept {
   std::vector<std::weak_ptr<Team>> parts;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!why_.is_ok()) return;
-    why_ = why;
+    why_ = std::move(why);
     arrivals_.fetch_or(1, std::memory_order_seq_cst);
     parts.swap(parts_);
   }
   has_news_.notify_all();
   for (const std::weak_ptr<Team> &part : parts) {
-    if (const std::shared_ptr<Team> team = part.lock()) team->break_up(why);
+    if (const std::shared_ptr<Team> team = part.lock()) team->break_up(state());
   }
 }
 
@@ -124,21 +125,22 @@ std::shared_ptr<Team> Team::part_of(const PartName &name, int32_t ranks) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto part = std::find_if(new_parts_.begin(), new_parts_.end(), [&](const NewPart &p) { return p.name == name; });
     if (part == new_parts_.end()) {
+      parts_.reserve(parts_.size() + 1);  // first: a part that others take breaks up with this team
       part = new_parts_.insert(part, {name, std::make_shared<Team>(ranks), ranks});
       parts_.push_back(part->team);
     }
     team = part->team;
     if (--part->takers == 0) new_parts_.erase(part);
-    why = why_;
+    why = copy_of(why_);
   }
-  if (!why.is_ok()) team->break_up(why);
+  if (!why.is_ok()) team->break_up(std::move(why));
   return team;
 }
 
-Status Team::state() const {
+Status Team::state() const noexcept {
   if (!is_broken()) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
-  return why_;
+  return copy_of(why_);
 }
 
 bool Team::is_over_for(int32_t peer) const {

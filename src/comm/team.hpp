@@ -38,16 +38,16 @@ class Team {
 
   // Waits until all ranks have come to the end of the meeting, whatever has happened since: they may be reading. What broke
   // the team counts if a rank spoiled this meeting; else it is for the next one.
-  Status part(int32_t rank);
+  Status part(int32_t rank) noexcept;
 
   // A rank that fails in a meeting says so before it parts.
-  void spoil(int32_t rank);
+  void spoil(int32_t rank) noexcept;
 
   // A rank that is gone, however it went. What it has shown and posted stays.
   void leave(int32_t rank);
 
   // Ends all waiting, here and in the teams that came of this one, with this status. The first one counts.
-  void break_up(const Status &why);
+  void break_up(Status why) noexcept;
 
   // The team of one color of a split, which all its ranks ask for; it breaks up with this one.
   struct PartName {
@@ -59,7 +59,7 @@ class Team {
 
   // OK, or why the team has broken up; ABORTED if `peer` has left.
   bool is_broken() const { return (arrivals_.load(std::memory_order_seq_cst) & 1) != 0; }
-  Status state() const;
+  Status state() const noexcept;
   Status state_of(int32_t peer) const;
 
   // Whether one of them is an error, asked from within wait(), which holds the lock that the words are under.

@@ -79,7 +79,7 @@ Status run_here(Comm &comm, Context &worker, const Collective &collective) {
   } catch (const std::bad_alloc &) {
     status = Status(LPT_OUT_OF_MEMORY, "out of memory");
   }
-  if (!status.is_ok()) comm.engine->interrupt(status.message());
+  if (!status.is_ok()) comm.engine->interrupt(status.message().c_str());
   const std::lock_guard<std::mutex> lock(comm.mutex);
   comm.traffic = comm.engine->traffic();
   comm.collectives += status.is_ok() ? 1 : 0;

@@ -118,7 +118,7 @@ Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, con
   Place place;
   const Status status = meet_on_devices(context, control.get(), communicator, options, end, place);
   if (!status.is_ok()) {
-    if (control != nullptr) control->interrupt(status.message());
+    if (control != nullptr) control->interrupt(status.message().c_str());
     return status;
   }
   if ((options.flags & LPT_COMM_UNCOMPARED) != 0) control.reset();

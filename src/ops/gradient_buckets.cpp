@@ -102,15 +102,18 @@ Status told_with_names(const GradientBuckets &buckets, size_t bucket, const Stat
                                     status.message().c_str()));
 }
 
-// The first error counts: those behind it only follow from it.
+// The first error counts: those behind it only follow from it. Its text takes memory: all have ended before.
 Status wait_for_all(Context &context, GradientBuckets &buckets) {
   Status first;
+  size_t failed = 0;
   for (size_t i = 0; i < buckets.buckets.size(); ++i) {
-    const Status status = wait_for(context, *buckets.buckets[i].future);
+    Status status = wait_for(context, *buckets.buckets[i].future);
     buckets.buckets[i].future.reset();
-    if (!status.is_ok() && first.is_ok()) first = told_with_names(buckets, i, status);
+    if (status.is_ok() || !first.is_ok()) continue;
+    first = std::move(status);
+    failed = i;
   }
-  return first;
+  return first.is_ok() ? Status() : told_with_names(buckets, failed, first);
 }
 
 // Ranks on GPUs have nothing to tell each other their order by.

@@ -1,6 +1,7 @@
 #include "src/ops/optimizer_shards.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "src/ops/device_optimizer.hpp"
 
@@ -289,8 +290,13 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
   LPT_TRY(check_step(context, comm, optimizer, call, reduce, wholes));
   if (count == 0 || is_check_only(options.flags)) return {};
   const Silence silence(context);
-  const Status status = run_step(context, comm, optimizer, call, reduce, wholes);
-  if (!status.is_ok()) comm.engine->interrupt(status.message());
+  Status status;
+  try {
+    status = run_step(context, comm, optimizer, call, reduce, wholes);
+  } catch (const std::bad_alloc &) {
+    status = Status(LPT_OUT_OF_MEMORY, "out of memory");  // the other ranks are told as well: they wait for this one
+  }
+  if (!status.is_ok()) comm.engine->interrupt(status.message().c_str());
   return status;
 }
 
