@@ -4,42 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <new>
 #include <string>
 
+#include "tests/api/failing_memory.hpp"
 #include "tests/api/support.hpp"
-
-namespace {
-
-// How many operator new succeed on this thread before one fails; negative: all do.
-thread_local int64_t t_news_left = -1;
-thread_local bool t_has_failed = false;
-
-void *allocate_or_fail(std::size_t bytes) {
-  if (t_news_left >= 0 && t_news_left-- == 0) {
-    t_has_failed = true;
-    throw std::bad_alloc();
-  }
-  if (void *memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-#if defined(__GNUC__) && !defined(__clang__)
-// Where gcc inlines only one of a pair, it sees malloc meet delete, or new meet free.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
-// The library takes its small memory by these as well: a program's operator new serves all that it loads.
-void *operator new(std::size_t bytes) { return allocate_or_fail(bytes); }
-void *operator new[](std::size_t bytes) { return allocate_or_fail(bytes); }
-void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
-void *operator new[](std::size_t bytes, const std::nothrow_t &) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, std::size_t) noexcept { std::free(memory); }
 
 namespace lpt::test {
 namespace {
@@ -258,11 +226,11 @@ TEST(Allocator, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
 // Runs `body` with operator new number `number` failing; tells whether there was one.
 template <typename Body>
 bool fail_new(int64_t number, Body body) {
-  t_has_failed = false;
-  t_news_left = number;
+  FailingMemory &memory = failing_memory();
+  memory = {number};
   body();
-  t_news_left = -1;
-  return t_has_failed;
+  memory.left = -1;
+  return memory.has_failed;
 }
 
 // Runs the scenario with the n-th operator new failing, for n from 0 until none fails; tells how many did.
