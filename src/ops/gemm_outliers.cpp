@@ -88,10 +88,6 @@ Status multiply_with_outliers(Context &context, const Product &product, float th
     return unsupported("a is %s and outlier_threshold is %g: expected f32, bf16 or f16",
                        format_name(a.format.id).c_str(), static_cast<double>(threshold));
   }
-  if (product.b.format.element == LPT_FORMAT_F64) {
-    return unsupported("b is f64 and outlier_threshold is %g: expected none, outliers are multiplied in f32",
-                       static_cast<double>(threshold));
-  }
   if (product.is_a_transposed) return unsupported("a is transposed: with outlier_threshold it is stored m x k");
   Product inner = product;
   LPT_TRY(take_matrix(context, LPT_FORMAT_INT8_ROW, a.rows, a.columns, is_check_only, inner.a));

@@ -213,15 +213,6 @@ const std::vector<BadCall> kGemmCalls = {
        const Tensor c = make_tensor(w.owner.get(), LPT_FORMAT_F64, 4, 6);
        return multiply(w, c, [](auto &o) { o.outlier_threshold = 6; });
      }},
-    {"gemm: outliers by f64",
-     LPT_UNSUPPORTED,
-     {"b is f64", "outlier_threshold is 6", "expected none"},
-     [](World &w) {
-       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-       options.outlier_threshold = 6;
-       const Tensor b = make_tensor(w.owner.get(), LPT_FORMAT_F64, 8, 6);
-       return lpt_gemm(w.c, w.a.get(), b.get(), &options, w.product.get());
-     }},
     {"gemm: outliers of a transposed one",
      LPT_UNSUPPORTED,
      {"a is transposed", "m x k"},
