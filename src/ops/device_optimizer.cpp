@@ -217,6 +217,7 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
     LPT_TRY(choose_on_device(context, "step_scales", StepScalesRequest{}, {LPT_FORMAT_F32}, &scales));
   }
   std::vector<StepWork *> scaled;
+  scaled.reserve(works.size());  // before the first one is queued: from there on nothing takes memory here
   for (StepWork &work : works) {
     if (has_scales(work)) {
       scaled.push_back(&work);
