@@ -944,7 +944,9 @@ LPT_API void lpt_quantize_options_init(lpt_quantize_options *options, size_t str
  * Rounding  as the options say; element = round(value · (1 / scale)), both in f32. Subnormals are kept.
  * Order     smoothing, then the Hadamard rotation along the rows of each output, then scales, then rounding.
  * Zero      with zero points: scale = (high - low) / levels, zero = round(-low / scale), where low and high are the least
- *           and the largest of the block and 0; element = round(value · (1 / scale)) + zero, held in range.
+ *           and the largest of the block and 0; element = round(value · (1 / scale)) + zero, held in range. As zero is
+ *           rounded, one end of the block may lie up to half a step out of range. Values there take the nearest code:
+ *           stochastic rounding is biased for them alone.
  * Specials  all-zero blocks get scale 1 (e8m0fnu: 2^-127, e4m3fn: 2^-9). NaN stays NaN; where the element has none, the
  *           scale of its block becomes NaN, and a plain element refuses after the cast, its NaN written as zero. Amax is
  *           taken over finite values.
@@ -1050,7 +1052,8 @@ LPT_API void lpt_dequantize_options_init(lpt_dequantize_options *options, size_t
  * @brief Gives the numbers that codes stand for: element · (block scale · tensor scale), in f32.
  *
  * Shapes    source and output are rows × columns.
- * Formats   source any but uint8; output f64, f32, bf16 or f16 (the last two to nearest even, to infinity beyond).
+ * Formats   source any but uint8; output f64, f32, bf16 or f16 (the last two to nearest even, to infinity beyond). f64 to
+ *           f64 is copied.
  *
  * @param context the context.
  * @param source borrowed.
@@ -1438,8 +1441,9 @@ LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size
  *           Leading axes of a and c are rows. Where b has leading axes too (or a, stored transposed), it is a batch: matrices
  *           of a and b, or one for all, and one of c for each; any strides.
  * Formats   a, b: any but uint8 without zero points; b may be packed (lpt_weights_pack()). c: f32, bf16, f16, f64, or any
- *           format that lpt_quantize() writes: then a copy in f32 is made first, of all of c. With f64 in any place all is
- *           computed in f64, without activation and residual.
+ *           format that lpt_quantize() writes: then a copy in f32 is made first, of all of c. With f64 in a, b or c, dense or
+ *           2:4, the sum is computed in f64, and bias is f64. Activation, residual and encoding follow in f32: c of f64 takes
+ *           none of them. Columns of outliers are multiplied in f32.
  * Rounding  products are exact or rounded once, sums in f32, or in int32 where a kernel multiplies integers: exactly; the
  *           order of the sum belongs to the kernel and the shape, never to the number of threads, see also
  *           LPT_PORTABLE_ORDER; c is rounded once, to nearest even, or as `quantize` says. Scales are applied exactly once.
@@ -1591,7 +1595,8 @@ typedef struct lpt_weights_options {
   const int32_t *input_order;  /**< k numbers, likewise for the columns; blocks of scales along k must stay whole. */
   lpt_weights_storage storage; /**< What of them is stored. */
   int32_t tile_rows;           /**< With TILES: a multiple of 32 up to 4096; 0: 64. Else 0. */
-  int32_t tile_columns;        /**< With TILES: a multiple of 4 and of blocks of scales along k; 0: 64. Else 0. */
+  int32_t tile_columns;        /**< With TILES: a multiple of 4 and of blocks of scales along k, up to 4096; 0: 64, or
+                                    one block where that is longer. Else 0. */
   int32_t reserved;            /**< 0. */
 } lpt_weights_options;
 
@@ -1640,7 +1645,7 @@ LPT_API lpt_status lpt_weights_pack(lpt_context *context, const lpt_tensor *weig
  *
  * @param context the context.
  * @param weights n × k, of a format that TILES takes.
- * @param options tile_rows and tile_columns count; storage is TILES; NULL for tiles of 64 × 64.
+ * @param options tile_rows and tile_columns count; storage is TILES; NULL for tiles of the default sides.
  * @param order written; n numbers for `output_order`.
  * @param out_given_count returned: tiles to be stored with rows as they are; NULL: not wanted.
  * @param out_count returned: tiles to be stored in this order; NULL: not wanted.
@@ -1729,7 +1734,7 @@ typedef int32_t lpt_sparse_solver;
 
 /** @brief Values of lpt_sparse_solver. */
 enum lpt_sparse_solver_values {
-  LPT_SPARSE_SOLVER_AUTO = 0,   /**< EXACT up to M = 4, else SEARCH. */
+  LPT_SPARSE_SOLVER_AUTO = 0,   /**< EXACT below M = 8 and where N < M / 2, else SEARCH. */
   LPT_SPARSE_SOLVER_EXACT = 1,  /**< The largest sum of kept magnitudes: all patterns for 2:4, else min-cost flow. */
   LPT_SPARSE_SOLVER_GREEDY = 2, /**< From the largest down, kept while its row and its column have room. */
   LPT_SPARSE_SOLVER_SEARCH = 3, /**< GREEDY, then the lines that are short are filled, then swaps while any helps. */
