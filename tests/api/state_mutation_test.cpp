@@ -1,5 +1,5 @@
 // Every kind of saved state, damaged in every small way: refused with a reason, and nothing is changed or kept; or, under
-// a checksum that fits, taken as what it says. tests/api/fuzz/ goes on without end.
+// a checksum that fits, taken as what it says. tests/fuzz/states.cpp goes on.
 #include <gtest/gtest.h>
 
 #include <random>

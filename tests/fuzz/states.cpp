@@ -2,9 +2,9 @@
 //
 // The first byte picks the kind of handle and how the others are taken: as a state; as its payload, under a header that
 // fits; or, three at a time, as a place and a byte there of a good state, under a header that fits.
-#include <cstdio>
-
 #include "tests/api/states.hpp"
+
+#include <cstdio>
 
 namespace {
 

@@ -1,0 +1,584 @@
+// The fuzz target of the interface: bytes are read as calls with handles, options and extents of any value. Every call returns a
+// status that the interface lists, an error has a text, and all memory comes back.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "tests/api/states.hpp"
+
+namespace {
+
+constexpr size_t kTensors = 8;
+constexpr int kMostCalls = 64;
+
+// Bytes as numbers; zeros where they end. No two are read in one call's arguments, whose order compilers choose.
+class Reader {
+ public:
+  Reader(const uint8_t *data, size_t size) : data_(data), size_(size) {}
+
+  bool is_at_end() const { return size_ == 0; }
+  uint8_t byte() {
+    if (size_ == 0) return 0;
+    --size_;
+    return *data_++;
+  }
+  int32_t below(int32_t count) { return byte() % count; }
+
+  // Mostly a value of an enumeration, at times the one before or after it.
+  int32_t choice(int32_t count) { return below(count + 2) - 1; }
+
+  // Mostly what a small matrix has, at times no extent at all.
+  int64_t extent() {
+    static constexpr int64_t kSpecial[] = {0,         1,        2, 16, 31, 32, 33, 64, 127, 128, -1, int64_t{1} << 40,
+                                           INT64_MAX, INT64_MIN};
+    const uint8_t value = byte();
+    return value < 96 ? value : kSpecial[value % std::size(kSpecial)];
+  }
+  double real() {
+    static constexpr double kSpecial[] = {0.0, 1.0, -1.0, 0.5, 1e-30, 1e300, -0.0, HUGE_VAL, NAN, 6.0};
+    return kSpecial[byte() % std::size(kSpecial)];
+  }
+  uint64_t word() {
+    uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) value = value << 8 | byte();
+    return value;
+  }
+  // Mostly none.
+  uint64_t flags() {
+    const uint8_t value = byte();
+    return value < 224 ? 0 : uint64_t{1} << value % 8;
+  }
+
+ private:
+  const uint8_t *data_;
+  size_t size_;
+};
+
+class Caller {
+ public:
+  Caller(lpt_context *context, Reader &in) : c_(context), in_(in) {}
+  ~Caller() {
+    for (lpt_tensor *tensor : tensors_) lpt_tensor_destroy(tensor);
+    lpt_scaler_destroy(scaler_);
+    lpt_statistics_destroy(statistics_);
+  }
+
+  void run() {
+    using Call = lpt_status (Caller::*)();
+    static constexpr Call kCalls[] = {
+        &Caller::create,     &Caller::create,     &Caller::create,   &Caller::fill,       &Caller::fill,
+        &Caller::view,       &Caller::part,       &Caller::combine,  &Caller::copy,       &Caller::quantize,
+        &Caller::quantize,   &Caller::dequantize, &Caller::fake,     &Caller::hadamard,   &Caller::convert,
+        &Caller::gemm,       &Caller::gemm,       &Caller::grouped,  &Caller::plan,       &Caller::pack,
+        &Caller::unpack,     &Caller::select,     &Caller::compress, &Caller::decompress, &Caller::apply,
+        &Caller::check_mask, &Caller::absorb,     &Caller::fit,      &Caller::write_out,  &Caller::read_in,
+        &Caller::softmax,    &Caller::rmsnorm,    &Caller::swiglu,   &Caller::signs,      &Caller::scale,
+        &Caller::statistics, &Caller::name,       &Caller::isa,      &Caller::dlpack,     &Caller::linear,
+        &Caller::order,      &Caller::decay};
+    for (int calls = 0; calls < kMostCalls && !in_.is_at_end(); ++calls) {
+      const size_t call = in_.byte() % std::size(kCalls);
+      judge((this->*kCalls[call])(), call);
+    }
+  }
+
+ private:
+  void judge(lpt_status status, size_t call) const {
+    const bool is_listed = status >= LPT_OK && status <= LPT_BUSY && status != LPT_INTERNAL && status != LPT_BUSY;
+    if (is_listed && (status == LPT_OK || *lpt_context_error(c_) != '\0')) return;
+    std::fprintf(stderr, "call %zu: %d: %s\n", call, status, lpt_context_error(c_));
+    std::abort();
+  }
+
+  lpt_tensor *&slot() { return tensors_[in_.byte() % kTensors]; }
+  lpt_tensor *tensor() { return slot(); }
+  // Often NULL, where a tensor may be left out.
+  lpt_tensor *maybe() { return in_.byte() % 2 == 0 ? nullptr : tensor(); }
+
+  // Takes the place of what is in a slot.
+  void put(lpt_tensor *made, lpt_status status, uint64_t flags = 0) {
+    if ((made != nullptr) != (status == LPT_OK && (flags & LPT_CHECK_ONLY) == 0)) judge(LPT_INTERNAL, 0);
+    if (made == nullptr) return;
+    lpt_tensor *&place = slot();
+    lpt_tensor_destroy(place);
+    place = made;
+  }
+
+  lpt_format format() {
+    const uint8_t value = in_.byte();
+    if (value >= 250) return static_cast<lpt_format>(in_.word());
+    return value < 150 ? LPT_FORMAT_F32 + value % 24 : LPT_FORMAT_E4M3FN_TENSOR + (value - 150) % 64;
+  }
+  lpt_format dense() {
+    static constexpr lpt_format kDense[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64,
+                                            LPT_FORMAT_UINT8};
+    return kDense[in_.byte() % std::size(kDense)];
+  }
+
+  lpt_random random() {
+    lpt_random random = LPT_RANDOM_INIT;
+    if (in_.byte() % 4 == 0) random.seed = in_.word();
+    if (in_.byte() % 16 == 0) random.offset = static_cast<int64_t>(in_.word());
+    if (in_.byte() % 16 == 0) random.row_stride = in_.extent();
+    return random;
+  }
+
+  lpt_quantize_options cast_options() {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    if (in_.byte() % 2 == 0) return options;
+    options.flags = in_.flags();
+    options.rounding = in_.choice(5);
+    options.overflow = in_.choice(2);
+    options.scale_rule = in_.choice(21);
+    options.stochastic_bits = in_.byte() % 2 == 0 ? 16 : in_.byte();
+    options.philox_rounds = in_.byte() % 2 == 0 ? 7 : in_.byte() % 16;
+    options.hadamard_size = in_.byte() % 4 == 0 ? in_.byte() : 0;
+    options.random = random();
+    options.scaler = in_.byte() % 2 == 0 ? nullptr : scaler_;
+    options.statistics = in_.byte() % 2 == 0 ? nullptr : statistics_;
+    if (in_.byte() % 2 == 0) return options;
+    options.smoothing = maybe();
+    options.hadamard_signs = maybe();
+    options.random_words = maybe();
+    options.scale_list = maybe();
+    return options;
+  }
+
+  lpt_gemm_options gemm_options() {
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = in_.byte() % 4 != 0 ? 1 : 0;
+    if (in_.byte() % 2 == 0) return options;
+    options.flags = in_.flags();
+    options.alpha = in_.real();
+    options.beta = in_.real();
+    options.is_a_transposed = in_.below(3);
+    options.bias = maybe();
+    options.activation = in_.choice(5);
+    options.arithmetic = in_.choice(5);
+    options.residual = maybe();
+    options.outlier_threshold = in_.real();
+    options.arithmetic_bits = in_.byte();
+    cast_ = cast_options();
+    options.quantize = in_.byte() % 2 == 0 ? nullptr : &cast_;
+    return options;
+  }
+
+  lpt_sparse_options sparse_options() {
+    lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+    if (in_.byte() % 2 == 0) return options;
+    options.flags = in_.flags();
+    options.kept = in_.below(20);
+    options.of = in_.below(36);
+    options.rule = in_.choice(4);
+    options.direction = in_.choice(3);
+    options.solver = in_.choice(6);
+    options.iterations = in_.below(64) - 1;
+    options.sharpness = in_.real();
+    options.random = random();
+    options.importance = maybe();
+    return options;
+  }
+
+  // ---- tensors
+
+  lpt_status create() {
+    int64_t extents[8] = {};
+    const lpt_format format = in_.byte() % 2 == 0 ? dense() : this->format();
+    const int32_t rank = in_.byte() % 8 == 0 ? in_.below(8) - 1 : 2;
+    for (int32_t i = 0; i < rank; ++i) extents[i] = rank > 2 ? in_.below(6) : in_.extent();
+    lpt_tensor *made = nullptr;
+    const lpt_status status = lpt_tensor_create(c_, format, rank, extents, &made);
+    put(made, status);
+    return status;
+  }
+
+  // Any bytes in any part: codes, scales, indices that no cast writes.
+  lpt_status fill() {
+    lpt_tensor *const source = tensor();
+    lpt_tensor *part = nullptr;
+    lpt_status status = lpt_tensor_part(c_, source, in_.choice(5), &part);
+    if (status != LPT_OK) return status;
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    size_t bytes = 0;
+    status = lpt_tensor_describe(c_, part, &description);
+    if (status == LPT_OK) status = lpt_tensor_size(c_, part, &bytes);
+    // Views of columns have gaps between their rows.
+    bool is_whole = description.rank < 2;
+    if (description.rank == 2) is_whole = description.strides[0] == description.extents[1];
+    if (status == LPT_OK && is_whole) {
+      const uint8_t first = in_.byte(), step = in_.byte();
+      auto *const data = static_cast<uint8_t *>(description.data);
+      for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(first + step * (i % 251));
+    }
+    lpt_tensor_destroy(part);
+    return status;
+  }
+
+  lpt_status view() {
+    int64_t begins[3], extents[3];
+    for (int64_t &begin : begins) begin = in_.extent();
+    for (int64_t &extent : extents) extent = in_.extent();
+    lpt_tensor *made = nullptr;
+    const lpt_status status = lpt_tensor_view(c_, tensor_within(3, INT64_MAX), begins, extents, &made);
+    put(made, status);
+    return status;
+  }
+
+  // A tensor for which arrays of the caller are large enough, or NULL.
+  lpt_tensor *tensor_within(int32_t most_rank, int64_t most_extent) {
+    lpt_tensor *const found = tensor();
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    if (found == nullptr || lpt_tensor_describe(c_, found, &description) != LPT_OK) return nullptr;
+    bool is_within = description.rank <= most_rank;
+    for (int32_t i = 0; is_within && i < description.rank; ++i) is_within = description.extents[i] <= most_extent;
+    return is_within ? found : nullptr;
+  }
+
+  lpt_status part() {
+    lpt_tensor *const source = tensor();
+    lpt_tensor *made = nullptr;
+    const lpt_status status = lpt_tensor_part(c_, source, in_.choice(5), &made);
+    put(made, status);
+    return status;
+  }
+
+  lpt_status combine() {
+    const lpt_tensor *parts[5];
+    for (const lpt_tensor *&part : parts) part = maybe();
+    lpt_tensor *made = nullptr;
+    const lpt_format format = this->format();
+    const int64_t rows = in_.extent(), columns = in_.extent();
+    const lpt_status status = lpt_tensor_combine(c_, format, rows, columns, parts, in_.below(6), &made);
+    put(made, status);
+    return status;
+  }
+
+  lpt_status copy() {
+    lpt_tensor *const source = tensor();
+    return lpt_tensor_copy(c_, source, tensor());
+  }
+
+  // ---- casts
+
+  lpt_status quantize() {
+    const lpt_quantize_options options = cast_options();
+    lpt_tensor *const source = tensor(), *const target = maybe();
+    return lpt_quantize(c_, source, &options, target, maybe());
+  }
+
+  lpt_status dequantize() {
+    lpt_dequantize_options options = LPT_DEQUANTIZE_OPTIONS_INIT;
+    options.flags = in_.flags();
+    lpt_tensor *const source = tensor();
+    return lpt_dequantize(c_, source, &options, tensor());
+  }
+
+  lpt_status fake() {
+    const lpt_quantize_options options = cast_options();
+    lpt_tensor *const source = tensor();
+    const lpt_format format = this->format();
+    return lpt_fake_quantize(c_, source, format, &options, tensor());
+  }
+
+  lpt_status hadamard() {
+    lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
+    options.size = 1 << in_.below(12);
+    options.is_inverse = in_.below(3);
+    options.signs = maybe();
+    lpt_tensor *const source = tensor();
+    return lpt_hadamard(c_, source, &options, tensor());
+  }
+
+  lpt_status convert() {
+    lpt_convert_options options = LPT_CONVERT_OPTIONS_INIT;
+    options.flags = in_.flags();
+    options.statistics = in_.byte() % 2 == 0 ? nullptr : statistics_;
+    lpt_tensor *const source = tensor();
+    return lpt_convert(c_, source, &options, tensor());
+  }
+
+  lpt_status scale() {
+    if (scaler_ == nullptr || in_.byte() % 4 == 0) {
+      lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
+      options.kind = in_.choice(2);
+      options.history_length = in_.below(8) - 1;
+      options.margin = in_.below(12) - 6;
+      options.history_rule = in_.choice(2);
+      options.zero_rule = in_.choice(3);
+      lpt_scaler *made = nullptr;
+      const lpt_status status = lpt_scaler_create(c_, &options, &made);
+      if (status != LPT_OK) return status;
+      lpt_scaler_destroy(scaler_);
+      scaler_ = made;
+    }
+    return lpt_scaler_update(c_, &scaler_, in_.below(3) - 1);
+  }
+
+  lpt_status statistics() {
+    if (statistics_ == nullptr) return lpt_statistics_create(c_, &statistics_);
+    lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+    const lpt_status status = lpt_statistics_read(c_, statistics_, &values);
+    return status != LPT_OK || in_.byte() % 2 == 0 ? status : lpt_statistics_reset(c_, statistics_);
+  }
+
+  lpt_status signs() {
+    const lpt_random random = this->random();
+    return lpt_random_signs(c_, &random, tensor());
+  }
+
+  // ---- GEMM
+
+  lpt_status gemm() {
+    const lpt_gemm_options options = gemm_options();
+    lpt_tensor *const a = tensor(), *const b = tensor();
+    return lpt_gemm(c_, a, b, &options, tensor());
+  }
+
+  lpt_status grouped() {
+    const lpt_gemm_options options = gemm_options();
+    int64_t ends[4];
+    for (int64_t &end : ends) end = in_.extent();
+    lpt_tensor *const a = tensor(), *const b = tensor();
+    const int64_t count = in_.below(6) - 1;
+    return lpt_gemm_grouped(c_, a, b, ends, count, &options, tensor());
+  }
+
+  lpt_status plan() {
+    const lpt_gemm_options options = gemm_options();
+    lpt_tensor *const a = tensor(), *const b = tensor(), *const c = tensor();
+    lpt_gemm_plan *plan = nullptr;
+    lpt_status status = lpt_gemm_plan_create(c_, a, b, &options, c, &plan);
+    if (status != LPT_OK) return status;
+    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    status = lpt_gemm_plan_read(c_, plan, &values);
+    lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
+    operands.bias = in_.byte() % 4 != 0 ? options.bias : maybe();
+    operands.residual = in_.byte() % 4 != 0 ? options.residual : maybe();
+    operands.quantize = options.quantize;
+    lpt_tensor *const other_a = in_.byte() % 4 != 0 ? a : tensor(), *const other_c = in_.byte() % 4 != 0 ? c : tensor();
+    if (status == LPT_OK) status = lpt_gemm_plan_run(c_, plan, other_a, b, &operands, other_c);
+    lpt_gemm_plan_destroy(plan);
+    return status;
+  }
+
+  lpt_status pack() {
+    lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
+    options.flags = in_.flags();
+    options.storage = in_.choice(3);
+    options.tile_rows = in_.byte() % 2 == 0 ? 0 : in_.byte();
+    options.tile_columns = in_.byte() % 2 == 0 ? 0 : in_.byte() * 2;
+    lpt_tensor *packed = nullptr;
+    const lpt_status status = lpt_weights_pack(c_, tensor(), &options, &packed);
+    put(packed, status, options.flags);
+    return status;
+  }
+
+  lpt_status unpack() {
+    lpt_tensor *const packed = tensor();
+    return lpt_weights_unpack(c_, packed, tensor());
+  }
+
+  // ---- sparsity
+
+  lpt_status select() {
+    const lpt_sparse_options options = sparse_options();
+    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_tensor *const source = tensor(), *const mask = maybe(), *const masked = maybe();
+    return lpt_sparse_mask_select(c_, source, &options, mask, masked, in_.byte() % 2 == 0 ? nullptr : &values);
+  }
+
+  lpt_status compress() {
+    lpt_tensor *const source = tensor(), *const mask = maybe(), *const compressed = tensor();
+    return lpt_sparse_compress(c_, source, mask, compressed, maybe());
+  }
+
+  lpt_status decompress() {
+    lpt_tensor *const compressed = tensor();
+    return lpt_sparse_decompress(c_, compressed, tensor());
+  }
+
+  lpt_status apply() {
+    lpt_tensor *const source = tensor(), *const mask = tensor();
+    return lpt_sparse_mask_apply(c_, source, mask, tensor());
+  }
+
+  lpt_status check_mask() {
+    int64_t count = 0;
+    lpt_tensor *const mask = tensor();
+    if (in_.byte() % 4 == 0) return lpt_sparse_mask_compare(c_, mask, tensor(), &count);
+    const int32_t kept = in_.below(20), of = in_.below(36);
+    return lpt_sparse_mask_check(c_, mask, kept, of, in_.choice(3), &count);
+  }
+
+  lpt_status absorb() {
+    lpt_tensor *const source = tensor(), *const mask = tensor();
+    const int32_t of = in_.below(36), direction = in_.choice(3);
+    return lpt_sparse_absorb(c_, source, mask, of, direction, tensor());
+  }
+
+  lpt_status decay() {
+    lpt_tensor *const weight = tensor(), *const mask = tensor();
+    const double rate = in_.real();
+    return lpt_sparse_mask_decay(c_, weight, mask, rate, tensor());
+  }
+
+  lpt_status fit() {
+    lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
+    options.iterations = in_.below(8) - 1;
+    options.damping = in_.real();
+    lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+    lpt_tensor *const weight = tensor(), *const mask = tensor(), *const inputs = tensor(), *const output = tensor();
+    return lpt_sparse_fit(c_, weight, mask, inputs, &options, output, maybe(), &values);
+  }
+
+  lpt_status order() {
+    const lpt_sparse_options options = sparse_options();
+    std::vector<int32_t> order(128);
+    lpt_tensor *const weight = tensor_within(2, static_cast<int64_t>(order.size()));
+    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    return lpt_sparse_order(c_, weight, &options, order.data(), &values);
+  }
+
+  // ---- layouts of others
+
+  lpt_status write_out() {
+    lpt_tensor *const source = tensor();
+    const lpt_dialect dialect = in_.choice(7);
+    size_t size = 0;
+    const lpt_status status = lpt_dialect_size(c_, source, dialect, &size);
+    if (status != LPT_OK) return status;
+    std::vector<uint8_t> buffer(size + in_.below(3));
+    buffer.shrink_to_fit();
+    return lpt_dialect_export(c_, source, dialect, buffer.data(), buffer.size());
+  }
+
+  lpt_status read_in() {
+    lpt_tensor *const target = tensor();
+    const lpt_dialect dialect = in_.choice(7);
+    size_t size = 0;
+    const lpt_status status = lpt_dialect_size(c_, target, dialect, &size);
+    if (status != LPT_OK) return status;
+    const uint8_t first = in_.byte(), step = in_.byte();
+    std::vector<uint8_t> buffer(size + in_.below(3));
+    for (size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<uint8_t>(first + step * i);
+    return lpt_dialect_import(c_, buffer.data(), buffer.size(), dialect, target);
+  }
+
+  lpt_status dlpack() {
+    const int32_t is_versioned = in_.below(2);
+    void *managed = nullptr;
+    lpt_status status = lpt_tensor_to_dlpack(c_, tensor(), is_versioned, &managed);
+    if (status != LPT_OK) return status;
+    lpt_tensor *made = nullptr;
+    uint64_t flags = 0;
+    status = lpt_tensor_take_dlpack(c_, managed, is_versioned, &flags, &made);
+    put(made, status);
+    return status;
+  }
+
+  // ---- layers
+
+  lpt_status softmax() {
+    lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
+    options.scale = in_.real();
+    options.is_causal = in_.below(3);
+    options.exaq_clip = in_.real();
+    options.exaq_bits = in_.below(6);
+    lpt_tensor *const input = tensor(), *const output = tensor();
+    if (in_.byte() % 2 == 0) return lpt_softmax_forward(c_, input, &options, output);
+    return lpt_softmax_backward(c_, input, output, &options, tensor());
+  }
+
+  lpt_status rmsnorm() {
+    lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
+    options.epsilon = in_.real();
+    options.is_accumulated = in_.below(3);
+    lpt_tensor *const input = tensor(), *const weight = maybe(), *const output = tensor(), *const inverse = maybe();
+    lpt_tensor *const other = tensor(), *const last = maybe();
+    switch (in_.below(3)) {
+      case 0:
+        return lpt_rmsnorm_forward(c_, input, weight, &options, output, inverse);
+      case 1:
+        return lpt_rmsnorm_forward_sum(c_, input, other, weight, &options, last, output, inverse);
+      default:
+        return lpt_rmsnorm_backward(c_, input, weight, inverse, output, &options, other, last);
+    }
+  }
+
+  lpt_status swiglu() {
+    lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
+    options.smoothing = in_.choice(2);
+    lpt_tensor *const gate = tensor(), *const up = tensor(), *const output = tensor();
+    if (in_.byte() % 2 == 0) return lpt_swiglu_forward(c_, gate, up, &options, output, maybe());
+    lpt_tensor *const gate_gradient = maybe();
+    return lpt_swiglu_backward(c_, gate, up, output, &options, gate_gradient, maybe());
+  }
+
+  lpt_status linear() {
+    const char *name = nullptr;
+    lpt_status status = lpt_recipe_name(c_, in_.below(24), &name);
+    if (status != LPT_OK || name == nullptr) return status;
+    lpt_recipe *recipe = nullptr;
+    status = lpt_recipe_create(c_, name, &recipe);
+    if (status != LPT_OK) return status;
+    lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
+    shape.input_columns = in_.extent();
+    shape.output_columns = in_.extent();
+    lpt_linear *layer = nullptr;
+    status = lpt_linear_create(c_, recipe, &shape, &layer);
+    lpt_recipe_destroy(recipe);
+    if (status == LPT_OK) status = train(layer);
+    lpt_linear_destroy(layer);
+    return status;
+  }
+
+  lpt_status train(lpt_linear *layer) {
+    lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+    options.random = random();
+    options.bias = maybe();
+    options.is_accumulated = in_.below(3);
+    lpt_status status = lpt_linear_prepare(c_, layer, tensor(), &options);
+    lpt_tensor *const input = tensor(), *const saved = maybe();
+    if (status == LPT_OK) status = lpt_linear_forward(c_, layer, input, &options, saved, tensor());
+    lpt_tensor *const gradient = tensor(), *const input_gradient = maybe(), *const weight_gradient = maybe();
+    if (status == LPT_OK) {
+      status = lpt_linear_backward(c_, layer, saved, gradient, &options, input_gradient, weight_gradient, maybe());
+    }
+    return status == LPT_OK ? lpt_linear_update(c_, &layer, 1) : status;
+  }
+
+  // ---- the rest
+
+  lpt_status name() {
+    char text[24] = "";
+    const size_t length = in_.byte() % sizeof text;
+    for (size_t i = 0; i < length; ++i) text[i] = static_cast<char>(in_.byte());
+    lpt_format format = LPT_FORMAT_NONE;
+    const lpt_status status = lpt_format_from_name(text, &format);  // has no context for a text
+    return status == LPT_INVALID_ARGUMENT ? LPT_OK : status;
+  }
+
+  lpt_status isa() { return lpt_context_set_isa(c_, in_.choice(6)); }
+
+  lpt_context *const c_;
+  Reader &in_;
+  std::array<lpt_tensor *, kTensors> tensors_{};
+  lpt_scaler *scaler_ = nullptr;
+  lpt_statistics *statistics_ = nullptr;
+  lpt_quantize_options cast_ = LPT_QUANTIZE_OPTIONS_INIT;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  lpt::states::Ledger ledger;
+  lpt_context *context = ledger.make_context();
+  Reader in(data, size);
+  Caller(context, in).run();
+  lpt_context_destroy(context);
+  if (ledger.live_bytes != 0) {
+    std::fprintf(stderr, "%zu bytes are not given back\n", ledger.live_bytes);
+    std::abort();
+  }
+  return 0;
+}
