@@ -199,8 +199,8 @@ Status join_payload(const Tensor &payload, Tensor &tensor) {
   const int64_t stored = stored_columns(format, tensor.extents[1]);
   const int64_t columns = is_bytes ? packed_bytes(packing, stored) : stored;
   if (view.rows != rows || view.columns != columns) {
-    return invalid("parts[0], the payload, is %lld x %lld: expected %lld x %lld", number(view.rows), number(view.columns),
-                   number(rows), number(columns));
+    return invalid("parts[0], the payload, is %lld x %lld: expected %lld x %lld", number(view.rows),
+                   number(view.columns), number(rows), number(columns));
   }
   if (is_bytes && view.row_stride % packing.bytes != 0 && rows > 1) {
     return invalid("parts[0], the payload, has rows of %lld bytes: expected a multiple of %d, %d elements of %s",

@@ -402,7 +402,8 @@ TEST(SparseGemmForms, GroupsRefuseSparseMatricesByName) {
     expect_words(words, lpt_context_error(c));
     EXPECT_EQ(part(sevens, 0, count), numbers_of(c, result.get()));
   };
-  refused(a.given(), experts.get(), false, {16, 16}, {"a is sparse", "16 x 24", "bf16", "/2:4", "lpt_sparse_decompress"});
+  refused(a.given(), experts.get(), false, {16, 16},
+          {"a is sparse", "16 x 24", "bf16", "/2:4", "lpt_sparse_decompress"});
   refused(a.dense.get(), b.given(), false, {16, 16}, {"b is 16 x 24", "/2:4", "3 axes"});
   refused(a.given(), b.dense.get(), true, {2, 24, 24}, {"a is sparse"});
   refused(a.dense.get(), b.given(), true, {2, 24, 24}, {"b is sparse"});

@@ -274,7 +274,8 @@ TEST(ThinWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
   const lpt_weights_options options[] = {storage(LPT_WEIGHTS_STORAGE_TILES), storage(LPT_WEIGHTS_STORAGE_TILES, 64, 16),
                                          storage(LPT_WEIGHTS_STORAGE_TILES, 32, 64), storage(LPT_WEIGHTS_STORAGE_LOOSE),
                                          storage(LPT_WEIGHTS_STORAGE_ALL)};
-  const char *const words[] = {"TILES of 64 x 64", "TILES of 64 x 16", "TILES of 32 x 64", "packed LOOSE", "bf16 packed,"};
+  const char *const words[] = {"TILES of 64 x 64", "TILES of 64 x 16", "TILES of 32 x 64", "packed LOOSE",
+                               "bf16 packed,"};
   const lpt_gemm_options product = transposed_b();
   for (size_t i = 0; i < std::size(options); ++i) {
     lpt_gemm_plan *plan = nullptr;
