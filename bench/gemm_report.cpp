@@ -94,7 +94,7 @@ std::string json_of(const GemmRate &rate) {
                truth(rate.is_packed), truth(rate.is_peer), quoted(rate.row).c_str());
   line += text(
       "\"kind\": \"%s\", \"limit\": \"%s\", \"limit_rate\": %.2f, \"weight_bytes\": %.0f, \"seconds\": %.4e, "
-      "\"median_seconds\": %.4e, \"gflops\": %.2f, ",
+      "\"median_seconds\": %.4e, \"gflops\": %.5g, ",
       limit_name(rate.kind), limit_name(rate.limit), rate.limit_rate, rate.weight_bytes, rate.seconds,
       rate.median_seconds, rate.gflops());
   return line + text("\"share_of_peak\": %.4f, \"best_share_of_peak\": %.4f, \"scaling\": %.3f, \"bar\": %.2f}",
