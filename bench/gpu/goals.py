@@ -140,7 +140,7 @@ GOALS = [
     ("G16", "2:4 FP8 product", [speed(1.15, "sparse", "lpt 2:4 fp8", "cublaslt fp8"),
                                 beside("sparse", "lpt 2:4 fp8", "cublaslt fp8, fast")]),
     ("G17", "product in two parts", [speed(1 / 1.06, "split", "shared, then private", "one product")]),
-    ("G18", "the processor's bits", [("suites: passed", 1.0, Figures.suites)]),
+    ("G18", "the bits of the CPU", [("suites: passed", 1.0, Figures.suites)]),
     ("G19", "sanitizers", [stage("memcheck"), stage("racecheck"), stage("initcheck")]),
 ]
 

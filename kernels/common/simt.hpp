@@ -54,7 +54,7 @@ const Place &place();
 enum class Order { kForward, kBackward, kShuffled };
 void set_order(Order order);
 
-// What CUDA refuses throws a Fault: the limits of compute capabilities 8.0 to 12.0. `function` is the kernel's address.
+// Throws a Fault where CUDA rejects a launch: the limits of compute capabilities 8.0 to 12.0. `function` is the kernel's address.
 void check_launch(const char *kernel, const void *function, dim3 grid, dim3 block, std::size_t shared_bytes);
 void allow_shared_bytes(const void *function, std::size_t bytes);
 

@@ -15,7 +15,7 @@ namespace {
 
 // Where the file lies whose code this is: the library, or a program that has it inside. By the kernel's list of mappings, since
 // dladdr() gives the name by which the file was opened: of a program its caller's word, and perhaps without a folder.
-// Without /proc the root, where nobody else writes.
+// Without /proc it is the root directory, which only root writes.
 std::string own_folder() {
   const auto self = reinterpret_cast<uintptr_t>(&own_folder);
   std::ifstream mappings("/proc/self/maps");

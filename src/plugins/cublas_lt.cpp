@@ -8,7 +8,7 @@
 namespace lpt::cublas {
 namespace {
 
-// With their numbers: a bare name may be a stub of the toolkit.
+// File names with the major version: libcublasLt.so may be the import library of the toolkit, which has no code.
 constexpr char kFile[] = "libcublasLt.so.13", kOlderFile[] = "libcublasLt.so.12";
 constexpr size_t kLeastVersion = 120000;
 

@@ -151,7 +151,7 @@ _shared: dict = {}  # a context that no call uses: the default contexts of all t
 
 def default_context() -> Context:
     """The calling thread's own context, made at its first use; it ends with the thread. All of them share one pool of threads.
-    Threads of a forked process start anew inside it."""
+    A forked process starts new threads for its pool."""
     handle_of(None)
     return _local.context
 
