@@ -6,24 +6,17 @@
 #include <cstring>
 
 #include "tests/api/states.hpp"
+#include "tests/fuzz/reader.hpp"
 
 namespace {
 
 constexpr size_t kTensors = 8;
 constexpr int kMostCalls = 64;
 
-// Bytes as numbers; zeros where they end. No two are read in one call's arguments, whose order compilers choose.
-class Reader {
+// No two values are read in one call's arguments, whose order compilers choose.
+class Reader : public lpt::test::FuzzReader {
  public:
-  Reader(const uint8_t *data, size_t size) : data_(data), size_(size) {}
-
-  bool is_at_end() const { return size_ == 0; }
-  uint8_t byte() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
-  }
-  int32_t below(int32_t count) { return byte() % count; }
+  using FuzzReader::FuzzReader;
 
   // Mostly a value of an enumeration, at times the one before or after it.
   int32_t choice(int32_t count) { return below(count + 2) - 1; }
@@ -49,10 +42,6 @@ class Reader {
     const uint8_t value = byte();
     return value < 224 ? 0 : uint64_t{1} << value % 8;
   }
-
- private:
-  const uint8_t *data_;
-  size_t size_;
 };
 
 class Caller {

@@ -4,6 +4,7 @@
 
 #include "src/comm/message_engine.hpp"
 #include "tests/comm/engine/scripted_wire.hpp"
+#include "tests/fuzz/reader.hpp"
 
 namespace {
 
@@ -11,21 +12,7 @@ using namespace lpt;
 
 constexpr Signature kSignature{"exchange", 1, 2, 3, 4};
 
-class Reader {
- public:
-  Reader(const uint8_t *data, size_t size) : data_(data), size_(size) {}
-  bool is_at_end() const { return size_ == 0; }
-  uint8_t byte() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
-  }
-  int64_t below(int64_t count) { return byte() % count; }
-
- private:
-  const uint8_t *data_;
-  size_t size_;
-};
+using Reader = test::FuzzReader;
 
 constexpr int64_t kSizes[] = {0, 8, 1024, 1025, 2000};
 
