@@ -5,7 +5,7 @@ set(LPT_CUDA_ARCHITECTURES 80-real 89-real 90a-real 90-virtual
 
 # The build id that library and plugins share.
 set(id_source ${PROJECT_BINARY_DIR}/generated/build_id.cpp)
-file(GLOB id_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/*.h src/base/*.hpp src/formats/*.hpp
+file(GLOB id_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/*.h include/lpt/*.h include/lpt/research/*.h src/base/*.hpp src/formats/*.hpp
      src/backends/*.hpp kernels/*/*.hpp)
 add_custom_command(
   OUTPUT ${id_source}

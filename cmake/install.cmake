@@ -1,4 +1,4 @@
-# What `cmake --install` lays down: the library, the header, its C++ layer, and the files for find_package(LPT) and pkg-config.
+# What `cmake --install` lays down: the library, the headers, their C++ layer, and the files for find_package(LPT) and pkg-config.
 # Component `runtime` is what a program needs to start, `dev` what it needs to be built, `mpi` what ranks in processes need,
 # `cuda` what GPUs need.
 include(GNUInstallDirs)
@@ -23,8 +23,8 @@ endif()
 if(LPT_CUDA_PLUGIN)
   install(TARGETS ${LPT_CUDA_PLUGIN} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/include/lpt.h ${PROJECT_SOURCE_DIR}/bindings/cpp/lpt.hpp
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/cpp/lpt.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 install(EXPORT LPTTargets NAMESPACE LPT:: DESTINATION ${config_dir} COMPONENT dev)

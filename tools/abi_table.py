@@ -12,7 +12,7 @@ import sys
 
 from header_model import read_header
 
-COMMAND = "python3 tools/abi_table.py write include/lpt.h tests/abi/lpt_abi.txt"
+COMMAND = "python3 tools/abi_table.py write include/lpt/research.h tests/abi/lpt_abi.txt"
 
 
 def lines_of(header):

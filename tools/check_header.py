@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the public header.
+"""Checks the public headers. HEADER is include/lpt/research.h, which includes all others.
 
-Usage: check_header.py compile HEADER                   alone, as C99, C11, C++11, C++20, with gcc and clang
+Usage: check_header.py compile HEADER                   each alone, as C99, C11, C++11, C++20; HEADER also by clang
        check_header.py swig    HEADER                   SWIG reads it without a warning
        check_header.py link    HEADER LIBLPT_SO         every declared function can be linked and is not NULL
        check_header.py exports HEADER EXPORTS_MAP       declared functions are the exported ones, both ways
@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 from check_exports import read_map
+from header_model import flattened, headers_of
 
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wpadded"]
 LANGUAGES = [("c", "c99"), ("c", "c11"), ("c++", "c++11"), ("c++", "c++20")]
@@ -48,11 +49,12 @@ def comment_before(text, offset):
 
 def declared_functions(header):
     """The lpt_ functions of the header, as clang reads it."""
-    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", str(header)]
-    good, output = run(command)
+    source = flattened(header)
+    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", "-"]
+    good, output = run(command, input=source)
     if not good:
         raise ValueError(output)
-    text = pathlib.Path(header).read_bytes()
+    text = source.encode()
     functions = []
     for node in json.loads(output)["inner"]:
         if node["kind"] == "FunctionDecl" and node["name"].startswith("lpt_"):
@@ -66,31 +68,33 @@ def declared_functions(header):
 
 def initializer_uses(header):
     """C functions that use every LPT_X_INIT for an lpt_x: a macro is only seen by a compiler where it is used."""
-    macros = re.findall(r"^#define LPT_(\w+)_INIT\b", pathlib.Path(header).read_text(encoding="utf-8"), flags=re.M)
+    macros = re.findall(r"^#define LPT_(\w+)_INIT\b", flattened(header), flags=re.M)
     pattern = "void use_{1}({1} *x);\nvoid use_{1}({1} *x) {{\n  static const {1} init = {0};\n  *x = init;\n}}\n"
     return "".join(pattern.format(f"LPT_{name}_INIT", f"lpt_{name.lower()}") for name in macros)
 
 
 def check_compile(header):
-    # Twice, for the include guard.
-    source = '#include "lpt.h"\n#include "lpt.h"\n' + initializer_uses(header)
-    offences = []
-    for language, standard in LANGUAGES:
-        flags = WARNINGS + (["-Wc++-compat"] if language == "c" else [])
-        for compiler in COMPILERS[language]:
-            command = [compiler, "-x", language, f"-std={standard}", *flags, f"-I{header.parent}", "-fsyntax-only", "-"]
-            good, output = run(command, input=source)
-            if not good:
-                offences.append(f"{compiler} -std={standard}: not clean\n{output}")
-    return offences, f"{sum(len(COMPILERS[language]) for language, _ in LANGUAGES)} compilations"
+    offences, count = [], 0
+    for one in headers_of(header):
+        # Twice, for the include guard.
+        source = f'#include "{one.name}"\n' * 2 + initializer_uses(one)
+        for language, standard in LANGUAGES:
+            flags = WARNINGS + (["-Wc++-compat"] if language == "c" else [])
+            for compiler in COMPILERS[language][:None if one == header.resolve() else 1]:
+                command = [compiler, "-x", language, f"-std={standard}", *flags, f"-I{one.parent}", "-fsyntax-only", "-"]
+                good, output = run(command, input=source)
+                offences += [] if good else [f"{one.name} by {compiler} -std={standard}: not clean\n{output}"]
+                count += 1
+    return offences, f"{count} compilations"
 
 
 def check_swig(header):
     interface = f'%module lpt\n%{{\n#include "lpt.h"\n%}}\n%include "stdint.i"\n%include "lpt.h"\n'
     with tempfile.TemporaryDirectory() as place:
         pathlib.Path(place, "lpt.i").write_text(interface)
+        pathlib.Path(place, "lpt.h").write_text(flattened(header), encoding="utf-8")
         # LPT_STATIC empties LPT_API, whose attribute SWIG cannot read.
-        command = ["swig", "-python", "-Wall", "-Werror", "-DLPT_STATIC", f"-I{header.parent.resolve()}", "lpt.i"]
+        command = ["swig", "-python", "-Wall", "-Werror", "-DLPT_STATIC", "lpt.i"]
         good, output = run(command, cwd=place)
     # Some warnings leave SWIG's exit status at 0.
     return ([] if good and not output.strip() else [f"swig: not clean\n{output}"]), "1 run"
@@ -100,7 +104,7 @@ def check_link(header, library):
     functions = declared_functions(header)
     library = pathlib.Path(library).resolve()
     addresses = "".join(f"  (any_function){function.name},\n" for function in functions)
-    source = ('#include "lpt.h"\ntypedef void (*any_function)(void);\n'
+    source = (f'#include "{header.name}"\ntypedef void (*any_function)(void);\n'
               f"static const any_function all[] = {{\n{addresses}}};\n"
               "int main(void) {\n  int missing = 0;\n  size_t i;\n"
               "  for (i = 0; i < sizeof all / sizeof *all; ++i) missing += all[i] == NULL;\n  return missing;\n}\n")

@@ -1,6 +1,9 @@
-"""The public header as data: what clang's reading of lpt.h says of its types, and what gcc says of their layouts.
+"""The public headers as data: types as clang reads them, layouts as gcc measures them.
 
-For tools that write or check what other languages declare, and for the guard of the binary interface.
+For tools that write or check what other languages declare, and for the guard of the binary interface. They read
+include/lpt/research.h, which includes all others.
+
+Usage: header_model.py HEADER OUTPUT   writes the header with its own includes in place, for tools that read one file
 """
 import collections
 import json
@@ -8,6 +11,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 Function = collections.namedtuple("Function", "name returns parameters brief")  # parameters: [(type, name)]
@@ -20,9 +24,29 @@ Header = collections.namedtuple("Header", "functions structs opaques kinds callb
 FLAG = re.compile(r"^#define (LPT_(?!VERSION_)\w+) (?:(UINT64_C)\((\d+)\)|\(?(-?\d+)\)?)$", re.M)
 
 
-def parsed(header):
-    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", str(header)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+# Includes of other public headers: written in quotes, relative to the header that has them.
+INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
+
+
+def flattened(path, done=None):
+    """The text of a header with its own includes in place, each once. `done`, if given, gains the paths of all."""
+    path, done = pathlib.Path(path).resolve(), [] if done is None else done
+    if path in done:
+        return ""
+    done.append(path)
+    return INCLUDE.sub(lambda found: flattened(path.parent / found.group(1), done), path.read_text(encoding="utf-8"))
+
+
+def headers_of(path):
+    """The header and all headers of its own that it includes."""
+    paths = []
+    flattened(path, paths)
+    return paths
+
+
+def parsed(text):
+    command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(done.stderr)
     return json.loads(done.stdout)["inner"]
@@ -42,7 +66,7 @@ def spelled(node):
     return node["type"]["qualType"]
 
 
-def measured(header, structs, constants):
+def measured(text, structs, constants):
     """Sizes, offsets and values as gcc sees them: {(struct, member or None): (offset, bytes)}, {constant: value}."""
     lines = []
     for name, members in structs.items():
@@ -50,11 +74,10 @@ def measured(header, structs, constants):
         lines += [f'printf("{name} {member} %zu %zu\\n", offsetof({name}, {member}), sizeof((({name} *)0)->{member}));'
                   for member, _ in members]
     lines += [f'printf("{name} = %lld 0\\n", (long long){name});' for name in constants]
-    source = '#include "lpt.h"\n#include <stdio.h>\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;\n}\n"
+    source = text + "#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n"
     with tempfile.TemporaryDirectory() as place:
         program = os.path.join(place, "measure")
-        subprocess.run(["gcc", "-x", "c", "-std=c99", f"-I{pathlib.Path(header).parent}", "-", "-o", program],
-                       input=source, text=True, check=True)
+        subprocess.run(["gcc", "-x", "c", "-std=c99", "-", "-o", program], input=source, text=True, check=True)
         output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     places, values = {}, {}
     for line in output.splitlines():
@@ -78,13 +101,18 @@ def kind_of(tag, names, typedefs):
 
 
 def read_header(header):
-    text = pathlib.Path(header).read_bytes()
+    return read_text(flattened(header))
+
+
+def read_text(text):
+    """The interface that the text of a header declares, which includes no other public header."""
+    source = text.encode()
     functions, structs, enums, typedefs, callbacks, briefs, known = [], {}, {}, {}, {}, {}, set()
-    for node in parsed(header):
+    for node in parsed(text):
         name, kind, inner = node.get("name", ""), node["kind"], node.get("inner", [])
         if not name.startswith("lpt_"):
             continue
-        brief = brief_before(text, node["loc"]["offset"]) if "offset" in node["loc"] else ""
+        brief = brief_before(source, node["loc"]["offset"]) if "offset" in node["loc"] else ""
         if kind == "FunctionDecl":
             parameters = [(spelled(one), one["name"]) for one in inner if one["kind"] == "ParmVarDecl"]
             functions.append(Function(name, spelled(node).split("(")[0].strip(), parameters, brief))
@@ -102,8 +130,8 @@ def read_header(header):
             returns, arguments = re.fullmatch(r"(.*?)\s*\(\*\)\((.*)\)", spelled(node)).groups()
             callbacks[name] = (returns, [one.strip() for one in arguments.split(",")])
     flags = [(name, "uint64_t" if unsigned else "int32_t", int(large or small))
-             for name, unsigned, large, small in FLAG.findall(text.decode())]
-    places, values = measured(header, structs, [name for names in enums.values() for name in names])
+             for name, unsigned, large, small in FLAG.findall(text)]
+    places, values = measured(text, structs, [name for names in enums.values() for name in names])
     constants = collections.defaultdict(list)
     for tag, names in enums.items():
         constants[kind_of(tag, names, typedefs)] += [(name, values[name]) for name in names]
@@ -121,3 +149,9 @@ def short_names(constants):
     common = os.path.commonprefix([name for name, _ in constants])
     cut = common.rfind("_") + 1 if len(constants) > 1 else len("LPT_")
     return {name: name[cut:] for name, _ in constants}
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    pathlib.Path(sys.argv[2]).write_text(flattened(sys.argv[1]), encoding="utf-8")

@@ -15,7 +15,7 @@ import pathlib
 import re
 import sys
 
-from header_model import read_header, short_names
+from header_model import flattened, read_header, short_names
 
 COMMAND = "python3 tools/make_bindings.py write"
 NUMBERS = {  # C: (Rust, C#, Julia)
@@ -323,7 +323,7 @@ VERSIONS = ["bindings/rust/lpt-sys/Cargo.toml", "bindings/rust/lpt/Cargo.toml", 
 
 def other_versions(root):
     """Files that tell another release than the header does."""
-    numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (root / "include/lpt.h").read_text(encoding="utf-8"))
+    numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", flattened(root / "include/lpt.h"))
     release = ".".join(numbers)
     told = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)
     return [f"{name} tells release {found}: expected {release}, the header's" for name in VERSIONS
@@ -334,7 +334,7 @@ def main(arguments):
     if len(arguments) not in (1, 2) or arguments[0] not in ("write", "check"):
         sys.exit(__doc__)
     root = pathlib.Path(arguments[1] if len(arguments) == 2 else ".")
-    header = read_header(root / "include/lpt.h")
+    header = read_header(root / "include/lpt/research.h")
     stale = 0
     for name, emit in FILES.items():
         path, text = root / name, "\n".join(emit(header)) + "\n"

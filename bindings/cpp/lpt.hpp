@@ -15,7 +15,7 @@
 #error "lpt.hpp needs C++20: compile with -std=c++20, or include lpt.h, which is C"
 #endif
 
-#include <lpt.h>
+#include <lpt/research.h>
 
 #include <array>
 #include <cstddef>

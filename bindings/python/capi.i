@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lpt.h"
+#include "lpt/research.h"
 %}
 
 %include "stdint.i"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes capi.pyi, what the low-level module has, for checkers of types and for editors: make_stub.py LPT_H CAPI_PYI
+"""Writes capi.pyi, what the low-level module has, for checkers of types and for editors: make_stub.py FLATTENED_LPT_H CAPI_PYI
 
 Constants are numbers, members have types, and functions are there by name: what they take and give is said by rules of SWIG.
 """
@@ -41,10 +41,11 @@ def members_of(body, numbers):
 
 def stub(header):
     numbers = set(re.findall(r"^typedef u?int\d+_t (lpt_\w+);", header, re.M))
-    structs = re.findall(r"^typedef struct (lpt_\w+) \{(.*?)^\} \1;", header, re.M | re.S)
+    structs = re.findall(r"^(?:typedef )?struct (lpt_\w+) \{(.*?)^\}", header, re.M | re.S)
     constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M) + re.findall(r"^#define (LPT_\w+) (?:UINT64_C\(|\(?-?\d)", header, re.M)
     lines = [HEAD] + [f"{name}: int" for name in constants]
-    for name in re.findall(r"^typedef struct (lpt_\w+) \1;", header, re.M):
+    declared = re.findall(r"^typedef struct (lpt_\w+) \1;", header, re.M)
+    for name in [name for name in declared if name not in dict(structs)]:
         lines += ["", f"class {name}:", LENT.get(name, "    ...")]
     for name, body in structs:
         lines += ["", f"class {name}:"] + [f"    {member}: {kind}" for member, kind in members_of(body, numbers)]

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "lpt.h"
+#include "lpt/research.h"
 
 namespace lm {
 

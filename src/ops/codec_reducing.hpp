@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lpt/research/codec.h"
 #include "src/ops/reducing.hpp"
 
 namespace lpt {

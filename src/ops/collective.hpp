@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lpt/research/codec.h"
 #include "src/ops/comm.hpp"
 #include "src/ops/tensor.hpp"
 

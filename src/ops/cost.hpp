@@ -1,6 +1,7 @@
 // What a collective costs on links of a latency and a bandwidth, without sending anything.
 #pragma once
 
+#include "lpt/research/cost.h"
 #include "src/ops/context.hpp"
 
 namespace lpt {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lpt.h"
+#include "lpt/research/cost.h"
 
 namespace lpt {
 

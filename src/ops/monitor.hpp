@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lpt/research/monitor.h"
 #include "src/ops/linear.hpp"
 #include "src/ops/quantize.hpp"
 

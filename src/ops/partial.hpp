@@ -1,6 +1,7 @@
 // Tensor-parallel ranks that share only the first columns of their activations (CAAT-Net, arXiv 2506.19645).
 #pragma once
 
+#include "lpt/research/cost.h"
 #include "src/ops/collective.hpp"
 #include "src/ops/collective_wire.hpp"
 #include "src/ops/gemm_run.hpp"

@@ -1,6 +1,7 @@
 // lpt_sparse_mask_…(): N of every M numbers stay.
 #pragma once
 
+#include "lpt/research/sparsity.h"
 #include "src/ops/context.hpp"
 #include "src/ops/tensor.hpp"
 

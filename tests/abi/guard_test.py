@@ -14,8 +14,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 from abi_table import compare, lines_of, read_table  # noqa: E402
 from check_exports import check_library  # noqa: E402
 from check_header import CHECKS  # noqa: E402
-from header_model import read_header  # noqa: E402
+from header_model import flattened, headers_of, read_header, read_text  # noqa: E402
 from make_bindings import FILES, VERSIONS  # noqa: E402
+
+HEADER = "include/lpt/research.h"
 
 # What is changed in the header, into what, how the guard has to call it, and what it has to name.
 CHANGES = [
@@ -51,22 +53,15 @@ OFFENCES = [
 ]
 
 
-def read(text):
-    with tempfile.TemporaryDirectory() as place:
-        header = pathlib.Path(place, "lpt.h")
-        header.write_text(text, encoding="utf-8")
-        return read_header(header)
-
-
 def guarded(text, table):
-    breaks, news = compare(table, lines_of(read(text)))
+    breaks, news = compare(table, lines_of(read_text(text)))
     return {"break": breaks, "new": news}
 
 
 def bindings_that_stay(text):
     """Files of the bindings that would not follow a renamed constant and a member of another type."""
     changed = text.replace("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED_YET = 2,").replace("  uint64_t seed; ", "  double seed; ")
-    before, after = read(text), read(changed)
+    before, after = read_text(text), read_text(changed)
     stay = [name for name, emit in FILES.items() if emit(before) == emit(after)]
     # A seed of another type is as large: only types tell, and a file of sizes and offsets has none.
     return [name for name in stay if not name.endswith("layout.rs")]
@@ -104,7 +99,8 @@ def stale_files_that_pass():
     passed = []
     with tempfile.TemporaryDirectory() as place:
         copy = pathlib.Path(place)
-        for name in [*FILES, *VERSIONS, "include/lpt.h"]:
+        headers = [path.relative_to(ROOT.resolve()) for path in headers_of(ROOT / HEADER)]
+        for name in [*FILES, *VERSIONS, *headers]:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, copy / name)
         check = [sys.executable, ROOT / "tools/make_bindings.py", "check", copy]
@@ -121,9 +117,9 @@ def stale_files_that_pass():
 
 
 def main():
-    text = (ROOT / "include/lpt.h").read_text(encoding="utf-8")
+    text = flattened(ROOT / HEADER)
     # Against today's header, so that what the table does not know yet is another test's to say.
-    table = lines_of(read_header(ROOT / "include/lpt.h"))
+    table = lines_of(read_header(ROOT / HEADER))
     missed = 0 if read_table(ROOT / "tests/abi/lpt_abi.txt") else 1
     for old, new, way, named in CHANGES:
         found = guarded(text.replace(old, new, 1), table) if old in text else {way: ["the header has no such line"]}

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lpt.h"
+#include "lpt/research.h"
 
 namespace lpt::states {
 

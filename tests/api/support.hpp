@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lpt.h"
+#include "lpt/research.h"
 #include "tests/support/random.hpp"
 
 namespace lpt::test {

@@ -1,5 +1,5 @@
 /* What fragments of code in the guides take for granted: handles that they do not make themselves. Static, as some stay unused. */
-#include <lpt.h>
+#include <lpt/research.h>
 #include <string.h>
 
 static lpt_context *context, *cpu, *gpu;

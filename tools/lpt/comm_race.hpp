@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lpt.h"
+#include "lpt/research/cost.h"
 
 namespace tool {
 

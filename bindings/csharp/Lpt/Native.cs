@@ -138,6 +138,17 @@ namespace Lpt
         SparseIndices = 4,
     }
 
+    /// <summary>Whose layout of bytes is meant; one of lpt_dialect_values.</summary>
+    public enum Dialect : int
+    {
+        Ggml = 1,
+        Bitsandbytes = 2,
+        CublasScales = 3,
+        GgmlQ4_1 = 4,
+        MmaSparse = 5,
+        CutlassSparse = 6,
+    }
+
     /// <summary>How a value between two codes is rounded; one of lpt_rounding_values.</summary>
     public enum Rounding : int
     {
@@ -179,17 +190,6 @@ namespace Lpt
         Fixed = 18,
         Mean = 19,
         Sawb = 20,
-    }
-
-    /// <summary>Whose layout of bytes is meant; one of lpt_dialect_values.</summary>
-    public enum Dialect : int
-    {
-        Ggml = 1,
-        Bitsandbytes = 2,
-        CublasScales = 3,
-        GgmlQ4_1 = 4,
-        MmaSparse = 5,
-        CutlassSparse = 6,
     }
 
     /// <summary>Which amax a scaler gives; one of lpt_scaler_kind_values.</summary>
@@ -234,14 +234,6 @@ namespace Lpt
         TensorCore = 4,
     }
 
-    /// <summary>What of packed weights is stored; one of lpt_weights_storage_values.</summary>
-    public enum WeightsStorage : int
-    {
-        All = 0,
-        Loose = 1,
-        Tiles = 2,
-    }
-
     /// <summary>Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.</summary>
     public enum SparseRule : int
     {
@@ -270,11 +262,12 @@ namespace Lpt
         Entropy = 5,
     }
 
-    /// <summary>How masks are counted; one of lpt_sparse_count_values.</summary>
-    public enum SparseCount : int
+    /// <summary>What of packed weights is stored; one of lpt_weights_storage_values.</summary>
+    public enum WeightsStorage : int
     {
-        Exact = 0,
-        Published = 1,
+        All = 0,
+        Loose = 1,
+        Tiles = 2,
     }
 
     /// <summary>One operand of one multiplication; one of lpt_cast_values.</summary>
@@ -442,20 +435,38 @@ namespace Lpt
         TwoDraws = 1,
     }
 
+    /// <summary>How masks are counted; one of lpt_sparse_count_values.</summary>
+    public enum SparseCount : int
+    {
+        Exact = 0,
+        Published = 1,
+    }
+
     /// <summary>Flags of option structs, and other constants.</summary>
     public static class Constants
     {
         public const ulong CheckOnly = 1;
-        public const ulong KeepTensorScale = 2;
         public const int Whole = -1;
         public const ulong DlpackReadOnly = 1;
         public const ulong DlpackCopied = 2;
+        public const ulong KeepTensorScale = 2;
         public const ulong PortableOrder = 4;
         public const ulong GemmCastAToBf16 = 8;
         public const ulong CommChecksums = 4;
         public const ulong CommMessages = 8;
         public const ulong CommUncompared = 16;
         public const ulong PartialSequenceParallel = 4;
+    }
+
+    /// <summary>Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct Random
+    {
+        public ulong Seed;
+        public long Offset;
+        public long RowStride;
+        public uint Stream;
+        public uint Step;
     }
 
     /// <summary>What one device is, and whether contexts can work on it.</summary>
@@ -587,17 +598,6 @@ namespace Lpt
             Native.lpt_tensor_description_init(&value, (UIntPtr)sizeof(TensorDescription));
             return value;
         }
-    }
-
-    /// <summary>Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct Random
-    {
-        public ulong Seed;
-        public long Offset;
-        public long RowStride;
-        public uint Stream;
-        public uint Step;
     }
 
     /// <summary>How to quantize; the output's format says what to make.</summary>
@@ -742,6 +742,43 @@ namespace Lpt
         }
     }
 
+    /// <summary>How lpt_sparse_fit() works.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseFitOptions
+    {
+        public UIntPtr StructSize;
+        public ulong Flags;
+        public int Iterations;
+        public int Reserved;
+        public double Damping;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseFitOptions Default()
+        {
+            var value = default(SparseFitOptions);
+            Native.lpt_sparse_fit_options_init(&value, (UIntPtr)sizeof(SparseFitOptions));
+            return value;
+        }
+    }
+
+    /// <summary>What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SparseFitValues
+    {
+        public UIntPtr StructSize;
+        public double MaskedError;
+        public double FittedError;
+        public long IterationCount;
+
+        /// <summary>The library's defaults.</summary>
+        public static SparseFitValues Default()
+        {
+            var value = default(SparseFitValues);
+            Native.lpt_sparse_fit_values_init(&value, (UIntPtr)sizeof(SparseFitValues));
+            return value;
+        }
+    }
+
     /// <summary>How to multiply.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmOptions
@@ -809,28 +846,6 @@ namespace Lpt
         }
     }
 
-    /// <summary>How to pack weights.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct WeightsOptions
-    {
-        public UIntPtr StructSize;
-        public ulong Flags;
-        public IntPtr OutputOrder;
-        public IntPtr InputOrder;
-        public WeightsStorage Storage;
-        public int TileRows;
-        public int TileColumns;
-        public int Reserved;
-
-        /// <summary>The library's defaults.</summary>
-        public static WeightsOptions Default()
-        {
-            var value = default(WeightsOptions);
-            Native.lpt_weights_options_init(&value, (UIntPtr)sizeof(WeightsOptions));
-            return value;
-        }
-    }
-
     /// <summary>How to select.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct SparseOptions
@@ -879,39 +894,24 @@ namespace Lpt
         }
     }
 
-    /// <summary>How lpt_sparse_fit() works.</summary>
+    /// <summary>How to pack weights.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct SparseFitOptions
+    public unsafe struct WeightsOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
-        public int Iterations;
+        public IntPtr OutputOrder;
+        public IntPtr InputOrder;
+        public WeightsStorage Storage;
+        public int TileRows;
+        public int TileColumns;
         public int Reserved;
-        public double Damping;
 
         /// <summary>The library's defaults.</summary>
-        public static SparseFitOptions Default()
+        public static WeightsOptions Default()
         {
-            var value = default(SparseFitOptions);
-            Native.lpt_sparse_fit_options_init(&value, (UIntPtr)sizeof(SparseFitOptions));
-            return value;
-        }
-    }
-
-    /// <summary>What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct SparseFitValues
-    {
-        public UIntPtr StructSize;
-        public double MaskedError;
-        public double FittedError;
-        public long IterationCount;
-
-        /// <summary>The library's defaults.</summary>
-        public static SparseFitValues Default()
-        {
-            var value = default(SparseFitValues);
-            Native.lpt_sparse_fit_values_init(&value, (UIntPtr)sizeof(SparseFitValues));
+            var value = default(WeightsOptions);
+            Native.lpt_weights_options_init(&value, (UIntPtr)sizeof(WeightsOptions));
             return value;
         }
     }
@@ -1216,27 +1216,6 @@ namespace Lpt
         }
     }
 
-    /// <summary>A compression of the caller's own, in which the numbers of a reduction travel.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct Codec
-    {
-        public UIntPtr StructSize;
-        public fixed byte Name[16];
-        public IntPtr BytesFor;
-        public IntPtr Encode;
-        public IntPtr Decode;
-        public IntPtr DecodeAdd;
-        public IntPtr User;
-
-        /// <summary>The library's defaults.</summary>
-        public static Codec Default()
-        {
-            var value = default(Codec);
-            Native.lpt_codec_init(&value, (UIntPtr)sizeof(Codec));
-            return value;
-        }
-    }
-
     /// <summary>How to reduce.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ReduceOptions
@@ -1363,6 +1342,27 @@ namespace Lpt
         {
             var value = default(PartialValues);
             Native.lpt_partial_values_init(&value, (UIntPtr)sizeof(PartialValues));
+            return value;
+        }
+    }
+
+    /// <summary>An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct Codec
+    {
+        public UIntPtr StructSize;
+        public fixed byte Name[16];
+        public IntPtr BytesFor;
+        public IntPtr Encode;
+        public IntPtr Decode;
+        public IntPtr DecodeAdd;
+        public IntPtr User;
+
+        /// <summary>The library's defaults.</summary>
+        public static Codec Default()
+        {
+            var value = default(Codec);
+            Native.lpt_codec_init(&value, (UIntPtr)sizeof(Codec));
             return value;
         }
     }
@@ -1657,6 +1657,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1670,9 +1673,6 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_random_signs(Context context, Random* random, Tensor signs);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [LibraryImport(Library)] public static partial void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
@@ -1684,6 +1684,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
         [LibraryImport(Library)] public static partial void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
@@ -1693,13 +1696,6 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
         [LibraryImport(Library)] public static partial void lpt_gemm_plan_destroy(IntPtr plan);
-        [LibraryImport(Library)] public static partial void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
-        [LibraryImport(Library)] public static partial Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
-        [LibraryImport(Library)] public static partial Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
-        [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
         [LibraryImport(Library)] public static partial void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
@@ -1709,13 +1705,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
         [LibraryImport(Library)] public static partial Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
+        [LibraryImport(Library)] public static partial Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
+        [LibraryImport(Library)] public static partial Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
         [LibraryImport(Library)] public static partial void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [LibraryImport(Library)] public static partial Status lpt_recipe_name(Context context, long index, byte** out_name);
@@ -1789,17 +1785,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
         [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
-        [LibraryImport(Library)] public static partial void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_barrier(Context context, Comm comm);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [LibraryImport(Library)] public static partial Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
@@ -1826,6 +1818,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial void lpt_codec_init(Codec* codec, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
@@ -1844,6 +1840,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
         [LibraryImport(Library)] public static partial Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
 #else
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_version();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_version_string();
@@ -1888,6 +1888,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1901,9 +1904,6 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_random_signs(Context context, Random* random, Tensor signs);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
@@ -1915,6 +1915,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
@@ -1924,13 +1927,6 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_destroy(IntPtr plan);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
@@ -1940,13 +1936,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_decay(Context context, Tensor weight, Tensor mask, double rate, Tensor gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_compress(Context context, Tensor source, Tensor mask, Tensor compressed, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_decompress(Context context, Tensor compressed, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_weights_options_init(WeightsOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_pack(Context context, Tensor weights, WeightsOptions* options, IntPtr* out_packed);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_order(Context context, Tensor weights, WeightsOptions* options, int* order, long* out_given_count, long* out_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_unpack(Context context, Tensor packed, Tensor weights);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_name(Context context, long index, byte** out_name);
@@ -2020,17 +2016,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_reduce_options_init(ReduceOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_barrier(Context context, Comm comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce(Context context, Comm comm, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_reduce_scatter(Context context, Comm comm, Tensor input, long* counts, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather(Context context, Comm comm, Tensor input, long* counts, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_broadcast(Context context, Comm comm, int root, Tensor tensor, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_to_all(Context context, Comm comm, Tensor input, long* send_counts, long* receive_counts, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_send(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
@@ -2057,6 +2049,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_codec_init(Codec* codec, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
@@ -2075,6 +2071,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
 #endif
     }
 }

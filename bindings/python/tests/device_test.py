@@ -27,7 +27,7 @@ class Descriptions(unittest.TestCase):
         self.assertRegex(said, r"^0 .+")
 
     def test_every_status_has_its_exception(self):
-        with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "include", "lpt.h"), encoding="utf-8") as file:
+        with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "include", "lpt", "common.h"), encoding="utf-8") as file:
             statuses = file.read().split("enum lpt_status_values {")[1].split("};")[0]
         classes = {kind.status: kind.__name__ for kind in vars(lpt).values()
                    if isinstance(kind, type) and issubclass(kind, lpt.Error) and kind is not lpt.Error}

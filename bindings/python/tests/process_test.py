@@ -165,11 +165,11 @@ class Process(unittest.TestCase):
                 thread.join()
 
     def test_the_low_level_has_everything_of_the_header(self):
-        with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "include", "lpt.h")) as file:
-            header = file.read()
+        files = pathlib.Path(os.environ["LPT_SOURCE_DIR"], "include").rglob("*.h")
+        header = "".join(file.read_text(encoding="utf-8") for file in files)
         functions = re.findall(r"^LPT_API [^;]*?\b(lpt_\w+)\(", header, re.M)
         constants = re.findall(r"^\s+(LPT_\w+) =", header, re.M)
-        structs = re.findall(r"^typedef struct (lpt_\w+) \{", header, re.M)
+        structs = re.findall(r"^(?:typedef )?struct (lpt_\w+) \{", header, re.M)
         self.assertGreater(len(functions), 200)
         self.assertEqual([], [name for name in functions + constants + structs if not hasattr(capi, name)])
         for name in structs:

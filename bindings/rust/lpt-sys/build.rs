@@ -32,15 +32,15 @@ fn main() {
 fn write_bindings() {
     let folder = env::var("LPT_INCLUDE_DIR").unwrap_or_else(|_| pkg_config("--variable=includedir").trim().to_owned());
     let made = Path::new(&env::var("OUT_DIR").expect("cargo says OUT_DIR")).join("bindgen.rs");
-    println!("cargo:rerun-if-changed={folder}/lpt.h");
+    println!("cargo:rerun-if-changed={folder}");
     let kinds = ["--allowlist-function=lpt_.*", "--allowlist-type=lpt_.*", "--allowlist-var=LPT_.*"];
     let told = Command::new("bindgen")
         .args(kinds)
         .args(["--no-layout-tests", "--no-doc-comments", "--no-prepend-enum-name", "--output"])
         .arg(made)
-        .arg(format!("{folder}/lpt.h"))
+        .arg(format!("{folder}/lpt/research.h"))
         .status();
-    assert!(told.expect("the program bindgen is missing").success(), "bindgen did not read {folder}/lpt.h");
+    assert!(told.expect("the program bindgen is missing").success(), "bindgen did not read {folder}/lpt/research.h");
 }
 
 fn library_folders() -> Vec<String> {

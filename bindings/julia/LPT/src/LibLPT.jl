@@ -112,6 +112,14 @@ const LPT_PART_TENSOR_SCALE = lpt_part(2)
 const LPT_PART_ZERO_POINTS = lpt_part(3)
 const LPT_PART_SPARSE_INDICES = lpt_part(4)
 
+const lpt_dialect = Int32
+const LPT_DIALECT_GGML = lpt_dialect(1)
+const LPT_DIALECT_BITSANDBYTES = lpt_dialect(2)
+const LPT_DIALECT_CUBLAS_SCALES = lpt_dialect(3)
+const LPT_DIALECT_GGML_Q4_1 = lpt_dialect(4)
+const LPT_DIALECT_MMA_SPARSE = lpt_dialect(5)
+const LPT_DIALECT_CUTLASS_SPARSE = lpt_dialect(6)
+
 const lpt_rounding = Int32
 const LPT_ROUNDING_NEAREST_EVEN = lpt_rounding(0)
 const LPT_ROUNDING_STOCHASTIC = lpt_rounding(1)
@@ -146,14 +154,6 @@ const LPT_SCALE_RULE_FIXED = lpt_scale_rule(18)
 const LPT_SCALE_RULE_MEAN = lpt_scale_rule(19)
 const LPT_SCALE_RULE_SAWB = lpt_scale_rule(20)
 
-const lpt_dialect = Int32
-const LPT_DIALECT_GGML = lpt_dialect(1)
-const LPT_DIALECT_BITSANDBYTES = lpt_dialect(2)
-const LPT_DIALECT_CUBLAS_SCALES = lpt_dialect(3)
-const LPT_DIALECT_GGML_Q4_1 = lpt_dialect(4)
-const LPT_DIALECT_MMA_SPARSE = lpt_dialect(5)
-const LPT_DIALECT_CUTLASS_SPARSE = lpt_dialect(6)
-
 const lpt_scaler_kind = Int32
 const LPT_SCALER_CURRENT = lpt_scaler_kind(0)
 const LPT_SCALER_DELAYED = lpt_scaler_kind(1)
@@ -181,11 +181,6 @@ const LPT_ARITHMETIC_PIECEWISE_AFFINE = lpt_arithmetic(2)
 const LPT_ARITHMETIC_SHIFT = lpt_arithmetic(3)
 const LPT_ARITHMETIC_TENSOR_CORE = lpt_arithmetic(4)
 
-const lpt_weights_storage = Int32
-const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
-const LPT_WEIGHTS_STORAGE_LOOSE = lpt_weights_storage(1)
-const LPT_WEIGHTS_STORAGE_TILES = lpt_weights_storage(2)
-
 const lpt_sparse_rule = Int32
 const LPT_SPARSE_RULE_MAGNITUDE = lpt_sparse_rule(0)
 const LPT_SPARSE_RULE_MVUE = lpt_sparse_rule(1)
@@ -205,9 +200,10 @@ const LPT_SPARSE_SOLVER_SEARCH = lpt_sparse_solver(3)
 const LPT_SPARSE_SOLVER_PRUNE = lpt_sparse_solver(4)
 const LPT_SPARSE_SOLVER_ENTROPY = lpt_sparse_solver(5)
 
-const lpt_sparse_count = Int32
-const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
-const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
+const lpt_weights_storage = Int32
+const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
+const LPT_WEIGHTS_STORAGE_LOOSE = lpt_weights_storage(1)
+const LPT_WEIGHTS_STORAGE_TILES = lpt_weights_storage(2)
 
 const lpt_cast = Int32
 const LPT_CAST_FORWARD_INPUT = lpt_cast(0)
@@ -314,17 +310,29 @@ const lpt_noise = Int32
 const LPT_NOISE_REFERENCE = lpt_noise(0)
 const LPT_NOISE_TWO_DRAWS = lpt_noise(1)
 
+const lpt_sparse_count = Int32
+const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
+const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
+
 const LPT_CHECK_ONLY = UInt64(1)
-const LPT_KEEP_TENSOR_SCALE = UInt64(2)
 const LPT_WHOLE = Int32(-1)
 const LPT_DLPACK_READ_ONLY = UInt64(1)
 const LPT_DLPACK_COPIED = UInt64(2)
+const LPT_KEEP_TENSOR_SCALE = UInt64(2)
 const LPT_PORTABLE_ORDER = UInt64(4)
 const LPT_GEMM_CAST_A_TO_BF16 = UInt64(8)
 const LPT_COMM_CHECKSUMS = UInt64(4)
 const LPT_COMM_MESSAGES = UInt64(8)
 const LPT_COMM_UNCOMPARED = UInt64(16)
 const LPT_PARTIAL_SEQUENCE_PARALLEL = UInt64(4)
+
+struct lpt_random
+    seed::UInt64
+    offset::Int64
+    row_stride::Int64
+    stream::UInt32
+    step::UInt32
+end
 
 struct lpt_device_description
     struct_size::Csize_t
@@ -402,14 +410,6 @@ struct lpt_tensor_description
     device_index::Int32
 end
 
-struct lpt_random
-    seed::UInt64
-    offset::Int64
-    row_stride::Int64
-    stream::UInt32
-    step::UInt32
-end
-
 struct lpt_quantize_options
     struct_size::Csize_t
     flags::UInt64
@@ -475,6 +475,21 @@ struct lpt_scaler_values
     update_count::Int64
 end
 
+struct lpt_sparse_fit_options
+    struct_size::Csize_t
+    flags::UInt64
+    iterations::Int32
+    reserved::Int32
+    damping::Cdouble
+end
+
+struct lpt_sparse_fit_values
+    struct_size::Csize_t
+    masked_error::Cdouble
+    fitted_error::Cdouble
+    iteration_count::Int64
+end
+
 struct lpt_gemm_options
     struct_size::Csize_t
     flags::UInt64
@@ -509,17 +524,6 @@ struct lpt_gemm_operands
     quantize::Ptr{lpt_quantize_options}
 end
 
-struct lpt_weights_options
-    struct_size::Csize_t
-    flags::UInt64
-    output_order::Ptr{Int32}
-    input_order::Ptr{Int32}
-    storage::lpt_weights_storage
-    tile_rows::Int32
-    tile_columns::Int32
-    reserved::Int32
-end
-
 struct lpt_sparse_options
     struct_size::Csize_t
     flags::UInt64
@@ -546,19 +550,15 @@ struct lpt_sparse_values
     variance::Cdouble
 end
 
-struct lpt_sparse_fit_options
+struct lpt_weights_options
     struct_size::Csize_t
     flags::UInt64
-    iterations::Int32
+    output_order::Ptr{Int32}
+    input_order::Ptr{Int32}
+    storage::lpt_weights_storage
+    tile_rows::Int32
+    tile_columns::Int32
     reserved::Int32
-    damping::Cdouble
-end
-
-struct lpt_sparse_fit_values
-    struct_size::Csize_t
-    masked_error::Cdouble
-    fitted_error::Cdouble
-    iteration_count::Int64
 end
 
 struct lpt_product_options
@@ -707,29 +707,6 @@ struct lpt_comm_values
     seconds::Cdouble
 end
 
-struct lpt_codec
-    struct_size::Csize_t
-    name::NTuple{16,UInt8}
-    bytes_for::Ptr{Cvoid}
-    encode::Ptr{Cvoid}
-    decode::Ptr{Cvoid}
-    decode_add::Ptr{Cvoid}
-    user::Ptr{Cvoid}
-end
-
-struct lpt_reduce_options
-    struct_size::Csize_t
-    flags::UInt64
-    reduction::lpt_reduction
-    reserved::Int32
-    factor::Cdouble
-    wire::lpt_format
-    algorithm::lpt_reduce_algorithm
-    rounding::lpt_rounding
-    random::lpt_random
-    codec::Ptr{lpt_codec}
-end
-
 struct lpt_bucket_options
     struct_size::Csize_t
     flags::UInt64
@@ -747,12 +724,6 @@ struct lpt_bucket_values
     wait_seconds::Cdouble
     is_recorded::Int32
     reserved::Int32
-end
-
-struct lpt_shard_options
-    struct_size::Csize_t
-    flags::UInt64
-    reduce::Ptr{lpt_reduce_options}
 end
 
 struct lpt_partial_options
@@ -779,6 +750,35 @@ struct lpt_partial_values
     private_scale::Cdouble
     forward_row_bytes::Cdouble
     backward_row_bytes::Cdouble
+end
+
+struct lpt_codec
+    struct_size::Csize_t
+    name::NTuple{16,UInt8}
+    bytes_for::Ptr{Cvoid}
+    encode::Ptr{Cvoid}
+    decode::Ptr{Cvoid}
+    decode_add::Ptr{Cvoid}
+    user::Ptr{Cvoid}
+end
+
+struct lpt_reduce_options
+    struct_size::Csize_t
+    flags::UInt64
+    reduction::lpt_reduction
+    reserved::Int32
+    factor::Cdouble
+    wire::lpt_format
+    algorithm::lpt_reduce_algorithm
+    rounding::lpt_rounding
+    random::lpt_random
+    codec::Ptr{lpt_codec}
+end
+
+struct lpt_shard_options
+    struct_size::Csize_t
+    flags::UInt64
+    reduce::Ptr{lpt_reduce_options}
 end
 
 struct lpt_link
@@ -843,14 +843,14 @@ _defaults(::Type{lpt_hadamard_options}, place) = lpt_hadamard_options_init(place
 _defaults(::Type{lpt_convert_options}, place) = lpt_convert_options_init(place, sizeof(lpt_convert_options))
 _defaults(::Type{lpt_scaler_options}, place) = lpt_scaler_options_init(place, sizeof(lpt_scaler_options))
 _defaults(::Type{lpt_scaler_values}, place) = lpt_scaler_values_init(place, sizeof(lpt_scaler_values))
+_defaults(::Type{lpt_sparse_fit_options}, place) = lpt_sparse_fit_options_init(place, sizeof(lpt_sparse_fit_options))
+_defaults(::Type{lpt_sparse_fit_values}, place) = lpt_sparse_fit_values_init(place, sizeof(lpt_sparse_fit_values))
 _defaults(::Type{lpt_gemm_options}, place) = lpt_gemm_options_init(place, sizeof(lpt_gemm_options))
 _defaults(::Type{lpt_gemm_plan_values}, place) = lpt_gemm_plan_values_init(place, sizeof(lpt_gemm_plan_values))
 _defaults(::Type{lpt_gemm_operands}, place) = lpt_gemm_operands_init(place, sizeof(lpt_gemm_operands))
-_defaults(::Type{lpt_weights_options}, place) = lpt_weights_options_init(place, sizeof(lpt_weights_options))
 _defaults(::Type{lpt_sparse_options}, place) = lpt_sparse_options_init(place, sizeof(lpt_sparse_options))
 _defaults(::Type{lpt_sparse_values}, place) = lpt_sparse_values_init(place, sizeof(lpt_sparse_values))
-_defaults(::Type{lpt_sparse_fit_options}, place) = lpt_sparse_fit_options_init(place, sizeof(lpt_sparse_fit_options))
-_defaults(::Type{lpt_sparse_fit_values}, place) = lpt_sparse_fit_values_init(place, sizeof(lpt_sparse_fit_values))
+_defaults(::Type{lpt_weights_options}, place) = lpt_weights_options_init(place, sizeof(lpt_weights_options))
 _defaults(::Type{lpt_product_options}, place) = lpt_product_options_init(place, sizeof(lpt_product_options))
 _defaults(::Type{lpt_linear_shape}, place) = lpt_linear_shape_init(place, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, place) = lpt_linear_options_init(place, sizeof(lpt_linear_options))
@@ -865,13 +865,13 @@ _defaults(::Type{lpt_optimizer_values}, place) = lpt_optimizer_values_init(place
 _defaults(::Type{lpt_gradient_values}, place) = lpt_gradient_values_init(place, sizeof(lpt_gradient_values))
 _defaults(::Type{lpt_comm_options}, place) = lpt_comm_options_init(place, sizeof(lpt_comm_options))
 _defaults(::Type{lpt_comm_values}, place) = lpt_comm_values_init(place, sizeof(lpt_comm_values))
-_defaults(::Type{lpt_codec}, place) = lpt_codec_init(place, sizeof(lpt_codec))
 _defaults(::Type{lpt_reduce_options}, place) = lpt_reduce_options_init(place, sizeof(lpt_reduce_options))
 _defaults(::Type{lpt_bucket_options}, place) = lpt_bucket_options_init(place, sizeof(lpt_bucket_options))
 _defaults(::Type{lpt_bucket_values}, place) = lpt_bucket_values_init(place, sizeof(lpt_bucket_values))
 _defaults(::Type{lpt_shard_options}, place) = lpt_shard_options_init(place, sizeof(lpt_shard_options))
 _defaults(::Type{lpt_partial_options}, place) = lpt_partial_options_init(place, sizeof(lpt_partial_options))
 _defaults(::Type{lpt_partial_values}, place) = lpt_partial_values_init(place, sizeof(lpt_partial_values))
+_defaults(::Type{lpt_codec}, place) = lpt_codec_init(place, sizeof(lpt_codec))
 _defaults(::Type{lpt_link}, place) = lpt_link_init(place, sizeof(lpt_link))
 _defaults(::Type{lpt_cost_values}, place) = lpt_cost_values_init(place, sizeof(lpt_cost_values))
 _defaults(::Type{lpt_cast_rates}, place) = lpt_cast_rates_init(place, sizeof(lpt_cast_rates))
@@ -922,6 +922,9 @@ lpt_tensor_destroy(tensor) = ccall(_symbol(:lpt_tensor_destroy), Cvoid, (Ptr{Cvo
 lpt_tensor_from_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_from_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
 lpt_tensor_take_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_take_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
 lpt_tensor_to_dlpack(context, tensor, is_versioned, out_managed) = ccall(_symbol(:lpt_tensor_to_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Ptr{Cvoid}}), context, tensor, is_versioned, out_managed)
+lpt_dialect_size(context, tensor, dialect, out_size_bytes) = ccall(_symbol(:lpt_dialect_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Csize_t}), context, tensor, dialect, out_size_bytes)
+lpt_dialect_export(context, tensor, dialect, buffer, buffer_bytes) = ccall(_symbol(:lpt_dialect_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Cvoid}, Csize_t), context, tensor, dialect, buffer, buffer_bytes)
+lpt_dialect_import(context, buffer, buffer_bytes, dialect, tensor) = ccall(_symbol(:lpt_dialect_import), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, lpt_dialect, Ptr{Cvoid}), context, buffer, buffer_bytes, dialect, tensor)
 lpt_quantize_options_init(options, struct_size) = ccall(_symbol(:lpt_quantize_options_init), Cvoid, (Ptr{lpt_quantize_options}, Csize_t), options, struct_size)
 lpt_quantize(context, source, options, quantized, transposed) = ccall(_symbol(:lpt_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_quantize_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, options, quantized, transposed)
 lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt_fake_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_quantize_options}, Ptr{Cvoid}), context, source, format, options, output)
@@ -935,9 +938,6 @@ lpt_dequantize(context, source, options, output) = ccall(_symbol(:lpt_dequantize
 lpt_hadamard_options_init(options, struct_size) = ccall(_symbol(:lpt_hadamard_options_init), Cvoid, (Ptr{lpt_hadamard_options}, Csize_t), options, struct_size)
 lpt_hadamard(context, source, options, output) = ccall(_symbol(:lpt_hadamard), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_hadamard_options}, Ptr{Cvoid}), context, source, options, output)
 lpt_random_signs(context, random, signs) = ccall(_symbol(:lpt_random_signs), lpt_status, (Ptr{Cvoid}, Ptr{lpt_random}, Ptr{Cvoid}), context, random, signs)
-lpt_dialect_size(context, tensor, dialect, out_size_bytes) = ccall(_symbol(:lpt_dialect_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Csize_t}), context, tensor, dialect, out_size_bytes)
-lpt_dialect_export(context, tensor, dialect, buffer, buffer_bytes) = ccall(_symbol(:lpt_dialect_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Cvoid}, Csize_t), context, tensor, dialect, buffer, buffer_bytes)
-lpt_dialect_import(context, buffer, buffer_bytes, dialect, tensor) = ccall(_symbol(:lpt_dialect_import), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, lpt_dialect, Ptr{Cvoid}), context, buffer, buffer_bytes, dialect, tensor)
 lpt_convert_options_init(options, struct_size) = ccall(_symbol(:lpt_convert_options_init), Cvoid, (Ptr{lpt_convert_options}, Csize_t), options, struct_size)
 lpt_convert(context, source, options, output) = ccall(_symbol(:lpt_convert), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_convert_options}, Ptr{Cvoid}), context, source, options, output)
 lpt_scaler_options_init(options, struct_size) = ccall(_symbol(:lpt_scaler_options_init), Cvoid, (Ptr{lpt_scaler_options}, Csize_t), options, struct_size)
@@ -949,6 +949,9 @@ lpt_scaler_read(context, scaler, out_values) = ccall(_symbol(:lpt_scaler_read), 
 lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scaler_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, scaler, out_size_bytes)
 lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
+lpt_sparse_fit_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_fit_options_init), Cvoid, (Ptr{lpt_sparse_fit_options}, Csize_t), options, struct_size)
+lpt_sparse_fit_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_values_init), Cvoid, (Ptr{lpt_sparse_fit_values}, Csize_t), values, struct_size)
+lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_values}), context, weight, mask, inputs, options, output, bias_change, out_values)
 lpt_gemm_options_init(options, struct_size) = ccall(_symbol(:lpt_gemm_options_init), Cvoid, (Ptr{lpt_gemm_options}, Csize_t), options, struct_size)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, group_count, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, group_count, options, c)
@@ -958,13 +961,6 @@ lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_g
 lpt_gemm_plan_run(context, plan, a, b, operands, c) = ccall(_symbol(:lpt_gemm_plan_run), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_operands}, Ptr{Cvoid}), context, plan, a, b, operands, c)
 lpt_gemm_plan_read(context, plan, out_values) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_values}), context, plan, out_values)
 lpt_gemm_plan_destroy(plan) = ccall(_symbol(:lpt_gemm_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
-lpt_weights_options_init(options, struct_size) = ccall(_symbol(:lpt_weights_options_init), Cvoid, (Ptr{lpt_weights_options}, Csize_t), options, struct_size)
-lpt_weights_pack(context, weights, options, out_packed) = ccall(_symbol(:lpt_weights_pack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Ptr{Cvoid}}), context, weights, options, out_packed)
-lpt_weights_order(context, weights, options, order, out_given_count, out_count) = ccall(_symbol(:lpt_weights_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Int32}, Ptr{Int64}, Ptr{Int64}), context, weights, options, order, out_given_count, out_count)
-lpt_weights_unpack(context, packed, weights) = ccall(_symbol(:lpt_weights_unpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, packed, weights)
-lpt_weights_state_size(context, packed, out_size_bytes) = ccall(_symbol(:lpt_weights_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, packed, out_size_bytes)
-lpt_weights_state_save(context, packed, buffer, buffer_bytes) = ccall(_symbol(:lpt_weights_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, packed, buffer, buffer_bytes)
-lpt_weights_state_load(context, buffer, buffer_bytes, out_packed) = ccall(_symbol(:lpt_weights_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Ptr{Ptr{Cvoid}}), context, buffer, buffer_bytes, out_packed)
 lpt_sparse_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_options_init), Cvoid, (Ptr{lpt_sparse_options}, Csize_t), options, struct_size)
 lpt_sparse_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_values_init), Cvoid, (Ptr{lpt_sparse_values}, Csize_t), values, struct_size)
 lpt_sparse_mask_select(context, source, options, mask, masked, out_values) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_values}), context, source, options, mask, masked, out_values)
@@ -974,13 +970,13 @@ lpt_sparse_mask_apply(context, source, mask, output) = ccall(_symbol(:lpt_sparse
 lpt_sparse_mask_decay(context, weight, mask, rate, gradient) = ccall(_symbol(:lpt_sparse_mask_decay), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cvoid}), context, weight, mask, rate, gradient)
 lpt_sparse_compress(context, source, mask, compressed, transposed) = ccall(_symbol(:lpt_sparse_compress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, mask, compressed, transposed)
 lpt_sparse_decompress(context, compressed, output) = ccall(_symbol(:lpt_sparse_decompress), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, compressed, output)
-lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
-lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
-lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)
-lpt_sparse_fit_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_fit_options_init), Cvoid, (Ptr{lpt_sparse_fit_options}, Csize_t), options, struct_size)
-lpt_sparse_fit_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_values_init), Cvoid, (Ptr{lpt_sparse_fit_values}, Csize_t), values, struct_size)
-lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_values}), context, weight, mask, inputs, options, output, bias_change, out_values)
-lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_values}), context, weight, options, order, out_values)
+lpt_weights_options_init(options, struct_size) = ccall(_symbol(:lpt_weights_options_init), Cvoid, (Ptr{lpt_weights_options}, Csize_t), options, struct_size)
+lpt_weights_pack(context, weights, options, out_packed) = ccall(_symbol(:lpt_weights_pack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Ptr{Cvoid}}), context, weights, options, out_packed)
+lpt_weights_order(context, weights, options, order, out_given_count, out_count) = ccall(_symbol(:lpt_weights_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_options}, Ptr{Int32}, Ptr{Int64}, Ptr{Int64}), context, weights, options, order, out_given_count, out_count)
+lpt_weights_unpack(context, packed, weights) = ccall(_symbol(:lpt_weights_unpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, packed, weights)
+lpt_weights_state_size(context, packed, out_size_bytes) = ccall(_symbol(:lpt_weights_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, packed, out_size_bytes)
+lpt_weights_state_save(context, packed, buffer, buffer_bytes) = ccall(_symbol(:lpt_weights_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, packed, buffer, buffer_bytes)
+lpt_weights_state_load(context, buffer, buffer_bytes, out_packed) = ccall(_symbol(:lpt_weights_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Ptr{Ptr{Cvoid}}), context, buffer, buffer_bytes, out_packed)
 lpt_product_options_init(options, struct_size) = ccall(_symbol(:lpt_product_options_init), Cvoid, (Ptr{lpt_product_options}, Csize_t), options, struct_size)
 lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
 lpt_recipe_name(context, index, out_name) = ccall(_symbol(:lpt_recipe_name), lpt_status, (Ptr{Cvoid}, Int64, Ptr{Ptr{UInt8}}), context, index, out_name)
@@ -1054,17 +1050,13 @@ lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_st
 lpt_future_wait(context, future) = ccall(_symbol(:lpt_future_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, future)
 lpt_future_is_done(context, future, out_is_done) = ccall(_symbol(:lpt_future_is_done), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, future, out_is_done)
 lpt_future_destroy(future) = ccall(_symbol(:lpt_future_destroy), Cvoid, (Ptr{Cvoid},), future)
-lpt_codec_init(codec, struct_size) = ccall(_symbol(:lpt_codec_init), Cvoid, (Ptr{lpt_codec}, Csize_t), codec, struct_size)
 lpt_reduce_options_init(options, struct_size) = ccall(_symbol(:lpt_reduce_options_init), Cvoid, (Ptr{lpt_reduce_options}, Csize_t), options, struct_size)
 lpt_barrier(context, comm) = ccall(_symbol(:lpt_barrier), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, comm)
 lpt_all_reduce(context, comm, input, options, output, out_future) = ccall(_symbol(:lpt_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, options, output, out_future)
 lpt_reduce_scatter(context, comm, input, counts, options, output, out_future) = ccall(_symbol(:lpt_reduce_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{lpt_reduce_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, options, output, out_future)
 lpt_all_gather(context, comm, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, counts, output, out_future)
-lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
 lpt_broadcast(context, comm, root, tensor, out_future) = ccall(_symbol(:lpt_broadcast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, root, tensor, out_future)
 lpt_all_to_all(context, comm, input, send_counts, receive_counts, output, out_future) = ccall(_symbol(:lpt_all_to_all), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, send_counts, receive_counts, output, out_future)
-lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
-lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = ccall(_symbol(:lpt_all_reduce_signs_share), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Int64}), context, comm, element_count, out_element_count)
 lpt_send(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_send), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
 lpt_receive(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_receive), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
 lpt_all_reduce_many(context, comm, tensors, count, options, out_future) = ccall(_symbol(:lpt_all_reduce_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_reduce_options}, Ptr{Ptr{Cvoid}}), context, comm, tensors, count, options, out_future)
@@ -1091,6 +1083,10 @@ lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_par
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
 lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
 lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
+lpt_codec_init(codec, struct_size) = ccall(_symbol(:lpt_codec_init), Cvoid, (Ptr{lpt_codec}, Csize_t), codec, struct_size)
+lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
+lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
+lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = ccall(_symbol(:lpt_all_reduce_signs_share), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Int64}), context, comm, element_count, out_element_count)
 lpt_link_init(link, struct_size) = ccall(_symbol(:lpt_link_init), Cvoid, (Ptr{lpt_link}, Csize_t), link, struct_size)
 lpt_cost_values_init(values, struct_size) = ccall(_symbol(:lpt_cost_values_init), Cvoid, (Ptr{lpt_cost_values}, Csize_t), values, struct_size)
 lpt_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cast_rates_init), Cvoid, (Ptr{lpt_cast_rates}, Csize_t), rates, struct_size)
@@ -1109,3 +1105,7 @@ lpt_monitor_record_linear(context, monitor, step, name, linear) = ccall(_symbol(
 lpt_monitor_record_statistics(context, monitor, step, name, statistics) = ccall(_symbol(:lpt_monitor_record_statistics), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Ptr{Cvoid}), context, monitor, step, name, statistics)
 lpt_monitor_count(context, monitor, out_count) = ccall(_symbol(:lpt_monitor_count), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, monitor, out_count)
 lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring), context, monitor, path)
+lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
+lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
+lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)
+lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_values}), context, weight, options, order, out_values)

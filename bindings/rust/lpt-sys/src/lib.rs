@@ -122,6 +122,15 @@ pub const LPT_PART_TENSOR_SCALE: lpt_part = 2;
 pub const LPT_PART_ZERO_POINTS: lpt_part = 3;
 pub const LPT_PART_SPARSE_INDICES: lpt_part = 4;
 
+/// Whose layout of bytes is meant; one of lpt_dialect_values.
+pub type lpt_dialect = i32;
+pub const LPT_DIALECT_GGML: lpt_dialect = 1;
+pub const LPT_DIALECT_BITSANDBYTES: lpt_dialect = 2;
+pub const LPT_DIALECT_CUBLAS_SCALES: lpt_dialect = 3;
+pub const LPT_DIALECT_GGML_Q4_1: lpt_dialect = 4;
+pub const LPT_DIALECT_MMA_SPARSE: lpt_dialect = 5;
+pub const LPT_DIALECT_CUTLASS_SPARSE: lpt_dialect = 6;
+
 /// How a value between two codes is rounded; one of lpt_rounding_values.
 pub type lpt_rounding = i32;
 pub const LPT_ROUNDING_NEAREST_EVEN: lpt_rounding = 0;
@@ -159,15 +168,6 @@ pub const LPT_SCALE_RULE_FIXED: lpt_scale_rule = 18;
 pub const LPT_SCALE_RULE_MEAN: lpt_scale_rule = 19;
 pub const LPT_SCALE_RULE_SAWB: lpt_scale_rule = 20;
 
-/// Whose layout of bytes is meant; one of lpt_dialect_values.
-pub type lpt_dialect = i32;
-pub const LPT_DIALECT_GGML: lpt_dialect = 1;
-pub const LPT_DIALECT_BITSANDBYTES: lpt_dialect = 2;
-pub const LPT_DIALECT_CUBLAS_SCALES: lpt_dialect = 3;
-pub const LPT_DIALECT_GGML_Q4_1: lpt_dialect = 4;
-pub const LPT_DIALECT_MMA_SPARSE: lpt_dialect = 5;
-pub const LPT_DIALECT_CUTLASS_SPARSE: lpt_dialect = 6;
-
 /// Which amax a scaler gives; one of lpt_scaler_kind_values.
 pub type lpt_scaler_kind = i32;
 pub const LPT_SCALER_CURRENT: lpt_scaler_kind = 0;
@@ -200,12 +200,6 @@ pub const LPT_ARITHMETIC_PIECEWISE_AFFINE: lpt_arithmetic = 2;
 pub const LPT_ARITHMETIC_SHIFT: lpt_arithmetic = 3;
 pub const LPT_ARITHMETIC_TENSOR_CORE: lpt_arithmetic = 4;
 
-/// What of packed weights is stored; one of lpt_weights_storage_values.
-pub type lpt_weights_storage = i32;
-pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
-pub const LPT_WEIGHTS_STORAGE_LOOSE: lpt_weights_storage = 1;
-pub const LPT_WEIGHTS_STORAGE_TILES: lpt_weights_storage = 2;
-
 /// Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.
 pub type lpt_sparse_rule = i32;
 pub const LPT_SPARSE_RULE_MAGNITUDE: lpt_sparse_rule = 0;
@@ -228,10 +222,11 @@ pub const LPT_SPARSE_SOLVER_SEARCH: lpt_sparse_solver = 3;
 pub const LPT_SPARSE_SOLVER_PRUNE: lpt_sparse_solver = 4;
 pub const LPT_SPARSE_SOLVER_ENTROPY: lpt_sparse_solver = 5;
 
-/// How masks are counted; one of lpt_sparse_count_values.
-pub type lpt_sparse_count = i32;
-pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
-pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
+/// What of packed weights is stored; one of lpt_weights_storage_values.
+pub type lpt_weights_storage = i32;
+pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
+pub const LPT_WEIGHTS_STORAGE_LOOSE: lpt_weights_storage = 1;
+pub const LPT_WEIGHTS_STORAGE_TILES: lpt_weights_storage = 2;
 
 /// One operand of one multiplication; one of lpt_cast_values.
 pub type lpt_cast = i32;
@@ -358,11 +353,16 @@ pub type lpt_noise = i32;
 pub const LPT_NOISE_REFERENCE: lpt_noise = 0;
 pub const LPT_NOISE_TWO_DRAWS: lpt_noise = 1;
 
+/// How masks are counted; one of lpt_sparse_count_values.
+pub type lpt_sparse_count = i32;
+pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
+pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
+
 pub const LPT_CHECK_ONLY: u64 = 1;
-pub const LPT_KEEP_TENSOR_SCALE: u64 = 2;
 pub const LPT_WHOLE: i32 = -1;
 pub const LPT_DLPACK_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_COPIED: u64 = 2;
+pub const LPT_KEEP_TENSOR_SCALE: u64 = 2;
 pub const LPT_PORTABLE_ORDER: u64 = 4;
 pub const LPT_GEMM_CAST_A_TO_BF16: u64 = 8;
 pub const LPT_COMM_CHECKSUMS: u64 = 4;
@@ -462,6 +462,17 @@ pub type lpt_task_function = Option<unsafe extern "C" fn(*mut c_void, i64)>;
 pub type lpt_parallel_for_function = Option<unsafe extern "C" fn(*mut c_void, i64, lpt_task_function, *mut c_void)>;
 pub type lpt_progress_function = Option<unsafe extern "C" fn(*mut c_void, i64, i64) -> i32>;
 
+/// Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_random {
+    pub seed: u64,
+    pub offset: i64,
+    pub row_stride: i64,
+    pub stream: u32,
+    pub step: u32,
+}
+
 /// What one device is, and whether contexts can work on it.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -553,17 +564,6 @@ pub struct lpt_tensor_description {
     pub device_index: i32,
 }
 
-/// Where random bits come from: Philox4x32 with this key and counter. Frozen: embedded by value.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_random {
-    pub seed: u64,
-    pub offset: i64,
-    pub row_stride: i64,
-    pub stream: u32,
-    pub step: u32,
-}
-
 /// How to quantize; the output's format says what to make.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -650,6 +650,27 @@ pub struct lpt_scaler_values {
     pub update_count: i64,
 }
 
+/// How lpt_sparse_fit() works.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_sparse_fit_options {
+    pub struct_size: usize,
+    pub flags: u64,
+    pub iterations: i32,
+    pub reserved: i32,
+    pub damping: f64,
+}
+
+/// What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_sparse_fit_values {
+    pub struct_size: usize,
+    pub masked_error: f64,
+    pub fitted_error: f64,
+    pub iteration_count: i64,
+}
+
 /// How to multiply.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -693,20 +714,6 @@ pub struct lpt_gemm_operands {
     pub quantize: *const lpt_quantize_options,
 }
 
-/// How to pack weights.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_weights_options {
-    pub struct_size: usize,
-    pub flags: u64,
-    pub output_order: *const i32,
-    pub input_order: *const i32,
-    pub storage: lpt_weights_storage,
-    pub tile_rows: i32,
-    pub tile_columns: i32,
-    pub reserved: i32,
-}
-
 /// How to select.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -739,25 +746,18 @@ pub struct lpt_sparse_values {
     pub variance: f64,
 }
 
-/// How lpt_sparse_fit() works.
+/// How to pack weights.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_sparse_fit_options {
+pub struct lpt_weights_options {
     pub struct_size: usize,
     pub flags: u64,
-    pub iterations: i32,
+    pub output_order: *const i32,
+    pub input_order: *const i32,
+    pub storage: lpt_weights_storage,
+    pub tile_rows: i32,
+    pub tile_columns: i32,
     pub reserved: i32,
-    pub damping: f64,
-}
-
-/// What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_sparse_fit_values {
-    pub struct_size: usize,
-    pub masked_error: f64,
-    pub fitted_error: f64,
-    pub iteration_count: i64,
 }
 
 /// How a product is made of its two casts.
@@ -948,19 +948,6 @@ pub struct lpt_comm_values {
     pub seconds: f64,
 }
 
-/// A compression of the caller's own, in which the numbers of a reduction travel.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lpt_codec {
-    pub struct_size: usize,
-    pub name: [c_char; 16],
-    pub bytes_for: Option<unsafe extern "C" fn(*mut c_void, i64) -> i64>,
-    pub encode: Option<unsafe extern "C" fn(*mut c_void, *const f32, i64, *mut c_void) -> i32>,
-    pub decode: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
-    pub decode_add: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
-    pub user: *mut c_void,
-}
-
 /// How to reduce.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1041,6 +1028,19 @@ pub struct lpt_partial_values {
     pub private_scale: f64,
     pub forward_row_bytes: f64,
     pub backward_row_bytes: f64,
+}
+
+/// An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_codec {
+    pub struct_size: usize,
+    pub name: [c_char; 16],
+    pub bytes_for: Option<unsafe extern "C" fn(*mut c_void, i64) -> i64>,
+    pub encode: Option<unsafe extern "C" fn(*mut c_void, *const f32, i64, *mut c_void) -> i32>,
+    pub decode: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
+    pub decode_add: Option<unsafe extern "C" fn(*mut c_void, *const c_void, i64, *mut f32) -> i32>,
+    pub user: *mut c_void,
 }
 
 /// The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.
@@ -1242,6 +1242,28 @@ impl Default for lpt_scaler_values {
     }
 }
 
+impl Default for lpt_sparse_fit_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_options.
+        unsafe {
+            lpt_sparse_fit_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_sparse_fit_values {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_values.
+        unsafe {
+            lpt_sparse_fit_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1275,17 +1297,6 @@ impl Default for lpt_gemm_operands {
     }
 }
 
-impl Default for lpt_weights_options {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_weights_options.
-        unsafe {
-            lpt_weights_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
 impl Default for lpt_sparse_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1308,23 +1319,12 @@ impl Default for lpt_sparse_values {
     }
 }
 
-impl Default for lpt_sparse_fit_options {
+impl Default for lpt_weights_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_options.
+        // Of zeros and numbers alone: any bytes are a lpt_weights_options.
         unsafe {
-            lpt_sparse_fit_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
-impl Default for lpt_sparse_fit_values {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_values.
-        unsafe {
-            lpt_sparse_fit_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_weights_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1484,17 +1484,6 @@ impl Default for lpt_comm_values {
     }
 }
 
-impl Default for lpt_codec {
-    fn default() -> Self {
-        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_codec.
-        unsafe {
-            lpt_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
-            value.assume_init()
-        }
-    }
-}
-
 impl Default for lpt_reduce_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -1556,6 +1545,17 @@ impl Default for lpt_partial_values {
         // Of zeros and numbers alone: any bytes are a lpt_partial_values.
         unsafe {
             lpt_partial_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_codec {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // Of zeros and numbers alone: any bytes are a lpt_codec.
+        unsafe {
+            lpt_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1714,6 +1714,12 @@ extern "C" {
     pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_part(). Memory of the library lives as long as the struct; wrapped memory must.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
+    /// Tells how many bytes a tensor takes in a dialect.
+    pub fn lpt_dialect_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, out_size_bytes: *mut usize) -> lpt_status;
+    /// Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
+    pub fn lpt_dialect_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    /// Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
+    pub fn lpt_dialect_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_dialect, tensor: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
     pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.
@@ -1740,12 +1746,6 @@ extern "C" {
     pub fn lpt_hadamard(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_hadamard_options, output: *mut lpt_tensor) -> lpt_status;
     /// Draws random signs for lpt_hadamard(): element i is -1 if the lowest random bit at index i is set, else 1.
     pub fn lpt_random_signs(context: *mut lpt_context, random: *const lpt_random, signs: *mut lpt_tensor) -> lpt_status;
-    /// Tells how many bytes a tensor takes in a dialect.
-    pub fn lpt_dialect_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, out_size_bytes: *mut usize) -> lpt_status;
-    /// Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
-    pub fn lpt_dialect_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
-    pub fn lpt_dialect_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_dialect, tensor: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_CONVERT_OPTIONS_INIT.
     pub fn lpt_convert_options_init(options: *mut lpt_convert_options, struct_size: usize);
     /// Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz, or any two of 8 bits with the same exponent and mantissa bits.
@@ -1768,6 +1768,12 @@ extern "C" {
     pub fn lpt_scaler_state_save(context: *mut lpt_context, scaler: *const lpt_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores a scaler.
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
+    /// Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
+    pub fn lpt_sparse_fit_options_init(options: *mut lpt_sparse_fit_options, struct_size: usize);
+    /// Writes the defaults of LPT_SPARSE_FIT_VALUES_INIT.
+    pub fn lpt_sparse_fit_values_init(values: *mut lpt_sparse_fit_values, struct_size: usize);
+    /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
+    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_values: *mut lpt_sparse_fit_values) -> lpt_status;
     /// Writes the defaults of LPT_GEMM_OPTIONS_INIT.
     pub fn lpt_gemm_options_init(options: *mut lpt_gemm_options, struct_size: usize);
     /// Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
@@ -1786,20 +1792,6 @@ extern "C" {
     pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_values: *mut lpt_gemm_plan_values) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
-    /// Writes the defaults of LPT_WEIGHTS_OPTIONS_INIT.
-    pub fn lpt_weights_options_init(options: *mut lpt_weights_options, struct_size: usize);
-    /// Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
-    pub fn lpt_weights_pack(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, out_packed: *mut *mut lpt_tensor) -> lpt_status;
-    /// Orders the rows of weights so that fewer tiles hold anything but zeros: rows with the same tiles come to lie together.
-    pub fn lpt_weights_order(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, order: *mut i32, out_given_count: *mut i64, out_count: *mut i64) -> lpt_status;
-    /// Writes packed weights as rows again, in the order that they were packed in: the inverse of lpt_weights_pack() without orders.
-    pub fn lpt_weights_unpack(context: *mut lpt_context, packed: *const lpt_tensor, weights: *mut lpt_tensor) -> lpt_status;
-    /// Tells how many bytes lpt_weights_state_save() writes.
-    pub fn lpt_weights_state_size(context: *mut lpt_context, packed: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
-    /// Saves packed weights: portable, versioned, with a checksum.
-    pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Makes packed weights of a saved state.
-    pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_SPARSE_OPTIONS_INIT.
     pub fn lpt_sparse_options_init(options: *mut lpt_sparse_options, struct_size: usize);
     /// Writes the defaults of LPT_SPARSE_VALUES_INIT.
@@ -1818,20 +1810,20 @@ extern "C" {
     pub fn lpt_sparse_compress(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, compressed: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
     /// Writes a compressed matrix out: the inverse of lpt_sparse_compress(), zeros where nothing is stored.
     pub fn lpt_sparse_decompress(context: *mut lpt_context, compressed: *const lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
-    /// Counts the masks that a pattern allows: its diversity.
-    pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
-    /// Chooses N for a model that was pruned without a pattern: the least N for which a group of M has M - N zeros or more with at least the probability asked for, zeros being independent.
-    pub fn lpt_sparse_choose_kept(context: *mut lpt_context, zero_share: f64, of: i32, confidence: f64, out_kept: *mut i32) -> lpt_status;
-    /// Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept. Groups keep their sums. In f32, from the first number of a group to the last.
-    pub fn lpt_sparse_absorb(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, of: i32, direction: lpt_sparse_direction, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
-    pub fn lpt_sparse_fit_options_init(options: *mut lpt_sparse_fit_options, struct_size: usize);
-    /// Writes the defaults of LPT_SPARSE_FIT_VALUES_INIT.
-    pub fn lpt_sparse_fit_values_init(values: *mut lpt_sparse_fit_values, struct_size: usize);
-    /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
-    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_values: *mut lpt_sparse_fit_values) -> lpt_status;
-    /// Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places while that helps.
-    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_values: *mut lpt_sparse_values) -> lpt_status;
+    /// Writes the defaults of LPT_WEIGHTS_OPTIONS_INIT.
+    pub fn lpt_weights_options_init(options: *mut lpt_weights_options, struct_size: usize);
+    /// Lays out weights for products, once for many: the same codes and scales, in the order that kernels read.
+    pub fn lpt_weights_pack(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, out_packed: *mut *mut lpt_tensor) -> lpt_status;
+    /// Orders the rows of weights so that fewer tiles hold anything but zeros: rows with the same tiles come to lie together.
+    pub fn lpt_weights_order(context: *mut lpt_context, weights: *const lpt_tensor, options: *const lpt_weights_options, order: *mut i32, out_given_count: *mut i64, out_count: *mut i64) -> lpt_status;
+    /// Writes packed weights as rows again, in the order that they were packed in: the inverse of lpt_weights_pack() without orders.
+    pub fn lpt_weights_unpack(context: *mut lpt_context, packed: *const lpt_tensor, weights: *mut lpt_tensor) -> lpt_status;
+    /// Tells how many bytes lpt_weights_state_save() writes.
+    pub fn lpt_weights_state_size(context: *mut lpt_context, packed: *const lpt_tensor, out_size_bytes: *mut usize) -> lpt_status;
+    /// Saves packed weights: portable, versioned, with a checksum.
+    pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    /// Makes packed weights of a saved state.
+    pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_PRODUCT_OPTIONS_INIT.
     pub fn lpt_product_options_init(options: *mut lpt_product_options, struct_size: usize);
     /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
@@ -1978,8 +1970,6 @@ extern "C" {
     pub fn lpt_future_is_done(context: *mut lpt_context, future: *const lpt_future, out_is_done: *mut i32) -> lpt_status;
     /// Lets go of a future. The collective goes on.
     pub fn lpt_future_destroy(future: *mut lpt_future);
-    /// Writes the defaults of LPT_CODEC_INIT.
-    pub fn lpt_codec_init(codec: *mut lpt_codec, struct_size: usize);
     /// Writes the defaults of LPT_REDUCE_OPTIONS_INIT.
     pub fn lpt_reduce_options_init(options: *mut lpt_reduce_options, struct_size: usize);
     /// Returns when all ranks have called it.
@@ -1990,16 +1980,10 @@ extern "C" {
     pub fn lpt_reduce_scatter(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the parts of every rank, one after the other along the first axis. Nothing is rounded.
     pub fn lpt_all_gather(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
-    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Gives all ranks the tensor of one, with all its scales.
     pub fn lpt_broadcast(context: *mut lpt_context, comm: *mut lpt_comm, root: i32, tensor: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sends each rank a part of the input, and puts together what comes from each, along the first axis.
     pub fn lpt_all_to_all(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, send_counts: *const i64, receive_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
-    pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
-    pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
     /// Sends a tensor to one rank. It may return before the other has received.
     pub fn lpt_send(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, peer: i32, tag: i32, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Receives a tensor from one rank.
@@ -2052,6 +2036,14 @@ extern "C" {
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Writes the defaults of LPT_CODEC_INIT.
+    pub fn lpt_codec_init(codec: *mut lpt_codec, struct_size: usize);
+    /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
+    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
+    pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
+    pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
     /// Writes the defaults of LPT_LINK_INIT.
     pub fn lpt_link_init(link: *mut lpt_link, struct_size: usize);
     /// Writes the defaults of LPT_COST_VALUES_INIT.
@@ -2088,6 +2080,14 @@ extern "C" {
     pub fn lpt_monitor_count(context: *mut lpt_context, monitor: *const lpt_monitor, out_count: *mut i64) -> lpt_status;
     /// Writes all numbers as CSV (RFC 4180): a header step,name,value, then a line for each, in the order of recording.
     pub fn lpt_monitor_save(context: *mut lpt_context, monitor: *const lpt_monitor, path: *const c_char) -> lpt_status;
+    /// Counts the masks that a pattern allows: its diversity.
+    pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
+    /// Chooses N for a model that was pruned without a pattern: the least N for which a group of M has M - N zeros or more with at least the probability asked for, zeros being independent.
+    pub fn lpt_sparse_choose_kept(context: *mut lpt_context, zero_share: f64, of: i32, confidence: f64, out_kept: *mut i32) -> lpt_status;
+    /// Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept. Groups keep their sums. In f32, from the first number of a group to the last.
+    pub fn lpt_sparse_absorb(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, of: i32, direction: lpt_sparse_direction, output: *mut lpt_tensor) -> lpt_status;
+    /// Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places while that helps.
+    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_values: *mut lpt_sparse_values) -> lpt_status;
 }
 
 /// What bindgen made of the header that was there: feature `bindgen`.

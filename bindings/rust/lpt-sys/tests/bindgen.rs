@@ -6,12 +6,12 @@ use std::mem::size_of;
 
 #[test]
 fn structs_are_as_large_as_bindgens() {
+    assert_eq!(size_of::<lpt_sys::lpt_random>(), size_of::<made::lpt_random>());
     assert_eq!(size_of::<lpt_sys::lpt_device_description>(), size_of::<made::lpt_device_description>());
     assert_eq!(size_of::<lpt_sys::lpt_context_options>(), size_of::<made::lpt_context_options>());
     assert_eq!(size_of::<lpt_sys::lpt_profile_entry>(), size_of::<made::lpt_profile_entry>());
     assert_eq!(size_of::<lpt_sys::lpt_format_description>(), size_of::<made::lpt_format_description>());
     assert_eq!(size_of::<lpt_sys::lpt_tensor_description>(), size_of::<made::lpt_tensor_description>());
-    assert_eq!(size_of::<lpt_sys::lpt_random>(), size_of::<made::lpt_random>());
     assert_eq!(size_of::<lpt_sys::lpt_quantize_options>(), size_of::<made::lpt_quantize_options>());
     assert_eq!(size_of::<lpt_sys::lpt_statistics_values>(), size_of::<made::lpt_statistics_values>());
     assert_eq!(size_of::<lpt_sys::lpt_dequantize_options>(), size_of::<made::lpt_dequantize_options>());
@@ -19,14 +19,14 @@ fn structs_are_as_large_as_bindgens() {
     assert_eq!(size_of::<lpt_sys::lpt_convert_options>(), size_of::<made::lpt_convert_options>());
     assert_eq!(size_of::<lpt_sys::lpt_scaler_options>(), size_of::<made::lpt_scaler_options>());
     assert_eq!(size_of::<lpt_sys::lpt_scaler_values>(), size_of::<made::lpt_scaler_values>());
+    assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_options>(), size_of::<made::lpt_sparse_fit_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_values>(), size_of::<made::lpt_sparse_fit_values>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_options>(), size_of::<made::lpt_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_plan_values>(), size_of::<made::lpt_gemm_plan_values>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_operands>(), size_of::<made::lpt_gemm_operands>());
-    assert_eq!(size_of::<lpt_sys::lpt_weights_options>(), size_of::<made::lpt_weights_options>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_options>(), size_of::<made::lpt_sparse_options>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_values>(), size_of::<made::lpt_sparse_values>());
-    assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_options>(), size_of::<made::lpt_sparse_fit_options>());
-    assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_values>(), size_of::<made::lpt_sparse_fit_values>());
+    assert_eq!(size_of::<lpt_sys::lpt_weights_options>(), size_of::<made::lpt_weights_options>());
     assert_eq!(size_of::<lpt_sys::lpt_product_options>(), size_of::<made::lpt_product_options>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_shape>(), size_of::<made::lpt_linear_shape>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_options>(), size_of::<made::lpt_linear_options>());
@@ -41,13 +41,13 @@ fn structs_are_as_large_as_bindgens() {
     assert_eq!(size_of::<lpt_sys::lpt_gradient_values>(), size_of::<made::lpt_gradient_values>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_options>(), size_of::<made::lpt_comm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_values>(), size_of::<made::lpt_comm_values>());
-    assert_eq!(size_of::<lpt_sys::lpt_codec>(), size_of::<made::lpt_codec>());
     assert_eq!(size_of::<lpt_sys::lpt_reduce_options>(), size_of::<made::lpt_reduce_options>());
     assert_eq!(size_of::<lpt_sys::lpt_bucket_options>(), size_of::<made::lpt_bucket_options>());
     assert_eq!(size_of::<lpt_sys::lpt_bucket_values>(), size_of::<made::lpt_bucket_values>());
     assert_eq!(size_of::<lpt_sys::lpt_shard_options>(), size_of::<made::lpt_shard_options>());
     assert_eq!(size_of::<lpt_sys::lpt_partial_options>(), size_of::<made::lpt_partial_options>());
     assert_eq!(size_of::<lpt_sys::lpt_partial_values>(), size_of::<made::lpt_partial_values>());
+    assert_eq!(size_of::<lpt_sys::lpt_codec>(), size_of::<made::lpt_codec>());
     assert_eq!(size_of::<lpt_sys::lpt_link>(), size_of::<made::lpt_link>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_values>(), size_of::<made::lpt_cost_values>());
     assert_eq!(size_of::<lpt_sys::lpt_cast_rates>(), size_of::<made::lpt_cast_rates>());
@@ -156,6 +156,12 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_PART_TENSOR_SCALE as i64, made::LPT_PART_TENSOR_SCALE as i64);
     assert_eq!(lpt_sys::LPT_PART_ZERO_POINTS as i64, made::LPT_PART_ZERO_POINTS as i64);
     assert_eq!(lpt_sys::LPT_PART_SPARSE_INDICES as i64, made::LPT_PART_SPARSE_INDICES as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_GGML as i64, made::LPT_DIALECT_GGML as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_BITSANDBYTES as i64, made::LPT_DIALECT_BITSANDBYTES as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_CUBLAS_SCALES as i64, made::LPT_DIALECT_CUBLAS_SCALES as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_GGML_Q4_1 as i64, made::LPT_DIALECT_GGML_Q4_1 as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_MMA_SPARSE as i64, made::LPT_DIALECT_MMA_SPARSE as i64);
+    assert_eq!(lpt_sys::LPT_DIALECT_CUTLASS_SPARSE as i64, made::LPT_DIALECT_CUTLASS_SPARSE as i64);
     assert_eq!(lpt_sys::LPT_ROUNDING_NEAREST_EVEN as i64, made::LPT_ROUNDING_NEAREST_EVEN as i64);
     assert_eq!(lpt_sys::LPT_ROUNDING_STOCHASTIC as i64, made::LPT_ROUNDING_STOCHASTIC as i64);
     assert_eq!(lpt_sys::LPT_ROUNDING_TOWARD_ZERO as i64, made::LPT_ROUNDING_TOWARD_ZERO as i64);
@@ -184,12 +190,6 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_SCALE_RULE_FIXED as i64, made::LPT_SCALE_RULE_FIXED as i64);
     assert_eq!(lpt_sys::LPT_SCALE_RULE_MEAN as i64, made::LPT_SCALE_RULE_MEAN as i64);
     assert_eq!(lpt_sys::LPT_SCALE_RULE_SAWB as i64, made::LPT_SCALE_RULE_SAWB as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_GGML as i64, made::LPT_DIALECT_GGML as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_BITSANDBYTES as i64, made::LPT_DIALECT_BITSANDBYTES as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_CUBLAS_SCALES as i64, made::LPT_DIALECT_CUBLAS_SCALES as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_GGML_Q4_1 as i64, made::LPT_DIALECT_GGML_Q4_1 as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_MMA_SPARSE as i64, made::LPT_DIALECT_MMA_SPARSE as i64);
-    assert_eq!(lpt_sys::LPT_DIALECT_CUTLASS_SPARSE as i64, made::LPT_DIALECT_CUTLASS_SPARSE as i64);
     assert_eq!(lpt_sys::LPT_SCALER_CURRENT as i64, made::LPT_SCALER_CURRENT as i64);
     assert_eq!(lpt_sys::LPT_SCALER_DELAYED as i64, made::LPT_SCALER_DELAYED as i64);
     assert_eq!(lpt_sys::LPT_HISTORY_LARGEST as i64, made::LPT_HISTORY_LARGEST as i64);
@@ -207,9 +207,6 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_ARITHMETIC_PIECEWISE_AFFINE as i64, made::LPT_ARITHMETIC_PIECEWISE_AFFINE as i64);
     assert_eq!(lpt_sys::LPT_ARITHMETIC_SHIFT as i64, made::LPT_ARITHMETIC_SHIFT as i64);
     assert_eq!(lpt_sys::LPT_ARITHMETIC_TENSOR_CORE as i64, made::LPT_ARITHMETIC_TENSOR_CORE as i64);
-    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_ALL as i64, made::LPT_WEIGHTS_STORAGE_ALL as i64);
-    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_LOOSE as i64, made::LPT_WEIGHTS_STORAGE_LOOSE as i64);
-    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_TILES as i64, made::LPT_WEIGHTS_STORAGE_TILES as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MAGNITUDE as i64, made::LPT_SPARSE_RULE_MAGNITUDE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MVUE as i64, made::LPT_SPARSE_RULE_MVUE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_RULE_MVUE_TWO_DRAWS as i64, made::LPT_SPARSE_RULE_MVUE_TWO_DRAWS as i64);
@@ -223,8 +220,9 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_SPARSE_SOLVER_SEARCH as i64, made::LPT_SPARSE_SOLVER_SEARCH as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_SOLVER_PRUNE as i64, made::LPT_SPARSE_SOLVER_PRUNE as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_SOLVER_ENTROPY as i64, made::LPT_SPARSE_SOLVER_ENTROPY as i64);
-    assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);
-    assert_eq!(lpt_sys::LPT_SPARSE_COUNT_PUBLISHED as i64, made::LPT_SPARSE_COUNT_PUBLISHED as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_ALL as i64, made::LPT_WEIGHTS_STORAGE_ALL as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_LOOSE as i64, made::LPT_WEIGHTS_STORAGE_LOOSE as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_STORAGE_TILES as i64, made::LPT_WEIGHTS_STORAGE_TILES as i64);
     assert_eq!(lpt_sys::LPT_CAST_FORWARD_INPUT as i64, made::LPT_CAST_FORWARD_INPUT as i64);
     assert_eq!(lpt_sys::LPT_CAST_FORWARD_WEIGHT as i64, made::LPT_CAST_FORWARD_WEIGHT as i64);
     assert_eq!(lpt_sys::LPT_CAST_DGRAD_GRADIENT as i64, made::LPT_CAST_DGRAD_GRADIENT as i64);
@@ -290,6 +288,8 @@ fn constants_are_bindgens() {
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_STAR as i64, made::LPT_COST_ALGORITHM_STAR as i64);
     assert_eq!(lpt_sys::LPT_NOISE_REFERENCE as i64, made::LPT_NOISE_REFERENCE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_TWO_DRAWS as i64, made::LPT_NOISE_TWO_DRAWS as i64);
+    assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);
+    assert_eq!(lpt_sys::LPT_SPARSE_COUNT_PUBLISHED as i64, made::LPT_SPARSE_COUNT_PUBLISHED as i64);
 }
 
 #[test]
@@ -337,6 +337,9 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_tensor_from_dlpack as *const () as usize, made::lpt_tensor_from_dlpack as *const () as usize);
     assert_eq!(lpt_sys::lpt_tensor_take_dlpack as *const () as usize, made::lpt_tensor_take_dlpack as *const () as usize);
     assert_eq!(lpt_sys::lpt_tensor_to_dlpack as *const () as usize, made::lpt_tensor_to_dlpack as *const () as usize);
+    assert_eq!(lpt_sys::lpt_dialect_size as *const () as usize, made::lpt_dialect_size as *const () as usize);
+    assert_eq!(lpt_sys::lpt_dialect_export as *const () as usize, made::lpt_dialect_export as *const () as usize);
+    assert_eq!(lpt_sys::lpt_dialect_import as *const () as usize, made::lpt_dialect_import as *const () as usize);
     assert_eq!(lpt_sys::lpt_quantize_options_init as *const () as usize, made::lpt_quantize_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_quantize as *const () as usize, made::lpt_quantize as *const () as usize);
     assert_eq!(lpt_sys::lpt_fake_quantize as *const () as usize, made::lpt_fake_quantize as *const () as usize);
@@ -350,9 +353,6 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_hadamard_options_init as *const () as usize, made::lpt_hadamard_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_hadamard as *const () as usize, made::lpt_hadamard as *const () as usize);
     assert_eq!(lpt_sys::lpt_random_signs as *const () as usize, made::lpt_random_signs as *const () as usize);
-    assert_eq!(lpt_sys::lpt_dialect_size as *const () as usize, made::lpt_dialect_size as *const () as usize);
-    assert_eq!(lpt_sys::lpt_dialect_export as *const () as usize, made::lpt_dialect_export as *const () as usize);
-    assert_eq!(lpt_sys::lpt_dialect_import as *const () as usize, made::lpt_dialect_import as *const () as usize);
     assert_eq!(lpt_sys::lpt_convert_options_init as *const () as usize, made::lpt_convert_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_convert as *const () as usize, made::lpt_convert as *const () as usize);
     assert_eq!(lpt_sys::lpt_scaler_options_init as *const () as usize, made::lpt_scaler_options_init as *const () as usize);
@@ -364,6 +364,9 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_scaler_state_size as *const () as usize, made::lpt_scaler_state_size as *const () as usize);
     assert_eq!(lpt_sys::lpt_scaler_state_save as *const () as usize, made::lpt_scaler_state_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_scaler_state_load as *const () as usize, made::lpt_scaler_state_load as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_fit_options_init as *const () as usize, made::lpt_sparse_fit_options_init as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_fit_values_init as *const () as usize, made::lpt_sparse_fit_values_init as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_fit as *const () as usize, made::lpt_sparse_fit as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_options_init as *const () as usize, made::lpt_gemm_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm as *const () as usize, made::lpt_gemm as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_grouped as *const () as usize, made::lpt_gemm_grouped as *const () as usize);
@@ -373,13 +376,6 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_gemm_plan_run as *const () as usize, made::lpt_gemm_plan_run as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_plan_read as *const () as usize, made::lpt_gemm_plan_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_plan_destroy as *const () as usize, made::lpt_gemm_plan_destroy as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_options_init as *const () as usize, made::lpt_weights_options_init as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_pack as *const () as usize, made::lpt_weights_pack as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_order as *const () as usize, made::lpt_weights_order as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_unpack as *const () as usize, made::lpt_weights_unpack as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_state_size as *const () as usize, made::lpt_weights_state_size as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_state_save as *const () as usize, made::lpt_weights_state_save as *const () as usize);
-    assert_eq!(lpt_sys::lpt_weights_state_load as *const () as usize, made::lpt_weights_state_load as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_options_init as *const () as usize, made::lpt_sparse_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_values_init as *const () as usize, made::lpt_sparse_values_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_mask_select as *const () as usize, made::lpt_sparse_mask_select as *const () as usize);
@@ -389,13 +385,13 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_sparse_mask_decay as *const () as usize, made::lpt_sparse_mask_decay as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_compress as *const () as usize, made::lpt_sparse_compress as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_decompress as *const () as usize, made::lpt_sparse_decompress as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_absorb as *const () as usize, made::lpt_sparse_absorb as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_fit_options_init as *const () as usize, made::lpt_sparse_fit_options_init as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_fit_values_init as *const () as usize, made::lpt_sparse_fit_values_init as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_fit as *const () as usize, made::lpt_sparse_fit as *const () as usize);
-    assert_eq!(lpt_sys::lpt_sparse_order as *const () as usize, made::lpt_sparse_order as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_options_init as *const () as usize, made::lpt_weights_options_init as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_pack as *const () as usize, made::lpt_weights_pack as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_order as *const () as usize, made::lpt_weights_order as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_unpack as *const () as usize, made::lpt_weights_unpack as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_state_size as *const () as usize, made::lpt_weights_state_size as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_state_save as *const () as usize, made::lpt_weights_state_save as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_state_load as *const () as usize, made::lpt_weights_state_load as *const () as usize);
     assert_eq!(lpt_sys::lpt_product_options_init as *const () as usize, made::lpt_product_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_recipe_create as *const () as usize, made::lpt_recipe_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_recipe_name as *const () as usize, made::lpt_recipe_name as *const () as usize);
@@ -469,17 +465,13 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_future_wait as *const () as usize, made::lpt_future_wait as *const () as usize);
     assert_eq!(lpt_sys::lpt_future_is_done as *const () as usize, made::lpt_future_is_done as *const () as usize);
     assert_eq!(lpt_sys::lpt_future_destroy as *const () as usize, made::lpt_future_destroy as *const () as usize);
-    assert_eq!(lpt_sys::lpt_codec_init as *const () as usize, made::lpt_codec_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_reduce_options_init as *const () as usize, made::lpt_reduce_options_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_barrier as *const () as usize, made::lpt_barrier as *const () as usize);
     assert_eq!(lpt_sys::lpt_all_reduce as *const () as usize, made::lpt_all_reduce as *const () as usize);
     assert_eq!(lpt_sys::lpt_reduce_scatter as *const () as usize, made::lpt_reduce_scatter as *const () as usize);
     assert_eq!(lpt_sys::lpt_all_gather as *const () as usize, made::lpt_all_gather as *const () as usize);
-    assert_eq!(lpt_sys::lpt_all_gather_by_codec as *const () as usize, made::lpt_all_gather_by_codec as *const () as usize);
     assert_eq!(lpt_sys::lpt_broadcast as *const () as usize, made::lpt_broadcast as *const () as usize);
     assert_eq!(lpt_sys::lpt_all_to_all as *const () as usize, made::lpt_all_to_all as *const () as usize);
-    assert_eq!(lpt_sys::lpt_all_reduce_signs as *const () as usize, made::lpt_all_reduce_signs as *const () as usize);
-    assert_eq!(lpt_sys::lpt_all_reduce_signs_share as *const () as usize, made::lpt_all_reduce_signs_share as *const () as usize);
     assert_eq!(lpt_sys::lpt_send as *const () as usize, made::lpt_send as *const () as usize);
     assert_eq!(lpt_sys::lpt_receive as *const () as usize, made::lpt_receive as *const () as usize);
     assert_eq!(lpt_sys::lpt_all_reduce_many as *const () as usize, made::lpt_all_reduce_many as *const () as usize);
@@ -506,6 +498,10 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_partial_scale_weight as *const () as usize, made::lpt_partial_scale_weight as *const () as usize);
     assert_eq!(lpt_sys::lpt_sequence_gather as *const () as usize, made::lpt_sequence_gather as *const () as usize);
     assert_eq!(lpt_sys::lpt_sequence_scatter as *const () as usize, made::lpt_sequence_scatter as *const () as usize);
+    assert_eq!(lpt_sys::lpt_codec_init as *const () as usize, made::lpt_codec_init as *const () as usize);
+    assert_eq!(lpt_sys::lpt_all_gather_by_codec as *const () as usize, made::lpt_all_gather_by_codec as *const () as usize);
+    assert_eq!(lpt_sys::lpt_all_reduce_signs as *const () as usize, made::lpt_all_reduce_signs as *const () as usize);
+    assert_eq!(lpt_sys::lpt_all_reduce_signs_share as *const () as usize, made::lpt_all_reduce_signs_share as *const () as usize);
     assert_eq!(lpt_sys::lpt_link_init as *const () as usize, made::lpt_link_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_values_init as *const () as usize, made::lpt_cost_values_init as *const () as usize);
     assert_eq!(lpt_sys::lpt_cast_rates_init as *const () as usize, made::lpt_cast_rates_init as *const () as usize);
@@ -524,4 +520,8 @@ fn functions_are_bindgens() {
     assert_eq!(lpt_sys::lpt_monitor_record_statistics as *const () as usize, made::lpt_monitor_record_statistics as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_count as *const () as usize, made::lpt_monitor_count as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_save as *const () as usize, made::lpt_monitor_save as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_absorb as *const () as usize, made::lpt_sparse_absorb as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sparse_order as *const () as usize, made::lpt_sparse_order as *const () as usize);
 }

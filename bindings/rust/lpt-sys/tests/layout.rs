@@ -13,6 +13,16 @@ macro_rules! offset {
 }
 
 #[test]
+fn lpt_random_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_random>(), 32);
+    assert_eq!(offset!(lpt_random, seed), 0);
+    assert_eq!(offset!(lpt_random, offset), 8);
+    assert_eq!(offset!(lpt_random, row_stride), 16);
+    assert_eq!(offset!(lpt_random, stream), 24);
+    assert_eq!(offset!(lpt_random, step), 28);
+}
+
+#[test]
 fn lpt_device_description_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_device_description>(), 688);
     assert_eq!(offset!(lpt_device_description, struct_size), 0);
@@ -99,16 +109,6 @@ fn lpt_tensor_description_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_random_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_random>(), 32);
-    assert_eq!(offset!(lpt_random, seed), 0);
-    assert_eq!(offset!(lpt_random, offset), 8);
-    assert_eq!(offset!(lpt_random, row_stride), 16);
-    assert_eq!(offset!(lpt_random, stream), 24);
-    assert_eq!(offset!(lpt_random, step), 28);
-}
-
-#[test]
 fn lpt_quantize_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_quantize_options>(), 120);
     assert_eq!(offset!(lpt_quantize_options, struct_size), 0);
@@ -188,6 +188,25 @@ fn lpt_scaler_values_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_sparse_fit_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_sparse_fit_options>(), 32);
+    assert_eq!(offset!(lpt_sparse_fit_options, struct_size), 0);
+    assert_eq!(offset!(lpt_sparse_fit_options, flags), 8);
+    assert_eq!(offset!(lpt_sparse_fit_options, iterations), 16);
+    assert_eq!(offset!(lpt_sparse_fit_options, reserved), 20);
+    assert_eq!(offset!(lpt_sparse_fit_options, damping), 24);
+}
+
+#[test]
+fn lpt_sparse_fit_values_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_sparse_fit_values>(), 32);
+    assert_eq!(offset!(lpt_sparse_fit_values, struct_size), 0);
+    assert_eq!(offset!(lpt_sparse_fit_values, masked_error), 8);
+    assert_eq!(offset!(lpt_sparse_fit_values, fitted_error), 16);
+    assert_eq!(offset!(lpt_sparse_fit_values, iteration_count), 24);
+}
+
+#[test]
 fn lpt_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_gemm_options>(), 88);
     assert_eq!(offset!(lpt_gemm_options, struct_size), 0);
@@ -228,19 +247,6 @@ fn lpt_gemm_operands_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_weights_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_weights_options>(), 48);
-    assert_eq!(offset!(lpt_weights_options, struct_size), 0);
-    assert_eq!(offset!(lpt_weights_options, flags), 8);
-    assert_eq!(offset!(lpt_weights_options, output_order), 16);
-    assert_eq!(offset!(lpt_weights_options, input_order), 24);
-    assert_eq!(offset!(lpt_weights_options, storage), 32);
-    assert_eq!(offset!(lpt_weights_options, tile_rows), 36);
-    assert_eq!(offset!(lpt_weights_options, tile_columns), 40);
-    assert_eq!(offset!(lpt_weights_options, reserved), 44);
-}
-
-#[test]
 fn lpt_sparse_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_sparse_options>(), 96);
     assert_eq!(offset!(lpt_sparse_options, struct_size), 0);
@@ -271,22 +277,16 @@ fn lpt_sparse_values_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_sparse_fit_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_sparse_fit_options>(), 32);
-    assert_eq!(offset!(lpt_sparse_fit_options, struct_size), 0);
-    assert_eq!(offset!(lpt_sparse_fit_options, flags), 8);
-    assert_eq!(offset!(lpt_sparse_fit_options, iterations), 16);
-    assert_eq!(offset!(lpt_sparse_fit_options, reserved), 20);
-    assert_eq!(offset!(lpt_sparse_fit_options, damping), 24);
-}
-
-#[test]
-fn lpt_sparse_fit_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_sparse_fit_values>(), 32);
-    assert_eq!(offset!(lpt_sparse_fit_values, struct_size), 0);
-    assert_eq!(offset!(lpt_sparse_fit_values, masked_error), 8);
-    assert_eq!(offset!(lpt_sparse_fit_values, fitted_error), 16);
-    assert_eq!(offset!(lpt_sparse_fit_values, iteration_count), 24);
+fn lpt_weights_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_weights_options>(), 48);
+    assert_eq!(offset!(lpt_weights_options, struct_size), 0);
+    assert_eq!(offset!(lpt_weights_options, flags), 8);
+    assert_eq!(offset!(lpt_weights_options, output_order), 16);
+    assert_eq!(offset!(lpt_weights_options, input_order), 24);
+    assert_eq!(offset!(lpt_weights_options, storage), 32);
+    assert_eq!(offset!(lpt_weights_options, tile_rows), 36);
+    assert_eq!(offset!(lpt_weights_options, tile_columns), 40);
+    assert_eq!(offset!(lpt_weights_options, reserved), 44);
 }
 
 #[test]
@@ -464,18 +464,6 @@ fn lpt_comm_values_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_codec_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_codec>(), 64);
-    assert_eq!(offset!(lpt_codec, struct_size), 0);
-    assert_eq!(offset!(lpt_codec, name), 8);
-    assert_eq!(offset!(lpt_codec, bytes_for), 24);
-    assert_eq!(offset!(lpt_codec, encode), 32);
-    assert_eq!(offset!(lpt_codec, decode), 40);
-    assert_eq!(offset!(lpt_codec, decode_add), 48);
-    assert_eq!(offset!(lpt_codec, user), 56);
-}
-
-#[test]
 fn lpt_reduce_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_reduce_options>(), 88);
     assert_eq!(offset!(lpt_reduce_options, struct_size), 0);
@@ -549,6 +537,18 @@ fn lpt_partial_values_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_partial_values, private_scale), 32);
     assert_eq!(offset!(lpt_partial_values, forward_row_bytes), 40);
     assert_eq!(offset!(lpt_partial_values, backward_row_bytes), 48);
+}
+
+#[test]
+fn lpt_codec_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_codec>(), 64);
+    assert_eq!(offset!(lpt_codec, struct_size), 0);
+    assert_eq!(offset!(lpt_codec, name), 8);
+    assert_eq!(offset!(lpt_codec, bytes_for), 24);
+    assert_eq!(offset!(lpt_codec, encode), 32);
+    assert_eq!(offset!(lpt_codec, decode), 40);
+    assert_eq!(offset!(lpt_codec, decode_add), 48);
+    assert_eq!(offset!(lpt_codec, user), 56);
 }
 
 #[test]

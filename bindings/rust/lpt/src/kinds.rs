@@ -164,6 +164,21 @@ impl Part {
     pub const SPARSE_INDICES: Part = Part(sys::LPT_PART_SPARSE_INDICES);
 }
 
+/// Whose layout of bytes is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Dialect(pub sys::lpt_dialect);
+
+#[allow(missing_docs)]
+impl Dialect {
+    pub const GGML: Dialect = Dialect(sys::LPT_DIALECT_GGML);
+    pub const BITSANDBYTES: Dialect = Dialect(sys::LPT_DIALECT_BITSANDBYTES);
+    pub const CUBLAS_SCALES: Dialect = Dialect(sys::LPT_DIALECT_CUBLAS_SCALES);
+    pub const GGML_Q4_1: Dialect = Dialect(sys::LPT_DIALECT_GGML_Q4_1);
+    pub const MMA_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_MMA_SPARSE);
+    pub const CUTLASS_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_CUTLASS_SPARSE);
+}
+
 /// How a value between two codes is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -217,21 +232,6 @@ impl ScaleRule {
     pub const FIXED: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_FIXED);
     pub const MEAN: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_MEAN);
     pub const SAWB: ScaleRule = ScaleRule(sys::LPT_SCALE_RULE_SAWB);
-}
-
-/// Whose layout of bytes is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct Dialect(pub sys::lpt_dialect);
-
-#[allow(missing_docs)]
-impl Dialect {
-    pub const GGML: Dialect = Dialect(sys::LPT_DIALECT_GGML);
-    pub const BITSANDBYTES: Dialect = Dialect(sys::LPT_DIALECT_BITSANDBYTES);
-    pub const CUBLAS_SCALES: Dialect = Dialect(sys::LPT_DIALECT_CUBLAS_SCALES);
-    pub const GGML_Q4_1: Dialect = Dialect(sys::LPT_DIALECT_GGML_Q4_1);
-    pub const MMA_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_MMA_SPARSE);
-    pub const CUTLASS_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_CUTLASS_SPARSE);
 }
 
 /// Which amax a scaler gives.
@@ -296,18 +296,6 @@ impl Arithmetic {
     pub const TENSOR_CORE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_TENSOR_CORE);
 }
 
-/// What of packed weights is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct WeightsStorage(pub sys::lpt_weights_storage);
-
-#[allow(missing_docs)]
-impl WeightsStorage {
-    pub const ALL: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_ALL);
-    pub const LOOSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_LOOSE);
-    pub const TILES: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_TILES);
-}
-
 /// Which numbers of a group stay, and what becomes of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -348,15 +336,16 @@ impl SparseSolver {
     pub const ENTROPY: SparseSolver = SparseSolver(sys::LPT_SPARSE_SOLVER_ENTROPY);
 }
 
-/// How masks are counted.
+/// What of packed weights is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct SparseCount(pub sys::lpt_sparse_count);
+pub struct WeightsStorage(pub sys::lpt_weights_storage);
 
 #[allow(missing_docs)]
-impl SparseCount {
-    pub const EXACT: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_EXACT);
-    pub const PUBLISHED: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_PUBLISHED);
+impl WeightsStorage {
+    pub const ALL: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_ALL);
+    pub const LOOSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_LOOSE);
+    pub const TILES: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_TILES);
 }
 
 /// One operand of one multiplication.
@@ -602,4 +591,15 @@ pub struct Noise(pub sys::lpt_noise);
 impl Noise {
     pub const REFERENCE: Noise = Noise(sys::LPT_NOISE_REFERENCE);
     pub const TWO_DRAWS: Noise = Noise(sys::LPT_NOISE_TWO_DRAWS);
+}
+
+/// How masks are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SparseCount(pub sys::lpt_sparse_count);
+
+#[allow(missing_docs)]
+impl SparseCount {
+    pub const EXACT: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_EXACT);
+    pub const PUBLISHED: SparseCount = SparseCount(sys::LPT_SPARSE_COUNT_PUBLISHED);
 }

@@ -1,0 +1,14 @@
+/**
+ * @file research.h
+ * @brief LPT with its research features, whose interface may change from release to release.
+ */
+#ifndef LPT_RESEARCH_H
+#define LPT_RESEARCH_H
+
+#include "../lpt.h"
+#include "research/codec.h"
+#include "research/cost.h"
+#include "research/monitor.h"
+#include "research/sparsity.h"
+
+#endif
