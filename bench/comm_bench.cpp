@@ -61,8 +61,8 @@ class Bench {
     demand(context, lpt_comm_create_local(context, group, rank, nullptr, &comm));
     lpt_tensor *input = nullptr, *output = nullptr;
     const auto self = static_cast<size_t>(rank);
-    demand(context, lpt_matrix_wrap(context, LPT_FORMAT_F32, inputs_[self].data(), 1, count_, 0, &input));
-    demand(context, lpt_matrix_wrap(context, LPT_FORMAT_F32, outputs_[self].data(), 1, count_, 0, &output));
+    demand(context, lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, inputs_[self].data(), 1, count_, 0, &input));
+    demand(context, lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, outputs_[self].data(), 1, count_, 0, &output));
     const std::vector<std::function<void()>> bodies = {
         [&] { demand(context, lpt_all_reduce(context, comm, input, nullptr, output, nullptr)); },
         [&] { demand(context, lpt_all_reduce(context, comm, output, nullptr, output, nullptr)); },

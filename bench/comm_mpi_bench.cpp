@@ -42,7 +42,7 @@ void demand(lpt_status status, const lpt_context *context) {
 lpt_tensor *wrap(lpt_context *context, std::vector<float> &numbers) {
   lpt_tensor *tensor = nullptr;
   const auto count = static_cast<int64_t>(numbers.size());
-  demand(lpt_matrix_wrap(context, LPT_FORMAT_F32, numbers.data(), 1, count, count, &tensor), context);
+  demand(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, numbers.data(), 1, count, count, &tensor), context);
   return tensor;
 }
 

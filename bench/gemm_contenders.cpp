@@ -54,7 +54,7 @@ Tensor matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t col
 
 Tensor wrapped(lpt_context *context, float *data, int64_t rows, int64_t columns) {
   lpt_tensor *tensor = nullptr;
-  require(context, lpt_matrix_wrap(context, LPT_FORMAT_F32, data, rows, columns, 0, &tensor));
+  require(context, lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, data, rows, columns, 0, &tensor));
   return owned(tensor);
 }
 
@@ -75,7 +75,8 @@ GemmOperands::GemmOperands(const GemmShape &shape, int threads, lpt_isa isa)
   contexts_.push_back(make_context(1, isa));
   if (threads > 1) contexts_.push_back(make_context(threads, isa));
   const int64_t extents[] = {shape.m, shape.n};
-  require(contexts_[0], lpt_matrix_wrap(contexts_[0], LPT_FORMAT_F32, result_.data(), extents[0], extents[1], 0, &c_));
+  require(contexts_[0],
+          lpt_tensor_wrap_matrix(contexts_[0], LPT_FORMAT_F32, result_.data(), extents[0], extents[1], 0, &c_));
 }
 
 GemmOperands::~GemmOperands() {

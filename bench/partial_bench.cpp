@@ -1,5 +1,5 @@
 // How much of a product's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
-// emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_allreduce() one after the other, in turn.
+// emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_all_reduce() one after the other, in turn.
 //
 //   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION]
 //
@@ -84,7 +84,7 @@ class RankBench {
     lpt_comm *comm = nullptr;
     demand(context_, lpt_comm_create_local(context_, group, rank, &options, &comm));
     const auto reduce = [&] {
-      demand(context_, lpt_partial_allreduce(context_, comm, plan_, LPT_PASS_FORWARD, c_, c_, nullptr));
+      demand(context_, lpt_partial_all_reduce(context_, comm, plan_, LPT_PASS_FORWARD, c_, c_, nullptr));
     };
     const std::vector<double> found = seconds({
         [&] {

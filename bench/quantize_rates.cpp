@@ -84,7 +84,7 @@ class Table {
       number = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-30f;
     }
     fast_ = make_context(options.isa);
-    check(fast_, lpt_matrix_wrap(fast_, LPT_FORMAT_F32, numbers_.data(), rows_, columns_, 0, &source_));
+    check(fast_, lpt_tensor_wrap_matrix(fast_, LPT_FORMAT_F32, numbers_.data(), rows_, columns_, 0, &source_));
   }
   ~Table() {
     lpt_tensor_destroy(source_);

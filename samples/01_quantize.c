@@ -33,8 +33,8 @@ int main(void) {
 
   lpt_status status = lpt_context_create(NULL, &context);
   fill(values);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, values, kRows, kColumns, 0, &source);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, restored, kRows, kColumns, 0, &target);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, values, kRows, kColumns, 0, &source);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, restored, kRows, kColumns, 0, &target);
 
   printf("a %d x %d matrix, %d bytes in f32\n", kRows, kColumns, (int)sizeof values);
   for (size_t i = 0; status == LPT_OK && i < sizeof names / sizeof *names; ++i) {

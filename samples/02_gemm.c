@@ -51,10 +51,12 @@ int main(void) {
   lpt_status status = lpt_context_create(NULL, &context);
   fill(a_values, kRows * kDepth, 1);
   fill(b_values, kDepth * kColumns, 2);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F64, a_values, kRows, kDepth, 0, &a);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F64, b_values, kDepth, kColumns, 0, &b);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F64, exact_values, kRows, kColumns, 0, &exact);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, product_values, kRows, kColumns, 0, &product);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F64, a_values, kRows, kDepth, 0, &a);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F64, b_values, kDepth, kColumns, 0, &b);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F64, exact_values, kRows, kColumns, 0, &exact);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, product_values, kRows, kColumns, 0, &product);
   if (status == LPT_OK) status = lpt_gemm(context, a, b, NULL, exact);
 
   printf("a %d x %d matrix times a %d x %d one, against f64\n", kRows, kDepth, kDepth, kColumns);

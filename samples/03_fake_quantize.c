@@ -64,8 +64,8 @@ int main(void) {
 
   fill(values);
   lpt_status status = lpt_context_create(NULL, &context);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, values, kRows, kColumns, 0, &source);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, restored, kRows, kColumns, 0, &output);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, values, kRows, kColumns, 0, &source);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, restored, kRows, kColumns, 0, &output);
   for (size_t i = 0; status == LPT_OK && i < sizeof trials / sizeof *trials; ++i) {
     status = run(context, &trials[i], source, output);
   }

@@ -55,15 +55,17 @@ int main(void) {
   fill(input_values, kTokens * kInputs, 2);
   lpt_status status = lpt_context_create(NULL, &context);
   if (status == LPT_OK)
-    status = lpt_matrix_wrap(context, LPT_FORMAT_F32, weight_values, kOutputs, kInputs, 0, &weights);
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, weight_values, kOutputs, kInputs, 0, &weights);
   if (status == LPT_OK)
-    status = lpt_matrix_wrap(context, LPT_FORMAT_F32, input_values, kTokens, kInputs, 0, &wide_input);
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, input_values, kTokens, kInputs, 0, &wide_input);
   if (status == LPT_OK) status = lpt_tensor_create(context, LPT_FORMAT_BF16, 2, input_extents, &input);
   if (status == LPT_OK) status = lpt_quantize(context, wide_input, NULL, input, NULL);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, exact_values, kTokens, kOutputs, 0, &exact);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, output_values, kTokens, kOutputs, 0, &output);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, exact_values, kTokens, kOutputs, 0, &exact);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, output_values, kTokens, kOutputs, 0, &output);
   if (status == LPT_OK) {
-    status = lpt_matrix_wrap(context, LPT_FORMAT_F32, output_values, kTokens, kOutputs / 2, 0, &half_output);
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, output_values, kTokens, kOutputs / 2, 0, &half_output);
   }
   if (status == LPT_OK) status = run_layer(context, input, weights, exact, "f32");
 

@@ -69,8 +69,9 @@ static lpt_status compare(lpt_context *context, const char *name, const struct l
   lpt_tensor *dense = NULL, *sparse = NULL;
   size_t dense_bytes = 0, sparse_bytes = 0;
   options.is_b_transposed = 1;
-  lpt_status status = lpt_matrix_wrap(context, LPT_FORMAT_F32, dense_values, kTokens, kOutputs, 0, &dense);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, sparse_values, kTokens, kOutputs, 0, &sparse);
+  lpt_status status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, dense_values, kTokens, kOutputs, 0, &dense);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, sparse_values, kTokens, kOutputs, 0, &sparse);
   if (status == LPT_OK) status = lpt_tensor_size(context, layer->dense, &dense_bytes);
   if (status == LPT_OK) status = lpt_tensor_size(context, layer->sparse, &sparse_bytes);
   if (status == LPT_OK) status = lpt_gemm(context, layer->input, layer->dense, &options, dense);
@@ -96,9 +97,11 @@ int main(void) {
   fill(input_values, kTokens * kInputs, 2);
   options.is_b_transposed = 1;
   lpt_status status = lpt_context_create(NULL, &context);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, weight_values, kOutputs, kInputs, 0, &weight);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, input_values, kTokens, kInputs, 0, &input);
-  if (status == LPT_OK) status = lpt_matrix_wrap(context, LPT_FORMAT_F32, exact, kTokens, kOutputs, 0, &output);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, weight_values, kOutputs, kInputs, 0, &weight);
+  if (status == LPT_OK)
+    status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, input_values, kTokens, kInputs, 0, &input);
+  if (status == LPT_OK) status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, exact, kTokens, kOutputs, 0, &output);
   if (status == LPT_OK) status = lpt_gemm(context, input, weight, &options, output);
   if (status == LPT_OK) status = prune(context, weight);
 

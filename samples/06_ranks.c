@@ -33,7 +33,7 @@ static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_pla
   static float gradients[kRanks][kRows * kColumns]; /* each thread has its own */
   float *const mine = gradients[self->index];
   lpt_tensor *tensor = NULL;
-  lpt_status status = lpt_matrix_wrap(context, LPT_FORMAT_F32, mine, kRows, kColumns, 0, &tensor);
+  lpt_status status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, mine, kRows, kColumns, 0, &tensor);
   long long sent = 0;
   for (int way = 0; way < 3 && status == LPT_OK; ++way) {
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
@@ -41,7 +41,7 @@ static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_pla
     if (way == 1) options.wire = LPT_FORMAT_INT8_1X32;
     for (int i = 0; i < kRows * kColumns; ++i) mine[i] = number_of(self->index, i);
     status = way < 2 ? lpt_all_reduce(context, comm, tensor, &options, tensor, NULL)
-                     : lpt_partial_allreduce(context, comm, plan, LPT_PASS_FORWARD, tensor, tensor, NULL);
+                     : lpt_partial_all_reduce(context, comm, plan, LPT_PASS_FORWARD, tensor, tensor, NULL);
     if (status == LPT_OK) status = lpt_comm_read(context, comm, &values);
     self->errors[way] = largest_error(mine, way < 2 ? kColumns : kColumns / 2);
     self->bytes[way] = (long long)values.bytes_sent - sent;

@@ -80,7 +80,7 @@ static void *work(void *argument) {
   for (int i = 0; i < kRows * kWidth; ++i) self->stream[i] = start_of(i / kWidth, i % kWidth);
   self->status = lpt_context_create(&own, &context);
   for (int k = 0; k < 6 && self->status == LPT_OK; ++k)
-    self->status = lpt_matrix_wrap(context, LPT_FORMAT_F32, places[k], kTall[k], kWide[k], 0, &tensors[k]);
+    self->status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, places[k], kTall[k], kWide[k], 0, &tensors[k]);
   if (self->status == LPT_OK) self->status = lpt_comm_create_local(context, self->group, self->index, &link, &comm);
   if (self->status == LPT_OK) self->status = run_blocks(context, comm, self, tensors);
   if (self->status != LPT_OK) fprintf(stderr, "rank %d: %s\n", self->index, lpt_context_error(context));

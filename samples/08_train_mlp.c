@@ -32,7 +32,7 @@ static void draw(float *numbers, int count, double scale) {
 
 static lpt_tensor *wrap(float *numbers, int64_t rows, int64_t columns) {
   lpt_tensor *tensor = NULL;
-  must(lpt_matrix_wrap(context, LPT_FORMAT_F32, numbers, rows, columns, 0, &tensor));
+  must(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, numbers, rows, columns, 0, &tensor));
   return tensor;
 }
 
@@ -94,7 +94,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   for (int i = 0; i < 4; ++i)
     gradients[i] = layers[i / 2].gradients[i % 2], parameters[i] = layers[i / 2].parameters[i % 2];
   must(lpt_optimizer_step(context, optimizer, indices, 4, gradients, &options, parameters));
-  must(lpt_linear_update(context, linears, 2));
+  must(lpt_linear_update_scalers(context, linears, 2));
 }
 
 /* A batch, and what a fixed random layer makes of it. */

@@ -46,7 +46,7 @@ static lpt_tensor *view(const lpt_tensor *whole, int64_t column, int64_t columns
 
 static void move_there(float *numbers, int64_t rows, int64_t columns, lpt_tensor *tensor) {
   lpt_tensor *source = NULL;
-  must(here, lpt_matrix_wrap(here, LPT_FORMAT_F32, numbers, rows, columns, 0, &source));
+  must(here, lpt_tensor_wrap_matrix(here, LPT_FORMAT_F32, numbers, rows, columns, 0, &source));
   must(there, lpt_tensor_copy(there, source, tensor));
   must(there, lpt_context_synchronize(there)); /* the copy is queued: `numbers` must stay until then */
   lpt_tensor_destroy(source);
@@ -105,7 +105,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   lpt_step_options options = LPT_STEP_OPTIONS_INIT;
   options.learning_rate = 1e-2;
   must(there, lpt_optimizer_step(there, optimizer, indices, 2, gradients, &options, weights));
-  must(there, lpt_linear_update(there, linears, 2));
+  must(there, lpt_linear_update_scalers(there, linears, 2));
 }
 
 /* A batch, and the class that a fixed random layer finds likeliest in each row. */

@@ -206,10 +206,10 @@ inline lpt_format format_from_name(const std::string &name) {
 
 inline std::string format_name(lpt_format format) {
   std::size_t bytes = 0;
-  if (const lpt_status status = lpt_format_name(format, nullptr, 0, &bytes); status != LPT_OK && bytes == 0)
+  if (const lpt_status status = lpt_format_write_name(format, nullptr, 0, &bytes); status != LPT_OK && bytes == 0)
     throw Error(status, "format is no format");
   std::string name(bytes, '\0');
-  if (const lpt_status status = lpt_format_name(format, name.data(), name.size(), &bytes))
+  if (const lpt_status status = lpt_format_write_name(format, name.data(), name.size(), &bytes))
     throw Error(status, "format is no format");
   name.resize(std::strlen(name.c_str()));
   return name;
@@ -247,7 +247,7 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
                  std::int64_t row_stride = 0) {
   using Number = std::remove_reference_t<std::ranges::range_reference_t<Numbers>>;
   constexpr lpt_format kFormat = format_of<std::remove_const_t<Number>>;
-  static_assert(kFormat != LPT_FORMAT_NONE, "wrap other numbers by lpt_matrix_wrap() with their format");
+  static_assert(kFormat != LPT_FORMAT_NONE, "wrap other numbers by lpt_tensor_wrap_matrix() with their format");
   const std::int64_t stride = row_stride ? row_stride : columns;
   const auto size = static_cast<std::int64_t>(std::ranges::size(numbers));
   // Rows times columns may not be more than there can be numbers: division keeps clear of overflow.
@@ -258,7 +258,7 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
   // C has no tensor of const memory: what is const here is kept so by ReadOnly.
   auto *const data = const_cast<std::remove_const_t<Number> *>(std::ranges::data(numbers));
   lpt_tensor *raw = nullptr;
-  check(context, lpt_matrix_wrap(context.get(), kFormat, data, rows, columns, row_stride, &raw));
+  check(context, lpt_tensor_wrap_matrix(context.get(), kFormat, data, rows, columns, row_stride, &raw));
   if constexpr (std::is_const_v<Number>) {
     return ReadOnly(Tensor(raw));
   } else {
@@ -269,7 +269,7 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
 /** @brief A part of a tensor, which shares its memory. */
 inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_part part) {
   lpt_tensor *raw = nullptr;
-  check(context, lpt_tensor_part(context.get(), tensor.get(), part, &raw));
+  check(context, lpt_tensor_view_part(context.get(), tensor.get(), part, &raw));
   return Tensor(raw);
 }
 
@@ -429,7 +429,7 @@ inline void linear_backward(const Context &context, Linear &linear, const Tensor
 /** @brief Ends an optimizer step for the scalers of one layer. */
 inline void linear_update(const Context &context, Linear &linear) {
   lpt_linear *raw = linear.get();
-  check(context, lpt_linear_update(context.get(), &raw, 1));
+  check(context, lpt_linear_update_scalers(context.get(), &raw, 1));
 }
 
 /* ---------------------------------------------------------------- optimizer ---------------------------------------- */
@@ -742,7 +742,7 @@ inline PartialPlan partial_plan_create(const Context &context, const lpt_partial
 inline void partial_allreduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass,
                               const Tensor &input, Tensor &output) {
   check(context,
-        lpt_partial_allreduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
+        lpt_partial_all_reduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
 }
 
 /** @brief Gathers the rows of all ranks; no counts: equal numbers. `plan` NULL: there is none. */

@@ -58,8 +58,8 @@ LPT_WITHOUT_CONTEXT(lpt_partial_shared_columns)
 }
 %enddef
 LPT_OF_FORMAT(lpt_format_describe)
-LPT_OF_FORMAT(lpt_format_name)
-LPT_OF_FORMAT(lpt_format_text)
+LPT_OF_FORMAT(lpt_format_write_name)
+LPT_OF_FORMAT(lpt_format_write_text)
 %typemap(out) lpt_status lpt_format_from_name {
   if ($1 != LPT_OK) {
     PyObject *kind = error_classes != NULL ? PyTuple_GetItem(error_classes, $1) : PyExc_RuntimeError;

@@ -143,7 +143,7 @@ lpt_tensor *tensor_from_producer(PyObject *object, int use, int *out_is_read_onl
 %{
 static lpt_tensor *raise_format(lpt_format format, const char *expected) {
   char name[128] = "";
-  lpt_format_name(format, name, sizeof name, NULL);
+  lpt_format_write_name(format, name, sizeof name, NULL);
   PyErr_Format(PyExc_ValueError, "format is %s: expected %s", name, expected);
   return NULL;
 }
@@ -152,7 +152,7 @@ static lpt_tensor *raise_format(lpt_format format, const char *expected) {
 static int do_bytes_fill(lpt_format format, int64_t count, int bytes, int elements) {
   if (count % bytes == 0) return 1;
   char name[128] = "";
-  lpt_format_name(format, name, sizeof name, NULL);
+  lpt_format_write_name(format, name, sizeof name, NULL);
   PyErr_Format(PyExc_ValueError, "data has %lld bytes a row: expected a multiple of %d, which hold %d elements of %s",
                (long long)count, bytes, elements, name);
   return 0;

@@ -141,7 +141,7 @@ LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fort
  * then LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT tell of other ranks as for lpt_comm_create_local(), by the time limit of the
  * meeting. Taken, with the bits of ranks on processors: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
  * lpt_all_gather(), lpt_broadcast(), lpt_all_to_all(), lpt_send(), lpt_receive(), lpt_barrier(), lpt_comm_split(),
- * lpt_partial_allreduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
+ * lpt_partial_all_reduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
  * two ranks that send to each other before they receive wait for the whole time limit.
  *
  * @param context of this rank, on its GPU.

@@ -105,7 +105,7 @@ typedef struct lpt_linear lpt_linear;
  */
 typedef struct lpt_comm lpt_comm;
 
-/** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce(). */
+/** @brief Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_all_reduce(). */
 typedef struct lpt_partial_plan lpt_partial_plan;
 
 /** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */

@@ -51,8 +51,8 @@ enum lpt_dialect_values {
  * @param out_size_bytes returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the dialect has no place for the format.
  */
-LPT_API lpt_status lpt_dialect_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
-                                    size_t *out_size_bytes);
+LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+                                           size_t *out_size_bytes);
 
 /**
  * @brief Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in
@@ -61,12 +61,12 @@ LPT_API lpt_status lpt_dialect_size(lpt_context *context, const lpt_tensor *tens
  * @param tensor borrowed.
  * @param dialect one of lpt_dialect_values.
  * @param buffer written.
- * @param buffer_bytes at least lpt_dialect_size().
+ * @param buffer_bytes at least lpt_foreign_layout_size().
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small, the dialect cannot hold a scale or an index is not legal;
  *         LPT_UNSUPPORTED.
  */
-LPT_API lpt_status lpt_dialect_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
-                                      size_t buffer_bytes);
+LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+                                             void *buffer, size_t buffer_bytes);
 
 /**
  * @brief Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the
@@ -77,14 +77,14 @@ LPT_API lpt_status lpt_dialect_export(lpt_context *context, const lpt_tensor *te
  *
  * @param context the context.
  * @param buffer borrowed.
- * @param buffer_bytes at least lpt_dialect_size().
+ * @param buffer_bytes at least lpt_foreign_layout_size().
  * @param dialect one of lpt_dialect_values.
  * @param tensor written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the buffer is too short, the format cannot hold a scale or an index is not
  *         legal: then nothing is written; LPT_UNSUPPORTED.
  */
-LPT_API lpt_status lpt_dialect_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
-                                      lpt_dialect dialect, lpt_tensor *tensor);
+LPT_API lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
+                                             lpt_dialect dialect, lpt_tensor *tensor);
 
 #ifdef __cplusplus
 }

@@ -172,7 +172,8 @@ LPT_API lpt_status lpt_format_from_name(const char *name, lpt_format *out_format
  * @param out_needed_bytes returned: room for the whole name with its zero; may be NULL.
  * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
  */
-LPT_API lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes);
+LPT_API lpt_status lpt_format_write_name(lpt_format format, char *buffer, size_t buffer_bytes,
+                                         size_t *out_needed_bytes);
 
 /**
  * @brief Takes a format apart.
@@ -191,7 +192,8 @@ LPT_API lpt_status lpt_format_describe(lpt_format format, lpt_format_description
  * @param out_needed_bytes returned: room for the whole text with its zero; may be NULL.
  * @return LPT_OK; LPT_INVALID_ARGUMENT for a number that is no format.
  */
-LPT_API lpt_status lpt_format_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes);
+LPT_API lpt_status lpt_format_write_text(lpt_format format, char *buffer, size_t buffer_bytes,
+                                         size_t *out_needed_bytes);
 
 #ifdef __cplusplus
 }

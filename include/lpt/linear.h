@@ -217,8 +217,8 @@ LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe
  * @param options NULL for the defaults.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for what the product cannot have.
  */
-LPT_API lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *recipe, lpt_product product,
-                                          const lpt_product_options *options);
+LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                                       const lpt_product_options *options);
 
 /**
  * @brief Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come,
@@ -230,7 +230,8 @@ LPT_API lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *reci
  * @param format any but uint8; LPT_FORMAT_NONE: the operands are used as they come.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format);
+LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                                                 lpt_format format);
 
 /**
  * @brief Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
@@ -289,7 +290,7 @@ enum lpt_parallel_values {
   /**
    * Row-parallel: columns of the weight and of the input. Forward: the product is a part of a sum; the output is the sum
    * over ranks, the same bits on all, or with a plan lpt_partial_gemm()'s. Backward: ranks hold the same output_gradient,
-   * and nothing travels; with a plan every rank holds a part of it, which first goes through lpt_partial_allreduce() of
+   * and nothing travels; with a plan every rank holds a part of it, which first goes through lpt_partial_all_reduce() of
    * LPT_PASS_BACKWARD, into scratch.
    */
   LPT_PARALLEL_ROWS = 2
@@ -430,7 +431,7 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * @param weight_gradient written or added to; output_columns × input_columns, f32 or f64; NULL: not wanted.
  * @param bias_gradient written or added to; vector of output_columns, f32 or f64; NULL: not wanted.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED; with a comm as
- *         lpt_partial_allreduce().
+ *         lpt_partial_all_reduce().
  */
 LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear, const lpt_tensor *saved,
                                        const lpt_tensor *output_gradient, const lpt_linear_options *options,
@@ -439,7 +440,7 @@ LPT_API lpt_status lpt_linear_backward(lpt_context *context, lpt_linear *linear,
 
 /**
  * @brief Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message.
- *        Called on all ranks before lpt_linear_update(), delayed scales are the same on all of them.
+ *        Called on all ranks before lpt_linear_update_scalers(), delayed scales are the same on all of them.
  *
  * Slices of one tensor need no common scale to be right: each is decoded by its own. It is for codes that ranks compare,
  * gather or save as one tensor, and for shares of one batch.
@@ -460,7 +461,7 @@ LPT_API lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, l
  * @param linear_count length of `linears`.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count);
+LPT_API lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *linears, int64_t linear_count);
 
 /**
  * @brief Reads what one of the layer's scalers knows.

@@ -167,13 +167,13 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  * @param out_future as for lpt_all_reduce(): then private columns are done on return, and shared ones on their way.
  * @return as lpt_all_reduce(); LPT_UNSUPPORTED for another wire.
  */
-LPT_API lpt_status lpt_partial_allreduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
-                                         lpt_pass pass, const lpt_tensor *input, lpt_tensor *output,
-                                         lpt_future **out_future);
+LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                                          lpt_pass pass, const lpt_tensor *input, lpt_tensor *output,
+                                          lpt_future **out_future);
 
 /**
  * @brief Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(),
- *        then lpt_partial_allreduce() of c in place, bit for bit, but private columns are computed while the
+ *        then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the
  *        shared ones travel.
  *
  * The sum needs a thread of its own, the comm's, which sleeps while bytes are on their way. Packed weights in tiles or LOOSE,
@@ -188,7 +188,7 @@ LPT_API lpt_status lpt_partial_allreduce(lpt_context *context, lpt_comm *comm, c
  * @param options of lpt_gemm(); alpha, flags, is_a_transposed, is_b_transposed and arithmetic are taken. What is added to
  *        a product that ranks add up would be added by every rank: bias, residual, beta, activation are refused.
  * @param c written; rows × hidden_columns, f64, f32, bf16 or f16; rows with any stride. May not overlap a or b.
- * @return as lpt_gemm() and lpt_partial_allreduce().
+ * @return as lpt_gemm() and lpt_partial_all_reduce().
  */
 LPT_API lpt_status lpt_partial_gemm(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
                                     const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options *options,

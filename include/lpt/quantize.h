@@ -284,7 +284,7 @@ LPT_API lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, 
  * @param signs written; vector of int8.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_random_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs);
+LPT_API lpt_status lpt_hadamard_draw_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs);
 
 /** @brief How to convert. */
 typedef struct lpt_convert_options {

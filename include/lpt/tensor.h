@@ -83,8 +83,8 @@ LPT_API lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_descri
  * @param out_tensor returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_matrix_wrap(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
-                                   int64_t row_stride, lpt_tensor **out_tensor);
+LPT_API lpt_status lpt_tensor_wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows,
+                                          int64_t columns, int64_t row_stride, lpt_tensor **out_tensor);
 
 /**
  * @brief Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
@@ -106,11 +106,11 @@ LPT_API lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tenso
  * @param out_tensor returned; destroy with lpt_tensor_destroy(). The scales of blocks are a matrix.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the format has no such part; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
-                                   lpt_tensor **out_tensor);
+LPT_API lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
+                                        lpt_tensor **out_tensor);
 
 /**
- * @brief Makes a matrix of its parts: the inverse of lpt_tensor_part(). The parts' memory is borrowed, or lives on if it
+ * @brief Makes a matrix of its parts: the inverse of lpt_tensor_view_part(). The parts' memory is borrowed, or lives on if it
  *        is the library's.
  * @param context the context.
  * @param format what the parts make.
@@ -209,7 +209,7 @@ LPT_API lpt_status lpt_tensor_take_dlpack(lpt_context *context, void *managed, i
 
 /**
  * @brief Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see
- *        lpt_tensor_part(). Memory of the library lives as long as the struct; wrapped memory must.
+ *        lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
  * @param context the context.
  * @param tensor borrowed; may be destroyed before the struct.
  * @param is_versioned 1: a DLManagedTensorVersioned of 1.1; 0: a DLManagedTensor.

@@ -195,7 +195,7 @@ Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool 
   for (const lpt_product product : {LPT_PRODUCT_FORWARD, LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
     if (precision.raised != Raised::kNothing && is_raised(precision.raised, product)) {
       const lpt_format format = precision.raised == Raised::kAll ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
-      check(context, lpt_recipe_raise(context, recipe.get(), product, format));
+      check(context, lpt_recipe_set_high_precision(context, recipe.get(), product, format));
     }
   }
   return recipe;

@@ -186,7 +186,7 @@ double Trainer::step() {
   decay_masked_weights();
   optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
-  check(context, lpt_linear_update(context, linears.data(), static_cast<int64_t>(linears.size())));
+  check(context, lpt_linear_update_scalers(context, linears.data(), static_cast<int64_t>(linears.size())));
   model_.prepare(context, number + 1);
   return loss;
 }

@@ -14,9 +14,9 @@ void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size) {
   write_defaults(rates, struct_size, LPT_CAST_RATES_INIT);
 }
 
-lpt_status lpt_collective_cost(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
-                               int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
-                               lpt_cost_values *out_values) {
+lpt_status lpt_cost_estimate(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
+                             int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
+                             lpt_cost_values *out_values) {
   return guard(context, [&](Context &) -> Status {
     lpt_link known = LPT_LINK_INIT;
     lpt_cost_values values = LPT_COST_VALUES_INIT;
@@ -26,8 +26,8 @@ lpt_status lpt_collective_cost(lpt_context *context, lpt_collective collective, 
   });
 }
 
-lpt_status lpt_link_fit(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
-                        lpt_link *out_link) {
+lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
+                             lpt_link *out_link) {
   return guard(context, [&](Context &) -> Status {
     lpt_link link = LPT_LINK_INIT;
     LPT_TRY(fit_link(bytes, seconds, count, link));

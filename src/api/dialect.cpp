@@ -5,21 +5,21 @@
 
 using namespace lpt;
 
-lpt_status lpt_dialect_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
-                            size_t *out_size_bytes) {
+lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+                                   size_t *out_size_bytes) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
     return dialect_size(tensor, dialect, *out_size_bytes);
   });
 }
 
-lpt_status lpt_dialect_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
-                              size_t buffer_bytes) {
+lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
+                                     size_t buffer_bytes) {
   return guard(context, [&](Context &self) { return export_dialect(self, tensor, dialect, buffer, buffer_bytes); });
 }
 
-lpt_status lpt_dialect_import(lpt_context *context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect,
-                              lpt_tensor *tensor) {
+lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect,
+                                     lpt_tensor *tensor) {
   return guard(context, [&](Context &self) { return import_dialect(self, buffer, buffer_bytes, dialect, tensor); });
 }
 

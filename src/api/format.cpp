@@ -51,12 +51,12 @@ lpt_status write_text(lpt_format format, char *buffer, size_t buffer_bytes, size
 
 }  // namespace
 
-lpt_status lpt_format_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+lpt_status lpt_format_write_name(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
   return write_text(format, buffer, buffer_bytes, out_needed_bytes,
                     [](const Format &known) { return format_name(known.id); });
 }
 
-lpt_status lpt_format_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
+lpt_status lpt_format_write_text(lpt_format format, char *buffer, size_t buffer_bytes, size_t *out_needed_bytes) {
   return write_text(format, buffer, buffer_bytes, out_needed_bytes, format_text);
 }
 

@@ -16,7 +16,7 @@ lpt_status lpt_hadamard(lpt_context *context, const lpt_tensor *source, const lp
   });
 }
 
-lpt_status lpt_random_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs) {
+lpt_status lpt_hadamard_draw_signs(lpt_context *context, const lpt_random *random, lpt_tensor *signs) {
   return guard(context, [&](Context &self) -> Status {
     if (random == nullptr) return invalid("random is NULL: expected where the bits come from");
     return random_signs(self, *random, signs);

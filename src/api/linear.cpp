@@ -95,8 +95,8 @@ lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe
   });
 }
 
-lpt_status lpt_recipe_set_product(lpt_context *context, lpt_recipe *recipe, lpt_product product,
-                                  const lpt_product_options *options) {
+lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                               const lpt_product_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_product_options known = LPT_PRODUCT_OPTIONS_INIT;
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
@@ -115,7 +115,8 @@ lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt
   });
 }
 
-lpt_status lpt_recipe_raise(lpt_context *context, lpt_recipe *recipe, lpt_product product, lpt_format format) {
+lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+                                         lpt_format format) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
     return raise_recipe(*recipe, product, format);
@@ -208,7 +209,7 @@ lpt_status lpt_linear_share_amax(lpt_context *context, lpt_comm *comm, lpt_linea
   });
 }
 
-lpt_status lpt_linear_update(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
+lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *linears, int64_t linear_count) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linears(linears, linear_count));
     return update_linears(self, linears, linear_count);

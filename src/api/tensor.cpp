@@ -26,8 +26,8 @@ lpt_status lpt_tensor_wrap(lpt_context *context, const lpt_tensor_description *d
   });
 }
 
-lpt_status lpt_matrix_wrap(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
-                           int64_t row_stride, lpt_tensor **out_tensor) {
+lpt_status lpt_tensor_wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns,
+                                  int64_t row_stride, lpt_tensor **out_tensor) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_tensor, "out_tensor"));
     return wrap_matrix(self, format, data, rows, columns, row_stride, out_tensor);
@@ -45,7 +45,8 @@ lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tensor, const
   });
 }
 
-lpt_status lpt_tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part, lpt_tensor **out_tensor) {
+lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
+                                lpt_tensor **out_tensor) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));
     LPT_TRY(check_out(out_tensor, "out_tensor"));

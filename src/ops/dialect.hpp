@@ -1,4 +1,4 @@
-// lpt_dialect_size(), lpt_dialect_export() and lpt_dialect_import(): tensors in other libraries' layouts of bytes.
+// lpt_foreign_layout_size(), lpt_foreign_layout_export() and lpt_foreign_layout_import(): tensors in other libraries' layouts of bytes.
 #pragma once
 
 #include "src/ops/context.hpp"

@@ -257,7 +257,7 @@ Managed *give(const Tensor &tensor, const DLDataType &type) {
 Status type_of_format(const Tensor &tensor, DLDataType &out_type) {
   if (is_packed(tensor.layout)) return unsupported("tensor is packed weights: DLPack has no such layout");
   if (!tensor.format.is_plain() || tensor.format.is_sparse) {
-    return unsupported("tensor is %s: DLPack has no scales and no indices; give each part, see lpt_tensor_part()",
+    return unsupported("tensor is %s: DLPack has no scales and no indices; give each part, see lpt_tensor_view_part()",
                        tensor_text(tensor).c_str());
   }
   for (const Type &row : kTypes) {

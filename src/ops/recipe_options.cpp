@@ -28,7 +28,7 @@ Status check_recipe_options(const lpt_quantize_options &options) {
   }
   if ((options.flags & LPT_KEEP_TENSOR_SCALE) != 0) return unsupported("flags is set: a recipe casts without it");
   if (options.hadamard_size != 0) {
-    return unsupported("hadamard_size is set: a recipe rotates both operands, by lpt_recipe_set_product()");
+    return unsupported("hadamard_size is set: a recipe rotates both operands, by lpt_recipe_set_gemm()");
   }
   return check_no_random(options.random);
 }

@@ -162,8 +162,8 @@ lpt_status walk_formats(World &w) {
   LPT_TEST_TRY(lpt_format_from_name("e4m3b-20-nan/tensor/f32", &format));
   char text[4096];
   size_t needed = 0;
-  LPT_TEST_TRY(lpt_format_name(format, text, sizeof text, &needed));
-  LPT_TEST_TRY(lpt_format_text(format, text, sizeof text, &needed));
+  LPT_TEST_TRY(lpt_format_write_name(format, text, sizeof text, &needed));
+  LPT_TEST_TRY(lpt_format_write_text(format, text, sizeof text, &needed));
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
   LPT_TEST_TRY(lpt_format_describe(format, &description));
   LPT_TEST_TRY(lpt_format_from_description(&description, &format));
@@ -174,9 +174,9 @@ lpt_status walk_formats(World &w) {
 lpt_status walk_tensors(World &w) {
   OwnTensor codes, parts[3], whole, view, copy, strided;
   LPT_TEST_TRY(w.cast(LPT_FORMAT_NVFP4, codes));
-  LPT_TEST_TRY(lpt_tensor_part(w.c, codes, LPT_PART_PAYLOAD, parts[0].out()));
-  LPT_TEST_TRY(lpt_tensor_part(w.c, codes, LPT_PART_BLOCK_SCALES, parts[1].out()));
-  LPT_TEST_TRY(lpt_tensor_part(w.c, codes, LPT_PART_TENSOR_SCALE, parts[2].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_PAYLOAD, parts[0].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_BLOCK_SCALES, parts[1].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_TENSOR_SCALE, parts[2].out()));
   const lpt_tensor *const all[] = {parts[0], parts[1], parts[2]};
   LPT_TEST_TRY(lpt_tensor_combine(w.c, LPT_FORMAT_NVFP4, kSide, kSide, all, 3, whole.out()));
   const int64_t begins[] = {16, 0}, extents[] = {32, kSide};
@@ -215,7 +215,7 @@ lpt_status walk_casts(World &w) {
   const int64_t extents[] = {32};
   LPT_TEST_TRY(lpt_tensor_create(w.c, LPT_FORMAT_INT8, 1, extents, signs.out()));
   lpt_random random = {};
-  LPT_TEST_TRY(lpt_random_signs(w.c, &random, signs));
+  LPT_TEST_TRY(lpt_hadamard_draw_signs(w.c, &random, signs));
   for (const lpt_format format :
        {LPT_FORMAT_NVFP4, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_UINT4_1X64, LPT_FORMAT_INT8_ROW,
         LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_NF4_1X64, LPT_FORMAT_TERNARY_TENSOR, LPT_FORMAT_F16}) {
@@ -257,9 +257,9 @@ lpt_status walk_dialects(World &w) {
     OwnTensor codes;
     size_t bytes = 0;
     LPT_TEST_TRY(w.create(format, kSide, kSide, codes));
-    LPT_TEST_TRY(lpt_dialect_size(w.c, codes, dialect, &bytes));
-    LPT_TEST_TRY(lpt_dialect_export(w.c, codes, dialect, buffer, bytes));
-    LPT_TEST_TRY(lpt_dialect_import(w.c, buffer, bytes, dialect, codes));
+    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, codes, dialect, &bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, codes, dialect, buffer, bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, dialect, codes));
   }
   OwnTensor sparse;
   lpt_format format = LPT_FORMAT_NONE;
@@ -268,9 +268,9 @@ lpt_status walk_dialects(World &w) {
   LPT_TEST_TRY(lpt_sparse_compress(w.c, w.halves.get(), w.mask.get(), sparse, nullptr));
   for (const lpt_dialect dialect : {LPT_DIALECT_MMA_SPARSE, LPT_DIALECT_CUTLASS_SPARSE}) {
     size_t bytes = 0;
-    LPT_TEST_TRY(lpt_dialect_size(w.c, sparse, dialect, &bytes));
-    LPT_TEST_TRY(lpt_dialect_export(w.c, sparse, dialect, buffer, bytes));
-    LPT_TEST_TRY(lpt_dialect_import(w.c, buffer, bytes, dialect, sparse));
+    LPT_TEST_TRY(lpt_foreign_layout_size(w.c, sparse, dialect, &bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_export(w.c, sparse, dialect, buffer, bytes));
+    LPT_TEST_TRY(lpt_foreign_layout_import(w.c, buffer, bytes, dialect, sparse));
   }
   return LPT_OK;
 }
@@ -430,9 +430,9 @@ lpt_status walk_measures(World &w) {
   LPT_TEST_TRY(lpt_gradients_measure(w.c, gradients, 1, &sums));
   lpt_link link = LPT_LINK_INIT;
   const double bytes[] = {1e3, 1e4, 1e5}, seconds[] = {1e-5, 2e-5, 1e-4};
-  LPT_TEST_TRY(lpt_link_fit(w.c, bytes, seconds, 3, &link));
+  LPT_TEST_TRY(lpt_cost_fit_link(w.c, bytes, seconds, 3, &link));
   lpt_cost_values cost = LPT_COST_VALUES_INIT;
-  return lpt_collective_cost(w.c, 0, 0, 8, 1 << 20, LPT_FORMAT_F32, &link, &cost);
+  return lpt_cost_estimate(w.c, 0, 0, 8, 1 << 20, LPT_FORMAT_F32, &link, &cost);
 }
 
 // ---- what a failure must leave as it was
@@ -563,7 +563,7 @@ lpt_status walk_linear(World &w, const char *name) {
     saved_state = state_of(w.c, linears[0]);
   }
   lpt_linear *const both[] = {linears[0], linears[1]};
-  LPT_TEST_TRY(all_or_nothing(bits, [&] { return lpt_linear_update(w.c, both, 2); }));
+  LPT_TEST_TRY(all_or_nothing(bits, [&] { return lpt_linear_update_scalers(w.c, both, 2); }));
   OwnMonitor monitor;
   LPT_TEST_TRY(lpt_monitor_create(w.c, monitor.out()));
   LPT_TEST_TRY(lpt_monitor_record_linear(w.c, monitor, 1, "layers.0.feed_forward.up_projection", linears[0]));
@@ -576,12 +576,12 @@ lpt_status walk_recipes(World &w) {
   OwnRecipe recipe;
   LPT_TEST_TRY(lpt_recipe_create(w.c, "bf16", recipe.out()));
   LPT_TEST_TRY(lpt_recipe_set_cast(w.c, recipe, 0, LPT_FORMAT_MXFP4, nullptr));
-  LPT_TEST_TRY(lpt_recipe_set_product(w.c, recipe, 0, nullptr));
+  LPT_TEST_TRY(lpt_recipe_set_gemm(w.c, recipe, 0, nullptr));
   const char *text = nullptr;
   LPT_TEST_TRY(lpt_recipe_name(w.c, 0, &text));
   lpt_format format = LPT_FORMAT_NONE;
   LPT_TEST_TRY(lpt_recipe_cast_format(w.c, recipe, 0, &format));
-  return lpt_recipe_raise(w.c, recipe, 0, LPT_FORMAT_BF16);
+  return lpt_recipe_set_high_precision(w.c, recipe, 0, LPT_FORMAT_BF16);
 }
 
 // Two parameters of a kind, stepped, saved and loaded. The step starts threads, of which there are none before.
@@ -749,7 +749,7 @@ lpt_status call_layers(Ranked &r) {
   wanted.shared_columns = kSide / 2;
   wanted.rank_count = 2;
   LPT_TEST_TRY(lpt_partial_plan_create(r.c, &wanted, plan.out()));
-  LPT_TEST_TRY(lpt_partial_allreduce(r.c, r.comm, plan, LPT_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
+  LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
   LPT_TEST_TRY(lpt_partial_gemm(r.c, r.comm, plan, r.x.get(), r.x.get(), nullptr, r.y.get()));
   const int64_t one[] = {1}, rows[] = {kSide};
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 1, one, loss.out()));

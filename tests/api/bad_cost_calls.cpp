@@ -11,7 +11,7 @@ lpt_status ask(World &w, lpt_collective collective, lpt_cost_algorithm algorithm
   lpt_link link = LPT_LINK_INIT;
   change(link);
   lpt_cost_values values = LPT_COST_VALUES_INIT;
-  const lpt_status status = lpt_collective_cost(w.c, collective, algorithm, ranks, elements, payload, &link, &values);
+  const lpt_status status = lpt_cost_estimate(w.c, collective, algorithm, ranks, elements, payload, &link, &values);
   EXPECT_EQ(0.0, values.total_bytes) << "written by a call that was refused";
   return status;
 }
@@ -27,7 +27,8 @@ lpt_status ask_of_link(World &w, Change change) {
 
 lpt_status fit(World &w, const std::vector<double> &bytes, const std::vector<double> &seconds) {
   lpt_link link = LPT_LINK_INIT;
-  const lpt_status status = lpt_link_fit(w.c, bytes.data(), seconds.data(), static_cast<int64_t>(bytes.size()), &link);
+  const lpt_status status =
+      lpt_cost_fit_link(w.c, bytes.data(), seconds.data(), static_cast<int64_t>(bytes.size()), &link);
   EXPECT_EQ(0.0, link.bytes_per_second) << "written by a call that was refused";
   return status;
 }
@@ -102,17 +103,17 @@ const std::vector<BadCall> kCostCalls = {
     {"collective_cost: no room for the answer",
      LPT_INVALID_ARGUMENT,
      {"out_values is NULL"},
-     [](World &w) { return lpt_collective_cost(w.c, 0, 0, 4, 64, LPT_FORMAT_F32, nullptr, nullptr); }},
+     [](World &w) { return lpt_cost_estimate(w.c, 0, 0, 4, 64, LPT_FORMAT_F32, nullptr, nullptr); }},
     {"link_fit: no sizes",
      LPT_INVALID_ARGUMENT,
      {"bytes is NULL"},
-     [](World &w) { return lpt_link_fit(w.c, nullptr, nullptr, 2, nullptr); }},
+     [](World &w) { return lpt_cost_fit_link(w.c, nullptr, nullptr, 2, nullptr); }},
     {"link_fit: no times",
      LPT_INVALID_ARGUMENT,
      {"seconds is NULL"},
      [](World &w) {
        const double bytes[] = {1.0, 2.0};
-       return lpt_link_fit(w.c, bytes, nullptr, 2, nullptr);
+       return lpt_cost_fit_link(w.c, bytes, nullptr, 2, nullptr);
      }},
     {"link_fit: one measurement",
      LPT_INVALID_ARGUMENT,
@@ -159,7 +160,7 @@ const std::vector<BadCall> kCostCalls = {
      {"out_link is NULL"},
      [](World &w) {
        const double numbers[] = {1.0, 2.0};
-       return lpt_link_fit(w.c, numbers, numbers, 2, nullptr);
+       return lpt_cost_fit_link(w.c, numbers, numbers, 2, nullptr);
      }},
     {"cost_break_even: no format of the numbers",
      LPT_INVALID_ARGUMENT,

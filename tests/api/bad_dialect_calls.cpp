@@ -4,13 +4,13 @@ namespace lpt::test {
 namespace {
 
 lpt_status size_of(World &w, const Tensor &tensor, lpt_dialect dialect) {
-  return lpt_dialect_size(w.c, tensor.get(), dialect, &w.out_size);
+  return lpt_foreign_layout_size(w.c, tensor.get(), dialect, &w.out_size);
 }
 lpt_status export_to(World &w, const Tensor &tensor, lpt_dialect dialect) {
-  return lpt_dialect_export(w.c, tensor.get(), dialect, w.buffer.data(), w.buffer.size());
+  return lpt_foreign_layout_export(w.c, tensor.get(), dialect, w.buffer.data(), w.buffer.size());
 }
 lpt_status import_from(World &w, const Tensor &tensor, lpt_dialect dialect) {
-  return lpt_dialect_import(w.c, w.buffer.data(), w.buffer.size(), dialect, tensor.get());
+  return lpt_foreign_layout_import(w.c, w.buffer.data(), w.buffer.size(), dialect, tensor.get());
 }
 
 lpt_status convert(World &w, const char *from, const char *to) {
@@ -52,15 +52,17 @@ const std::vector<BadCall> kDialectCalls = {
     {"dialect_size: no tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_dialect_size(w.c, nullptr, LPT_DIALECT_GGML, &w.out_size); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_DIALECT_GGML, &w.out_size); }},
     {"dialect_size: a scaler for the tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is not a live tensor"},
-     [](World &w) { return lpt_dialect_size(w.c, cast<lpt_tensor>(w.scaler.get()), LPT_DIALECT_GGML, &w.out_size); }},
+     [](World &w) {
+       return lpt_foreign_layout_size(w.c, cast<lpt_tensor>(w.scaler.get()), LPT_DIALECT_GGML, &w.out_size);
+     }},
     {"dialect_size: no room for the answer",
      LPT_INVALID_ARGUMENT,
      {"out_size_bytes is NULL"},
-     [](World &w) { return lpt_dialect_size(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr); }},
     {"dialect_size: dialect 0",
      LPT_INVALID_ARGUMENT,
      {"dialect is 0", "lpt_dialect_values"},
@@ -116,7 +118,7 @@ const std::vector<BadCall> kDialectCalls = {
     {"dialect_size: CUTLASS without a tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_dialect_size(w.c, nullptr, LPT_DIALECT_CUTLASS_SPARSE, &w.out_size); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_DIALECT_CUTLASS_SPARSE, &w.out_size); }},
     {"dialect_size: mma.sp of f32",
      LPT_UNSUPPORTED,
      {"tensor is f32/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
@@ -161,15 +163,15 @@ const std::vector<BadCall> kDialectCalls = {
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 639", "at least 640"},
      [](World &w) {
-       return lpt_dialect_export(w.c, sparse_tensor(w, "int8/2:4", 4, 32).get(), LPT_DIALECT_MMA_SPARSE,
-                                 w.buffer.data(), 639);
+       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 4, 32).get(), LPT_DIALECT_MMA_SPARSE,
+                                        w.buffer.data(), 639);
      }},
     {"dialect_export: CUTLASS without a buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "1280 bytes"},
      [](World &w) {
-       return lpt_dialect_export(w.c, sparse_tensor(w, "int8/2:4", 16, 128).get(), LPT_DIALECT_CUTLASS_SPARSE, nullptr,
-                                 1280);
+       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 16, 128).get(), LPT_DIALECT_CUTLASS_SPARSE,
+                                        nullptr, 1280);
      }},
     {"dialect_export: mma.sp over the codes",
      LPT_INVALID_ARGUMENT,
@@ -177,7 +179,7 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) {
        const Tensor sparse = sparse_tensor(w, "bf16/2:4", 16, 128);
        void *codes = part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_PAYLOAD);
-       return lpt_dialect_export(w.c, sparse.get(), LPT_DIALECT_MMA_SPARSE, codes, 4096);
+       return lpt_foreign_layout_export(w.c, sparse.get(), LPT_DIALECT_MMA_SPARSE, codes, 4096);
      }},
     {"dialect_export: mma.sp over the indices",
      LPT_INVALID_ARGUMENT,
@@ -213,8 +215,8 @@ const std::vector<BadCall> kDialectCalls = {
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 2303", "at least 2304"},
      [](World &w) {
-       return lpt_dialect_import(w.c, w.buffer.data(), 2303, LPT_DIALECT_CUTLASS_SPARSE,
-                                 sparse_tensor(w, "f16/2:4", 32, 64).get());
+       return lpt_foreign_layout_import(w.c, w.buffer.data(), 2303, LPT_DIALECT_CUTLASS_SPARSE,
+                                        sparse_tensor(w, "f16/2:4", 32, 64).get());
      }},
     {"dialect_import: mma.sp of indices that are none",
      LPT_INVALID_ARGUMENT,
@@ -229,11 +231,13 @@ const std::vector<BadCall> kDialectCalls = {
     {"dialect_export: a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 63", "at least 64"},
-     [](World &w) { return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), 63); }},
+     [](World &w) {
+       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), 63);
+     }},
     {"dialect_export: no buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "64 bytes"},
-     [](World &w) { return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 64); }},
+     [](World &w) { return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 64); }},
     {"dialect_export: Q4_1 of numbers",
      LPT_UNSUPPORTED,
      {"tensor is f32", "uint4_1x32"},
@@ -243,7 +247,7 @@ const std::vector<BadCall> kDialectCalls = {
      {"buffer at", "overlaps tensor at"},
      [](World &w) {
        void *data = describe(w.owner.get(), w.packed.get()).data;
-       return lpt_dialect_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, data, 64);
+       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, data, 64);
      }},
     {"dialect_export: over the scales",
      LPT_INVALID_ARGUMENT,
@@ -260,15 +264,17 @@ const std::vector<BadCall> kDialectCalls = {
     {"dialect_import: no tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_dialect_import(w.c, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML, nullptr); }},
+     [](World &w) {
+       return lpt_foreign_layout_import(w.c, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML, nullptr);
+     }},
     {"dialect_import: a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 79", "at least 80"},
-     [](World &w) { return lpt_dialect_import(w.c, w.buffer.data(), 79, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+     [](World &w) { return lpt_foreign_layout_import(w.c, w.buffer.data(), 79, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
     {"dialect_import: no buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "80 bytes"},
-     [](World &w) { return lpt_dialect_import(w.c, nullptr, 80, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+     [](World &w) { return lpt_foreign_layout_import(w.c, nullptr, 80, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
     {"dialect_import: Q4_1 into integers",
      LPT_UNSUPPORTED,
      {"tensor is int8", "uint4_1x32"},
@@ -287,7 +293,8 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) {
        std::vector<uint8_t> tiles(512);
        tiles[17] = 1;
-       return lpt_dialect_import(w.c, tiles.data(), tiles.size(), LPT_DIALECT_CUBLAS_SCALES, w.square_blocks.get());
+       return lpt_foreign_layout_import(w.c, tiles.data(), tiles.size(), LPT_DIALECT_CUBLAS_SCALES,
+                                        w.square_blocks.get());
      }},
     {"convert: no source",
      LPT_INVALID_ARGUMENT,

@@ -197,7 +197,7 @@ const std::vector<BadCall> kLinearCalls = {
      {"linears[1] is NULL"},
      [](World &w) {
        lpt_linear *const l[] = {w.linear.get(), nullptr};
-       return lpt_linear_update(w.c, l, 2);
+       return lpt_linear_update_scalers(w.c, l, 2);
      }},
     {"linear_scaler_read: unknown operand",
      LPT_INVALID_ARGUMENT,

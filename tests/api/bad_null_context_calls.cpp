@@ -27,18 +27,19 @@ const std::vector<BadCall> kNullContextCalls = {
     {"dialect_size: no context",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) { return lpt_dialect_size(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, &w.out_size); }},
+     [](World &w) { return lpt_foreign_layout_size(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, &w.out_size); }},
     {"dialect_export: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
-       return lpt_dialect_export(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), w.buffer.size());
+       return lpt_foreign_layout_export(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(),
+                                        w.buffer.size());
      }},
     {"dialect_import: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
-       return lpt_dialect_import(nullptr, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML_Q4_1, w.wide.get());
+       return lpt_foreign_layout_import(nullptr, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML_Q4_1, w.wide.get());
      }},
     {"convert: no context",
      LPT_INVALID_ARGUMENT,
@@ -47,11 +48,13 @@ const std::vector<BadCall> kNullContextCalls = {
     {"format_name: no format",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) { return lpt_format_name(12345, reinterpret_cast<char *>(w.buffer.data()), 100, &w.out_size); }},
+     [](World &w) {
+       return lpt_format_write_name(12345, reinterpret_cast<char *>(w.buffer.data()), 100, &w.out_size);
+     }},
     {"format_name: no buffer",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) { return lpt_format_name(LPT_FORMAT_F32, nullptr, 100, &w.out_size); }},
+     [](World &w) { return lpt_format_write_name(LPT_FORMAT_F32, nullptr, 100, &w.out_size); }},
     {"format_from_name: no such name",
      LPT_INVALID_ARGUMENT,
      {},

@@ -7,7 +7,7 @@ template <typename Change>
 lpt_status set_product(World &w, lpt_product product, const Change &change) {
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   change(options);
-  return lpt_recipe_set_product(w.c, w.recipe.get(), product, &options);
+  return lpt_recipe_set_gemm(w.c, w.recipe.get(), product, &options);
 }
 
 // A layer of the world's shape under a recipe by name, prepared, and one call of it.
@@ -20,7 +20,7 @@ lpt_status with_recipe(World &w, const char *name, lpt_source source, const Run 
   EXPECT_TRUE(ok(own, lpt_recipe_create(own, name, out(recipe))));
   lpt_product_options product = LPT_PRODUCT_OPTIONS_INIT;
   product.source = source;
-  EXPECT_TRUE(ok(own, lpt_recipe_set_product(own, recipe.get(), LPT_PRODUCT_DGRAD, &product)));
+  EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_PRODUCT_DGRAD, &product)));
   EXPECT_TRUE(ok(own, lpt_linear_create(own, recipe.get(), &shape, out(linear))));
   EXPECT_TRUE(ok(own, lpt_linear_prepare(own, linear.get(), w.weight.get(), nullptr)));
   return run(linear.get());
@@ -91,7 +91,7 @@ const std::vector<BadCall> kRecipeCalls = {
      [](World &w) { return lpt_recipe_cast_format(w.c, w.recipe.get(), -1, &w.out_number); }},
     {"recipe_set_cast: a rotation of one operand",
      LPT_UNSUPPORTED,
-     {"hadamard_size is set", "lpt_recipe_set_product()"},
+     {"hadamard_size is set", "lpt_recipe_set_gemm()"},
      [](World &w) { return set_cast(w, 0, LPT_FORMAT_MXFP4, [](auto &o) { o.hadamard_size = 16; }); }},
     {"recipe_set_cast: SAWB for other elements than int4",
      LPT_UNSUPPORTED,
@@ -119,7 +119,7 @@ const std::vector<BadCall> kRecipeCalls = {
     {"recipe_set_product: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},
-     [](World &w) { return lpt_recipe_set_product(w.c, nullptr, 0, nullptr); }},
+     [](World &w) { return lpt_recipe_set_gemm(w.c, nullptr, 0, nullptr); }},
     {"recipe_set_product: unknown product",
      LPT_INVALID_ARGUMENT,
      {"product is 3", "0 to 2"},
@@ -183,15 +183,15 @@ const std::vector<BadCall> kRecipeCalls = {
     {"recipe_raise: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},
-     [](World &w) { return lpt_recipe_raise(w.c, nullptr, 0, LPT_FORMAT_BF16); }},
+     [](World &w) { return lpt_recipe_set_high_precision(w.c, nullptr, 0, LPT_FORMAT_BF16); }},
     {"recipe_raise: unknown product",
      LPT_INVALID_ARGUMENT,
      {"product is -1", "0 to 2"},
-     [](World &w) { return lpt_recipe_raise(w.c, w.recipe.get(), -1, LPT_FORMAT_BF16); }},
+     [](World &w) { return lpt_recipe_set_high_precision(w.c, w.recipe.get(), -1, LPT_FORMAT_BF16); }},
     {"recipe_raise: bytes",
      LPT_INVALID_ARGUMENT,
      {"format is uint8"},
-     [](World &w) { return lpt_recipe_raise(w.c, w.recipe.get(), 0, LPT_FORMAT_UINT8); }},
+     [](World &w) { return lpt_recipe_set_high_precision(w.c, w.recipe.get(), 0, LPT_FORMAT_UINT8); }},
     {"linear_set_recipe: no layer",
      LPT_INVALID_ARGUMENT,
      {"linear is NULL"},

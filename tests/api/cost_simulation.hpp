@@ -1,4 +1,4 @@
-// Collectives as messages on links, played through one by one: what lpt_collective_cost() says in formulas. It also
+// Collectives as messages on links, played through one by one: what lpt_cost_estimate() says in formulas. It also
 // follows whose numbers are in whose memory, so that an algorithm that sends too little is found.
 #pragma once
 

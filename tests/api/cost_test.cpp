@@ -19,8 +19,7 @@ lpt_link link_of(double latency, double bytes_per_second, double reduce_bytes_pe
 lpt_cost_values cost(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks,
                      int64_t elements, lpt_format payload, const lpt_link *link) {
   lpt_cost_values values = LPT_COST_VALUES_INIT;
-  EXPECT_TRUE(
-      ok(context, lpt_collective_cost(context, collective, algorithm, ranks, elements, payload, link, &values)));
+  EXPECT_TRUE(ok(context, lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, &values)));
   return values;
 }
 
@@ -109,7 +108,7 @@ TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
     for (const lpt_cost_algorithm algorithm : kAlgorithms) {
       lpt_cost_values values = LPT_COST_VALUES_INIT;
       const lpt_status status =
-          lpt_collective_cost(context.get(), collective, algorithm, 4, 8, LPT_FORMAT_F32, nullptr, &values);
+          lpt_cost_estimate(context.get(), collective, algorithm, 4, 8, LPT_FORMAT_F32, nullptr, &values);
       EXPECT_EQ(steps_of(collective, algorithm, 4).empty() ? LPT_UNSUPPORTED : LPT_OK, status)
           << collective << ", " << algorithm;
     }
@@ -300,7 +299,7 @@ TEST(LinkFit, FindsTheLinkOfExactTimes) {
     std::vector<double> seconds;
     for (const double bytes : kSizes) seconds.push_back(truth.latency_seconds + bytes / truth.bytes_per_second);
     lpt_link found = LPT_LINK_INIT;
-    ASSERT_TRUE(ok(context.get(), lpt_link_fit(context.get(), sizes().data(), seconds.data(), 10, &found)));
+    ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
     // Of sums of ten numbers whose parts differ by the factor alpha · B / bytes, which the last link brings to 1e-5.
     EXPECT_NEAR(truth.latency_seconds, found.latency_seconds, 1e-12 * seconds.front());
     EXPECT_NEAR(1.0, found.bytes_per_second / truth.bytes_per_second, 1e-9);
@@ -335,7 +334,7 @@ TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
       seconds.push_back(exact * (1.0 + kSigma * random.normal()));
     }
     lpt_link found = LPT_LINK_INIT;
-    ASSERT_TRUE(ok(context.get(), lpt_link_fit(context.get(), sizes().data(), seconds.data(), 10, &found)));
+    ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
     EXPECT_NEAR(1.0, found.latency_seconds / truth.latency_seconds, of_latency) << draw;
     EXPECT_NEAR(1.0, found.bytes_per_second / truth.bytes_per_second, of_rate) << draw;
   }
@@ -346,7 +345,7 @@ TEST(LinkFit, IsTheLeastOfRelativeErrors) {
   const Context context = make_context();
   const std::vector<double> bytes = {1e3, 2e3, 5e4, 7e5, 7e5, 3e6}, seconds = {3e-5, 2e-5, 9e-5, 6e-4, 8e-4, 4e-3};
   lpt_link found = LPT_LINK_INIT;
-  ASSERT_TRUE(ok(context.get(), lpt_link_fit(context.get(), bytes.data(), seconds.data(), 6, &found)));
+  ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), bytes.data(), seconds.data(), 6, &found)));
   const auto error = [&](double alpha, double beta) {
     double sum = 0.0;
     for (size_t i = 0; i < bytes.size(); ++i) sum += std::pow((alpha + beta * bytes[i]) / seconds[i] - 1.0, 2);
@@ -362,7 +361,7 @@ TEST(LinkFit, HasNoLatencyBelowZero) {
   const Context context = make_context();
   const double bytes[] = {1e3, 2e3, 4e3}, seconds[] = {1e-3, 2.2e-3, 5e-3};
   lpt_link found = LPT_LINK_INIT;
-  ASSERT_TRUE(ok(context.get(), lpt_link_fit(context.get(), bytes, seconds, 3, &found)));
+  ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), bytes, seconds, 3, &found)));
   EXPECT_EQ(0.0, found.latency_seconds);
   // beta = Σ(b / s) / Σ(b / s)²
   const double q[] = {1e6, 2e3 / 2.2e-3, 8e5};

@@ -12,14 +12,14 @@ constexpr uint8_t kGarbage = 0xA5;
 
 inline size_t size_of(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect) {
   size_t size = 0;
-  EXPECT_TRUE(ok(context, lpt_dialect_size(context, tensor, dialect, &size)));
+  EXPECT_TRUE(ok(context, lpt_foreign_layout_size(context, tensor, dialect, &size)));
   return size;
 }
 
 // The bytes of a tensor in a dialect; a byte behind them stays as it was.
 inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect) {
   Bytes bytes(size_of(context, tensor, dialect) + 1, kGarbage);
-  EXPECT_TRUE(ok(context, lpt_dialect_export(context, tensor, dialect, bytes.data(), bytes.size() - 1)));
+  EXPECT_TRUE(ok(context, lpt_foreign_layout_export(context, tensor, dialect, bytes.data(), bytes.size() - 1)));
   EXPECT_EQ(kGarbage, bytes.back());
   bytes.pop_back();
   return bytes;
@@ -27,7 +27,7 @@ inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_dialec
 
 inline testing::AssertionResult import(lpt_context *context, const Bytes &bytes, lpt_dialect dialect,
                                        lpt_tensor *tensor) {
-  return ok(context, lpt_dialect_import(context, bytes.data(), bytes.size(), dialect, tensor));
+  return ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), dialect, tensor));
 }
 
 inline Bytes part_bytes(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
@@ -51,7 +51,7 @@ inline void fill(lpt_context *context, lpt_tensor *tensor, lpt_part part, const 
 inline void expect_refused_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
                                   const std::vector<const char *> &words) {
   Bytes bytes(size_of(context, tensor, dialect), kGarbage);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_dialect_export(context, tensor, dialect, bytes.data(), bytes.size()));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_foreign_layout_export(context, tensor, dialect, bytes.data(), bytes.size()));
   expect_words(words, lpt_context_error(context));
   EXPECT_EQ(Bytes(bytes.size(), kGarbage), bytes);
 }
@@ -59,7 +59,7 @@ inline void expect_refused_export(lpt_context *context, const lpt_tensor *tensor
 inline void expect_refused_import(lpt_context *context, const Bytes &bytes, lpt_dialect dialect, lpt_tensor *tensor,
                                   const std::vector<const char *> &words) {
   const Bytes before = bytes_of(context, tensor);
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_dialect_import(context, bytes.data(), bytes.size(), dialect, tensor));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), dialect, tensor));
   expect_words(words, lpt_context_error(context));
   EXPECT_EQ(before, bytes_of(context, tensor));
 }

@@ -43,17 +43,20 @@ TEST(DialectEmpty, TakesNoBuffer) {
     for (const Shape shape : {Shape{0, 64}, Shape{7, 0}}) {
       const Tensor tensor = make_tensor(context.get(), format, shape.rows, shape.columns);
       EXPECT_EQ(0u, size_of(context.get(), tensor.get(), dialect));
-      EXPECT_TRUE(ok(context.get(), lpt_dialect_export(context.get(), tensor.get(), dialect, nullptr, 0)));
-      EXPECT_TRUE(ok(context.get(), lpt_dialect_import(context.get(), nullptr, 0, dialect, tensor.get())));
+      EXPECT_TRUE(ok(context.get(), lpt_foreign_layout_export(context.get(), tensor.get(), dialect, nullptr, 0)));
+      EXPECT_TRUE(ok(context.get(), lpt_foreign_layout_import(context.get(), nullptr, 0, dialect, tensor.get())));
     }
   }
   // Rows with gaps between them and no memory: sanitizers see an address that is made of NULL.
   const Tensor codes = wrap(context.get(), LPT_FORMAT_NF4, nullptr, 7, 0, 64);
-  EXPECT_TRUE(ok(context.get(), lpt_dialect_export(context.get(), codes.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 0)));
-  EXPECT_TRUE(ok(context.get(), lpt_dialect_import(context.get(), nullptr, 0, LPT_DIALECT_BITSANDBYTES, codes.get())));
+  EXPECT_TRUE(
+      ok(context.get(), lpt_foreign_layout_export(context.get(), codes.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 0)));
+  EXPECT_TRUE(
+      ok(context.get(), lpt_foreign_layout_import(context.get(), nullptr, 0, LPT_DIALECT_BITSANDBYTES, codes.get())));
   const Tensor none = make_tensor(context.get(), format_named("f16/2:4"), 0, 64);
   EXPECT_EQ(0u, size_of(context.get(), none.get(), LPT_DIALECT_CUTLASS_SPARSE));
-  EXPECT_TRUE(ok(context.get(), lpt_dialect_import(context.get(), nullptr, 0, LPT_DIALECT_CUTLASS_SPARSE, none.get())));
+  EXPECT_TRUE(
+      ok(context.get(), lpt_foreign_layout_import(context.get(), nullptr, 0, LPT_DIALECT_CUTLASS_SPARSE, none.get())));
 }
 
 }  // namespace

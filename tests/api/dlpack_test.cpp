@@ -85,7 +85,7 @@ TYPED_TEST(Dlpack, TakesOverAndCallsTheDeleterOnceAfterTheLastViewOnAnyThread) {
       ok(context.get(), lpt_tensor_take_dlpack(context.get(), &foreign.managed, versioned, nullptr, out(tensor))));
   const int64_t begins[] = {1, 1}, extents[] = {1, 2};
   ASSERT_TRUE(ok(context.get(), lpt_tensor_view(context.get(), tensor.get(), begins, extents, out(view))));
-  ASSERT_TRUE(ok(context.get(), lpt_tensor_part(context.get(), view.get(), LPT_PART_PAYLOAD, out(part))));
+  ASSERT_TRUE(ok(context.get(), lpt_tensor_view_part(context.get(), view.get(), LPT_PART_PAYLOAD, out(part))));
   tensor.reset();
   view.reset();
   EXPECT_EQ(0, foreign.ends);
@@ -228,19 +228,19 @@ TEST(DlpackParts, OfAQuantizedMatrixGoOutAndComeBackAsTheSameMatrix) {
     std::vector<float> numbers(4 * 64);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i) - 100.0f;
     Tensor source, back;
-    ASSERT_TRUE(
-        ok(context.get(), lpt_matrix_wrap(context.get(), LPT_FORMAT_F32, numbers.data(), 4, 64, 0, out(source))));
+    ASSERT_TRUE(ok(context.get(),
+                   lpt_tensor_wrap_matrix(context.get(), LPT_FORMAT_F32, numbers.data(), 4, 64, 0, out(source))));
     const Tensor quantized = make_tensor(context.get(), format, 4, 64);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, quantized.get(), nullptr)));
     void *whole = nullptr;
     EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_to_dlpack(context.get(), quantized.get(), 1, &whole));
-    expect_words({"scales", "lpt_tensor_part"}, lpt_context_error(context.get()));
+    expect_words({"scales", "lpt_tensor_view_part"}, lpt_context_error(context.get()));
     EXPECT_EQ(nullptr, whole);
     Tensor owned[3];
     const lpt_tensor *parts[3] = {};
     for (int i = 0; i < 3; ++i) {
       Tensor part;
-      if (lpt_tensor_part(context.get(), quantized.get(), i, out(part)) != LPT_OK) continue;
+      if (lpt_tensor_view_part(context.get(), quantized.get(), i, out(part)) != LPT_OK) continue;
       void *given = nullptr;
       ASSERT_TRUE(ok(context.get(), lpt_tensor_to_dlpack(context.get(), part.get(), 1, &given)));
       ASSERT_TRUE(ok(context.get(), lpt_tensor_take_dlpack(context.get(), given, 1, nullptr, out(owned[i]))));

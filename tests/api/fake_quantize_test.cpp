@@ -11,7 +11,7 @@ namespace {
 std::vector<lpt_format> targets() {
   std::vector<lpt_format> formats;
   for (lpt_format id = LPT_FORMAT_F16; id <= LPT_FORMAT_BNB_FP4_1X64; ++id) {
-    const bool is_format = lpt_format_name(id, nullptr, 0, nullptr) == LPT_OK;
+    const bool is_format = lpt_format_write_name(id, nullptr, 0, nullptr) == LPT_OK;
     if (is_format && id != LPT_FORMAT_UINT8 && id != LPT_FORMAT_E8M0FNU) formats.push_back(id);
   }
   return formats;
@@ -108,7 +108,7 @@ TEST(FakeQuantize, EqualsTheTwoCallsWithRotationAndSmoothing) {
   const Tensor smoothing = vector_of(context.get(), LPT_FORMAT_F32, factors);
   const Tensor signs = make_tensor(context.get(), LPT_FORMAT_INT8, {300});
   const lpt_random random = {5, 0, 0, 1, 1};
-  ASSERT_TRUE(ok(context.get(), lpt_random_signs(context.get(), &random, signs.get())));
+  ASSERT_TRUE(ok(context.get(), lpt_hadamard_draw_signs(context.get(), &random, signs.get())));
   for (const lpt_format format : targets()) {
     for (const int32_t size : {0, 16, 64}) {
       for (const bool is_smooth : {false, true}) {

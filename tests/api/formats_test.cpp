@@ -10,16 +10,16 @@ namespace {
 std::vector<lpt_format> all_presets() {
   std::vector<lpt_format> formats;
   for (lpt_format id = 1; id < 200; ++id) {
-    if (lpt_format_name(id, nullptr, 0, nullptr) == LPT_OK) formats.push_back(id);
+    if (lpt_format_write_name(id, nullptr, 0, nullptr) == LPT_OK) formats.push_back(id);
   }
   return formats;
 }
 
 std::string text_of(lpt_format format) {
   size_t needed = 0;
-  EXPECT_EQ(LPT_OK, lpt_format_text(format, nullptr, 0, &needed));
+  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, nullptr, 0, &needed));
   std::vector<char> room(needed);
-  EXPECT_EQ(LPT_OK, lpt_format_text(format, room.data(), room.size(), nullptr));
+  EXPECT_EQ(LPT_OK, lpt_format_write_text(format, room.data(), room.size(), nullptr));
   EXPECT_EQ(needed, std::strlen(room.data()) + 1) << name_of(format);
   return room.data();
 }
@@ -79,7 +79,7 @@ TEST(FormatText, IsCutToTheRoomThatIsThere) {
   for (size_t room = 1; room <= whole.size() + 3; ++room) {
     std::vector<char> buffer(room + 1, '#');
     size_t needed = 0;
-    ASSERT_EQ(LPT_OK, lpt_format_text(LPT_FORMAT_UINT4_1X32, buffer.data(), room, &needed));
+    ASSERT_EQ(LPT_OK, lpt_format_write_text(LPT_FORMAT_UINT4_1X32, buffer.data(), room, &needed));
     EXPECT_EQ(whole.size() + 1, needed);
     EXPECT_EQ(whole.substr(0, room - 1), buffer.data());
     EXPECT_EQ('#', buffer.back());
@@ -89,9 +89,9 @@ TEST(FormatText, IsCutToTheRoomThatIsThere) {
 TEST(FormatText, RefusesWhatIsNoFormatAndNoBuffer) {
   char buffer[8];
   for (const lpt_format none : {int64_t{0}, int64_t{-1}, int64_t{63}, INT64_MAX, INT64_MIN}) {
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_text(none, buffer, sizeof buffer, nullptr)) << none;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(none, buffer, sizeof buffer, nullptr)) << none;
   }
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_text(LPT_FORMAT_F32, nullptr, 8, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(LPT_FORMAT_F32, nullptr, 8, nullptr));
 }
 
 // ---- tensors
@@ -152,8 +152,8 @@ TEST(PackedTensor, IsWrappedWithRowsOnPacks) {
       EXPECT_EQ(!is_used, memory[i] == 0xC7) << name_of(pack.plain) << " byte " << i;
     }
     Tensor refused;
-    EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_matrix_wrap(context.get(), pack.plain, memory.data(), 4, 3, 8 * pack.elements + 1, out(refused)));
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap_matrix(context.get(), pack.plain, memory.data(), 4, 3,
+                                                           8 * pack.elements + 1, out(refused)));
     EXPECT_NE(nullptr, std::strstr(lpt_context_error(context.get()), name_of(pack.plain).c_str()));
   }
 }
@@ -250,7 +250,7 @@ TEST(ZeroPoints, AreMissingInOtherFormats) {
   for (const lpt_format format : {LPT_FORMAT_INT4_1X32, LPT_FORMAT_NVFP4, LPT_FORMAT_F32}) {
     const Tensor tensor = make_tensor(context.get(), format, 2, 70);
     Tensor part;
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_part(context.get(), tensor.get(), LPT_PART_ZERO_POINTS, out(part)));
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_view_part(context.get(), tensor.get(), LPT_PART_ZERO_POINTS, out(part)));
   }
 }
 

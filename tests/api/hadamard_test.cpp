@@ -204,7 +204,7 @@ double expected_sign(const lpt_random &random, int64_t i) {
 
 std::vector<double> drawn(lpt_context *context, const lpt_random &random, int64_t count) {
   const Tensor signs = make_tensor(context, LPT_FORMAT_INT8, {count});
-  EXPECT_TRUE(ok(context, lpt_random_signs(context, &random, signs.get())));
+  EXPECT_TRUE(ok(context, lpt_hadamard_draw_signs(context, &random, signs.get())));
   return numbers_of(context, signs.get());
 }
 
@@ -323,16 +323,16 @@ TEST_F(BadHadamard, SaysWhatIsWrongWithRandomSigns) {
   lpt_context *c = context.get();
   const Tensor signs = make_tensor(c, LPT_FORMAT_INT8, {16});
   lpt_random random = LPT_RANDOM_INIT;
-  expect(LPT_INVALID_ARGUMENT, {"random is NULL"}, lpt_random_signs(c, nullptr, signs.get()));
-  expect(LPT_INVALID_ARGUMENT, {"signs is NULL"}, lpt_random_signs(c, &random, nullptr));
+  expect(LPT_INVALID_ARGUMENT, {"random is NULL"}, lpt_hadamard_draw_signs(c, nullptr, signs.get()));
+  expect(LPT_INVALID_ARGUMENT, {"signs is NULL"}, lpt_hadamard_draw_signs(c, &random, nullptr));
   const Tensor floats = vector_of(c, LPT_FORMAT_F32, std::vector<double>(16, 1.0));
-  expect(LPT_INVALID_ARGUMENT, {"signs", "f32", "int8"}, lpt_random_signs(c, &random, floats.get()));
-  expect(LPT_INVALID_ARGUMENT, {"signs is 4 x 40", "a vector"}, lpt_random_signs(c, &random, output.get()));
+  expect(LPT_INVALID_ARGUMENT, {"signs", "f32", "int8"}, lpt_hadamard_draw_signs(c, &random, floats.get()));
+  expect(LPT_INVALID_ARGUMENT, {"signs is 4 x 40", "a vector"}, lpt_hadamard_draw_signs(c, &random, output.get()));
   random.stream = 1u << 24;
-  expect(LPT_INVALID_ARGUMENT, {"random.stream is 16777216", "2^24"}, lpt_random_signs(c, &random, signs.get()));
+  expect(LPT_INVALID_ARGUMENT, {"random.stream is 16777216", "2^24"}, lpt_hadamard_draw_signs(c, &random, signs.get()));
   random.stream = 0;
   random.offset = -1;
-  expect(LPT_INVALID_ARGUMENT, {"random.offset is -1", "0 to 2^60"}, lpt_random_signs(c, &random, signs.get()));
+  expect(LPT_INVALID_ARGUMENT, {"random.offset is -1", "0 to 2^60"}, lpt_hadamard_draw_signs(c, &random, signs.get()));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(LinearBackward, OfRanksThatKnowTheirFirstRowDrawsTheBitsOfTheWholeBatch) {
   for (int i = 0; i < 2; ++i) {  // the second time with the scale of the history, which all ranks share
     ASSERT_TRUE(ok(c, lpt_linear_backward(c, linear.get(), nullptr, dy.get(), &options, dx.get(), nullptr, nullptr)));
     if (i == 0) {
-      ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+      ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
     }
   }
   for (const int64_t first : {int64_t{0}, int64_t{10}}) {

@@ -12,7 +12,7 @@ TEST(LinearState, GoesOnAfterALoadAsIfNeverSaved) {
   const Linear loaded = make_linear(c, recipe.get());
   lpt_linear *const linears[] = {linear.get(), loaded.get()};
   run(c, linear.get(), Batch(210, 30.0), step_options(1, 2, 0));
-  ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+  ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   size_t bytes = 0;
   ASSERT_TRUE(ok(c, lpt_linear_state_size(c, linear.get(), &bytes)));
   std::vector<uint8_t> state(bytes);
@@ -29,7 +29,7 @@ TEST(LinearState, GoesOnAfterALoadAsIfNeverSaved) {
     if (step == 1) {
       EXPECT_NE(expected.y, run(c, fresh.get(), batch, step_options(1, 2, step)).y) << "history counts";
     }
-    ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 2)));
+    ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 2)));
   }
 }
 

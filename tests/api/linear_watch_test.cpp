@@ -35,7 +35,7 @@ TEST(LinearWatch, CountsWhatAStaleScaleClips) {
   layer.x = tensor_of(c, LPT_FORMAT_F32, 4, 8, ones);
   layer.forward();
   lpt_linear *const linears[] = {layer.linear.get()};
-  ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+  ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   std::vector<double> numbers = ones;
   for (const size_t i : {3u, 4u, 10u, 30u, 31u}) numbers[i] = i % 2 == 0 ? 100.0 : -100.0;
   numbers[5] = 1e-10;
@@ -105,7 +105,7 @@ TEST(LinearWatch, CountsEachDrawOfAGradient) {
   Layer layer(c, "luq", {40, 24, 28}, 5020);
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   options.draws = 3;
-  ASSERT_TRUE(ok(c, lpt_recipe_set_product(c, layer.recipe.get(), LPT_PRODUCT_WGRAD, &options)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), LPT_PRODUCT_WGRAD, &options)));
   layer.make();
   watch(c, layer.linear.get(), 1);
   layer.forward();

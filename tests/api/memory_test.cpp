@@ -76,9 +76,9 @@ class Scenario {
   }
 
   lpt_status make_tensors() {
-    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, input_, 40, 32, 0, out(x_)));
-    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, weight_, 24, 32, 0, out(w_)));
-    LPT_TEST_TRY(lpt_matrix_wrap(c_, LPT_FORMAT_F32, numbers_.data(), 40, 24, 0, out(y_)));
+    LPT_TEST_TRY(lpt_tensor_wrap_matrix(c_, LPT_FORMAT_F32, input_, 40, 32, 0, out(x_)));
+    LPT_TEST_TRY(lpt_tensor_wrap_matrix(c_, LPT_FORMAT_F32, weight_, 24, 32, 0, out(w_)));
+    LPT_TEST_TRY(lpt_tensor_wrap_matrix(c_, LPT_FORMAT_F32, numbers_.data(), 40, 24, 0, out(y_)));
     LPT_TEST_TRY(create(LPT_FORMAT_F32, 24, 32, dw_));
     LPT_TEST_TRY(create(LPT_FORMAT_F32, 40, 32, dx_));
     LPT_TEST_TRY(create(LPT_FORMAT_F32, 40, 24, probabilities_));
@@ -90,7 +90,7 @@ class Scenario {
     LPT_TEST_TRY(create(LPT_FORMAT_NVFP4, 40, 32, codes));
     LPT_TEST_TRY(create(LPT_FORMAT_E5M2_TENSOR, 32, 40, turned));
     LPT_TEST_TRY(lpt_quantize(c_, x_.get(), nullptr, codes.get(), turned.get()));
-    LPT_TEST_TRY(lpt_tensor_part(c_, codes.get(), LPT_PART_BLOCK_SCALES, out(part)));
+    LPT_TEST_TRY(lpt_tensor_view_part(c_, codes.get(), LPT_PART_BLOCK_SCALES, out(part)));
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
     return lpt_gemm(c_, codes.get(), w_.get(), &options, y_.get());
@@ -114,7 +114,7 @@ class Scenario {
     LPT_TEST_TRY(lpt_linear_backward(c_, linear.get(), saved.get(), probabilities_.get(), nullptr, dx_.get(), dw_.get(),
                                      nullptr));
     lpt_linear *const linears[] = {linear.get()};
-    LPT_TEST_TRY(lpt_linear_update(c_, linears, 1));
+    LPT_TEST_TRY(lpt_linear_update_scalers(c_, linears, 1));
     LPT_TEST_TRY(lpt_optimizer_create(c_, nullptr, out(optimizer)));
     lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
     parameter.elements = 24 * 32;

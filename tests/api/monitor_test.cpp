@@ -255,7 +255,7 @@ TEST(Monitor, RecordsLayersAndCasts) {
   const Tensor weight = wrap(c, w, 2, 2);
   ASSERT_TRUE(ok(c, lpt_linear_prepare(c, linear.get(), weight.get(), nullptr)));
   lpt_linear *const linears[] = {linear.get()};
-  ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+  ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   ASSERT_TRUE(ok(c, lpt_monitor_record_linear(c, monitor.get(), 1, "up", linear.get())));
 
   lpt_statistics *statistics = nullptr;

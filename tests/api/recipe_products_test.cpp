@@ -7,7 +7,7 @@ namespace {
 constexpr Shape3 kOdd = {70, 50, 41};
 
 void set_product(Layer &layer, lpt_product product, const lpt_product_options &options) {
-  ASSERT_TRUE(ok(layer.c, lpt_recipe_set_product(layer.c, layer.recipe.get(), product, &options)));
+  ASSERT_TRUE(ok(layer.c, lpt_recipe_set_gemm(layer.c, layer.recipe.get(), product, &options)));
 }
 
 struct Numbers {
@@ -103,7 +103,8 @@ TEST(RecipeProducts, RaisedAreExactAndLeaveTheOthers) {
     Layer low(context.get(), model.name, kOdd, 4050), high(context.get(), model.name, kOdd, 4050);
     const Numbers before = run(low);
     for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
-      ASSERT_TRUE(ok(context.get(), lpt_recipe_raise(context.get(), high.recipe.get(), product, LPT_FORMAT_NONE)));
+      ASSERT_TRUE(
+          ok(context.get(), lpt_recipe_set_high_precision(context.get(), high.recipe.get(), product, LPT_FORMAT_NONE)));
     }
     const Numbers after = run(high);
     EXPECT_EQ(before.y, after.y) << model.name;
@@ -118,8 +119,8 @@ TEST(RecipeProducts, RaisedAreExactAndLeaveTheOthers) {
 TEST(RecipeProducts, RaisedForwardIsBf16AndKeepsItsScale) {
   const Context context = make_context();
   Layer layer(context.get(), "unit_scaling", kOdd, 4060);
-  ASSERT_TRUE(
-      ok(context.get(), lpt_recipe_raise(context.get(), layer.recipe.get(), LPT_PRODUCT_FORWARD, LPT_FORMAT_BF16)));
+  ASSERT_TRUE(ok(context.get(), lpt_recipe_set_high_precision(context.get(), layer.recipe.get(), LPT_PRODUCT_FORWARD,
+                                                              LPT_FORMAT_BF16)));
   const Numbers given = run(layer);
   const auto bf16 = [&](const Matrix &matrix) {
     return numbers_of(context.get(),
@@ -161,7 +162,7 @@ TEST(RecipeProducts, ScalersOfTheSameOptionsKeepTheirHistory) {
   Layer layer(c, "fp8_trillion", kOdd, 4080);
   run(layer);
   lpt_linear *const linears[] = {layer.linear.get()};
-  ASSERT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+  ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   lpt_scaler_values before[3], after[3];
   const auto read = [&](lpt_scaler_values *values) {
     for (lpt_operand operand = 0; operand < 3; ++operand) {
@@ -292,7 +293,7 @@ double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_s
   EXPECT_TRUE(ok(c, lpt_recipe_set_scaler(c, layer.recipe.get(), LPT_OPERAND_GRADIENT, &scaler)));
   run(layer);
   lpt_linear *const linears[] = {layer.linear.get()};
-  EXPECT_TRUE(ok(c, lpt_linear_update(c, linears, 1)));
+  EXPECT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   layer.backward();
   const ExactProduct exact = multiply(layer.dy_numbers.v, layer.w_numbers.v, 64, 64, 64);
   return relative_error(numbers_of(c, layer.dx.get()), exact.value);

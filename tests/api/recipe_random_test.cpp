@@ -81,7 +81,7 @@ double variance_with_draws(lpt_context *c, const char *name, lpt_product product
   Layer layer(c, name, kSmall, 3010);
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   options.draws = draws;
-  EXPECT_TRUE(ok(c, lpt_recipe_set_product(c, layer.recipe.get(), product, &options)));
+  EXPECT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), product, &options)));
   layer.make();
   layer.forward();
   const Matrix &shape = product == LPT_PRODUCT_DGRAD ? layer.x_numbers : layer.w_numbers;
@@ -111,8 +111,8 @@ TEST(RecipeRandom, DrawsEqualTheirModel) {
     Layer layer(context.get(), model.name, kSmall, 3020);
     for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
       model.products[product].draws = product == LPT_PRODUCT_DGRAD ? 3 : 11;
-      ASSERT_TRUE(ok(context.get(),
-                     lpt_recipe_set_product(context.get(), layer.recipe.get(), product, &model.products[product])));
+      ASSERT_TRUE(
+          ok(context.get(), lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
     }
     layer.make();
     layer.forward();

@@ -73,7 +73,7 @@ TEST(Recipe, TakesAnySourceInEachBackwardProduct) {
         model.products[2].source = combination / 3;
         for (lpt_product product = 1; product < 3; ++product) {
           ASSERT_TRUE(ok(context.get(),
-                         lpt_recipe_set_product(context.get(), layer.recipe.get(), product, &model.products[product])));
+                         lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
         }
         layer.make();
         layer.forward();

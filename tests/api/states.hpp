@@ -95,7 +95,7 @@ class Holder {
   template <typename Call>
   void with_matrix(void *numbers, int64_t rows, int64_t columns, const Call &call, lpt_format format = LPT_FORMAT_F32) {
     lpt_tensor *tensor = nullptr;
-    must(lpt_matrix_wrap(c_, format, numbers, rows, columns, 0, &tensor));
+    must(lpt_tensor_wrap_matrix(c_, format, numbers, rows, columns, 0, &tensor));
     if (tensor != nullptr) call(tensor);
     lpt_tensor_destroy(tensor);
   }
@@ -177,7 +177,7 @@ class LinearHolder : public Holder {
         must(lpt_linear_backward(c_, linear_, nullptr, x, nullptr, y, nullptr, nullptr));
       });
     });
-    must(lpt_linear_update(c_, &linear_, 1));
+    must(lpt_linear_update_scalers(c_, &linear_, 1));
   }
 
  private:

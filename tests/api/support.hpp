@@ -96,8 +96,8 @@ inline Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows,
 inline Tensor wrap(lpt_context *context, lpt_format format, const void *data, int64_t rows, int64_t columns,
                    int64_t row_stride = 0) {
   Tensor tensor;
-  EXPECT_TRUE(
-      ok(context, lpt_matrix_wrap(context, format, const_cast<void *>(data), rows, columns, row_stride, out(tensor))));
+  EXPECT_TRUE(ok(context, lpt_tensor_wrap_matrix(context, format, const_cast<void *>(data), rows, columns, row_stride,
+                                                 out(tensor))));
   return tensor;
 }
 
@@ -118,7 +118,7 @@ inline Tensor view(lpt_context *context, const lpt_tensor *tensor, const std::ve
 
 inline Tensor part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
   Tensor result;
-  EXPECT_TRUE(ok(context, lpt_tensor_part(context, tensor, part, out(result))));
+  EXPECT_TRUE(ok(context, lpt_tensor_view_part(context, tensor, part, out(result))));
   return result;
 }
 
@@ -159,7 +159,7 @@ inline lpt_format format_named(const char *name) {
 
 inline std::string name_of(lpt_format format) {
   char name[64] = "?";
-  EXPECT_EQ(LPT_OK, lpt_format_name(format, name, sizeof name, nullptr));
+  EXPECT_EQ(LPT_OK, lpt_format_write_name(format, name, sizeof name, nullptr));
   return name;
 }
 

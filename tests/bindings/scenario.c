@@ -28,7 +28,7 @@ static void fill(float *values, int count, float step) {
 
 static lpt_tensor *wrap(float *values, int64_t rows, int64_t columns) {
   lpt_tensor *tensor = NULL;
-  must(lpt_matrix_wrap(context, LPT_FORMAT_F32, values, rows, columns, 0, &tensor));
+  must(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, values, rows, columns, 0, &tensor));
   return tensor;
 }
 
@@ -43,7 +43,7 @@ static void print_part(const char *name, const lpt_tensor *tensor, lpt_part whic
   lpt_tensor *part = NULL;
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   size_t bytes = 0;
-  must(lpt_tensor_part(context, tensor, which, &part));
+  must(lpt_tensor_view_part(context, tensor, which, &part));
   must(lpt_tensor_describe(context, part, &description));
   must(lpt_tensor_size(context, part, &bytes));
   print_bytes(name, description.data, bytes);
@@ -233,7 +233,7 @@ int main(int count, char **arguments) {
   /* The order of destruction is free: a tensor and its part outlive their context. */
   lpt_tensor *tensor = create(LPT_FORMAT_F32, kRows, kColumns), *part = NULL;
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  must(lpt_tensor_part(context, tensor, LPT_PART_PAYLOAD, &part));
+  must(lpt_tensor_view_part(context, tensor, LPT_PART_PAYLOAD, &part));
   must(lpt_tensor_describe(context, part, &description));
   lpt_tensor_destroy(tensor);
   lpt_context_destroy(context);

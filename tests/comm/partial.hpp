@@ -30,7 +30,7 @@ inline PartialPlan make_plan(const Rank &self, int64_t hidden, int64_t shared) {
 
 inline lpt_status partial(const Rank &self, const PartialPlan &plan, lpt_pass pass, const Tensor &input,
                           const Tensor &output) {
-  return lpt_partial_allreduce(self.context, self.comm, plan.get(), pass, input.get(), output.get(), nullptr);
+  return lpt_partial_all_reduce(self.context, self.comm, plan.get(), pass, input.get(), output.get(), nullptr);
 }
 
 inline bool is_same(const Rank &self, const Tensor &tensor) {

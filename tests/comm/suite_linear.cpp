@@ -391,7 +391,7 @@ void shares_what_scalers_saw(const Rank &self) {
   const int64_t before = read(self).collectives;
   ASSERT_TRUE(self.ok(lpt_linear_share_amax(self.context, self.comm, linears, 2)));
   EXPECT_EQ(before + 1, read(self).collectives);
-  ASSERT_TRUE(self.ok(lpt_linear_update(self.context, linears, 2)));
+  ASSERT_TRUE(self.ok(lpt_linear_update_scalers(self.context, linears, 2)));
   float largest = 0.0f;
   for (int32_t q = 0; q < self.ranks; ++q) largest = std::max(largest, 1.0f + static_cast<float>(q * 5 % 7));
   const auto amax = [&](lpt_linear *linear, lpt_operand operand) {

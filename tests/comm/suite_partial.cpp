@@ -327,7 +327,7 @@ void flies_while_the_caller_goes_on(const Rank &self) {
     const Tensor both = wrap(self.context, mine, kRows, kHidden);
     lpt_future *raw = nullptr;
     ASSERT_TRUE(self.ok(
-        lpt_partial_allreduce(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, both.get(), both.get(), &raw)));
+        lpt_partial_all_reduce(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, both.get(), both.get(), &raw)));
     const Future future(raw);
     const float last = scale * all[static_cast<size_t>(self.rank)].back();
     EXPECT_TRUE(shared == kHidden || mine.back() == last) << "done already";
@@ -463,7 +463,7 @@ void refuses_what_does_not_fit(const Rank &self) {
   refuse(make_plan(self, options), LPT_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
   options.backward_wire = LPT_FORMAT_F32;
   EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PASS_BACKWARD, good, good)));
-  EXPECT_NE(LPT_OK, lpt_partial_allreduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
+  EXPECT_NE(LPT_OK, lpt_partial_all_reduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
   expect_words({"comm is NULL"}, lpt_context_error(self.context));
   EXPECT_NE(LPT_OK, lpt_partial_scale_weight(self.context, plan.get(), good.get()));
   expect_words({"weight has 4 rows", "90"}, lpt_context_error(self.context));

@@ -190,7 +190,7 @@ void partly_shared(const GpuRank &self) {
   for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
     const Tensor mine = numbers(self, LPT_FORMAT_BF16, 60, 96), other = make_tensor(self.cpu, LPT_FORMAT_BF16, 60, 96);
     const auto apart = [&](auto *context, auto *comm, auto *input, auto *output) {
-      return lpt_partial_allreduce(context, comm, plan.get(), pass, input, output, nullptr);
+      return lpt_partial_all_reduce(context, comm, plan.get(), pass, input, output, nullptr);
     };
     expect_alike(self, mine.get(), other.get(), apart);
     expect_alike(self, mine.get(), mine.get(),

@@ -185,7 +185,7 @@ TEST_F(DevicePlugins, TensorsOfAnotherGpuAreRefused) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(first.get(), here.get(), nullptr, there.get(), nullptr));
   Tensor wrapped;
   void *const data = describe(second.get(), there.get()).data;
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_matrix_wrap(first.get(), LPT_FORMAT_F32, data, 2, 2, 0, out(wrapped)));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap_matrix(first.get(), LPT_FORMAT_F32, data, 2, 2, 0, out(wrapped)));
   expect_words({"expected memory of cuda:0, it is of cuda:1"}, lpt_context_error(first.get()));
 }
 

@@ -95,8 +95,8 @@ TEST_F(DeviceSigns, AreThoseOfTheProcessor) {
       random.offset = offset;
       const Tensor expected = make_tensor(cpu(), LPT_FORMAT_INT8, {count});
       const Tensor found = make_tensor(gpu(), LPT_FORMAT_INT8, {count});
-      ASSERT_TRUE(ok(cpu(), lpt_random_signs(cpu(), &random, expected.get())));
-      ASSERT_TRUE(ok(gpu(), lpt_random_signs(gpu(), &random, found.get())));
+      ASSERT_TRUE(ok(cpu(), lpt_hadamard_draw_signs(cpu(), &random, expected.get())));
+      ASSERT_TRUE(ok(gpu(), lpt_hadamard_draw_signs(gpu(), &random, found.get())));
       EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_there(found.get())) << count << " from " << offset;
     }
   }

@@ -146,7 +146,7 @@ class DeviceLinear : public Devices {
     if (is_signed) options.hadamard_signs = LPT_SIGNS_RANDOM;
     for (const lpt_product product : {LPT_PRODUCT_FORWARD, LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
       if (!is_changed || (product == LPT_PRODUCT_FORWARD && !is_signed)) continue;
-      EXPECT_TRUE(ok(cpu(), lpt_recipe_set_product(cpu(), recipe.get(), product, &options)));
+      EXPECT_TRUE(ok(cpu(), lpt_recipe_set_gemm(cpu(), recipe.get(), product, &options)));
     }
     return recipe;
   }
@@ -190,8 +190,8 @@ TEST_F(DeviceLinear, TakesScalesOfTheStepBefore) {
     SCOPED_TRACE(index);
     expect_same_step("fp8_trillion", layers, kShapes[0], exact_batch(kShapes[0], 200 + index, LPT_FORMAT_F32, largest),
                      index, LPT_FORMAT_F32);
-    ASSERT_TRUE(ok(cpu(), lpt_linear_update(cpu(), here, 1)));
-    ASSERT_TRUE(ok(gpu(), lpt_linear_update(gpu(), there, 1)));
+    ASSERT_TRUE(ok(cpu(), lpt_linear_update_scalers(cpu(), here, 1)));
+    ASSERT_TRUE(ok(gpu(), lpt_linear_update_scalers(gpu(), there, 1)));
     EXPECT_EQ(state_of(cpu(), layers.here.get()), state_of(gpu(), layers.there.get()));
     ++index;
   }
@@ -202,7 +202,7 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   const Layers layers = make_layers(recipe.get(), kShapes[1]);
   lpt_linear *const here[] = {layers.here.get()};
   step(cpu(), layers.here.get(), kShapes[1], exact_batch(kShapes[1], 300, LPT_FORMAT_F32, 16.0), 0, LPT_FORMAT_F32);
-  ASSERT_TRUE(ok(cpu(), lpt_linear_update(cpu(), here, 1)));
+  ASSERT_TRUE(ok(cpu(), lpt_linear_update_scalers(cpu(), here, 1)));
   const std::vector<uint8_t> state = state_of(cpu(), layers.here.get());
   ASSERT_TRUE(ok(gpu(), lpt_linear_state_load(gpu(), layers.there.get(), state.data(), state.size())));
   expect_same_step("fp8_trillion", layers, kShapes[1], exact_batch(kShapes[1], 301, LPT_FORMAT_F32), 1, LPT_FORMAT_F32);
@@ -267,7 +267,7 @@ TEST_F(DeviceLinear, WorksWithContextsAndTensorsOfItsDeviceAlone) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_linear_watch(gpu(), layers.there.get(), 1));
   expect_words({"linear works on cuda:0", "counted"}, lpt_context_error(gpu()));
   lpt_linear *const mixed[] = {layers.there.get(), layers.here.get()};
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_update(gpu(), mixed, 2));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_update_scalers(gpu(), mixed, 2));
 }
 
 TEST_F(DeviceLinear, TellsTheRowsOfACheckAndQueuesNothing) {
@@ -389,7 +389,7 @@ class Mlp {
     lpt_step_options options = LPT_STEP_OPTIONS_INIT;
     options.learning_rate = 2e-2;
     must(lpt_optimizer_step(context_, optimizer_.get(), indices, 2, gradients, &options, weights));
-    must(lpt_linear_update(context_, layers, 2));
+    must(lpt_linear_update_scalers(context_, layers, 2));
   }
 
   double number_of(const Tensor &scalar) {

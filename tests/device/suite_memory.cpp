@@ -80,7 +80,7 @@ TEST_F(DeviceMemory, MemoryOfTheGpuIsWrapped) {
 TEST_F(DeviceMemory, MemoryOfTheProcessorIsNotWrapped) {
   std::vector<float> numbers(4);
   Tensor tensor;
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_matrix_wrap(gpu(), LPT_FORMAT_F32, numbers.data(), 2, 2, 0, out(tensor)));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_wrap_matrix(gpu(), LPT_FORMAT_F32, numbers.data(), 2, 2, 0, out(tensor)));
   expect_words({"data is", "expected memory of cuda:0", "processor"}, lpt_context_error(gpu()));
 }
 

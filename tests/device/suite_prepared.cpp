@@ -26,7 +26,7 @@ class DevicePrepared : public Devices {
   Tensor random_signs(int64_t count) {
     Tensor signs = make_tensor(cpu(), LPT_FORMAT_INT8, {count});
     const lpt_random random = LPT_RANDOM_INIT;
-    EXPECT_TRUE(ok(cpu(), lpt_random_signs(cpu(), &random, signs.get())));
+    EXPECT_TRUE(ok(cpu(), lpt_hadamard_draw_signs(cpu(), &random, signs.get())));
     return signs;
   }
 

@@ -43,11 +43,11 @@ std::vector<float> decoded(lpt_context *context, const golden::Row &row, const s
   const GgufType &type = golden::class_named(kTypes, row[1]);
   const Tensor tensor = make_tensor(context, type.format, rows, columns);
   const Tensor output = wrap(context, numbers, rows, columns);
-  EXPECT_TRUE(ok(context, lpt_dialect_import(context, bytes.data(), bytes.size(), type.dialect, tensor.get())));
+  EXPECT_TRUE(ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), type.dialect, tensor.get())));
   EXPECT_TRUE(ok(context, lpt_dequantize(context, tensor.get(), nullptr, output.get())));
   if (type.format == LPT_FORMAT_F32) return numbers;  // not written back
   std::vector<uint8_t> back(bytes.size());
-  EXPECT_TRUE(ok(context, lpt_dialect_export(context, tensor.get(), type.dialect, back.data(), back.size())));
+  EXPECT_TRUE(ok(context, lpt_foreign_layout_export(context, tensor.get(), type.dialect, back.data(), back.size())));
   EXPECT_TRUE(bytes == back) << "not the bytes that were read";
   return numbers;
 }

@@ -185,7 +185,7 @@ class Caller {
   lpt_status fill() {
     lpt_tensor *const source = tensor();
     lpt_tensor *part = nullptr;
-    lpt_status status = lpt_tensor_part(c_, source, in_.choice(5), &part);
+    lpt_status status = lpt_tensor_view_part(c_, source, in_.choice(5), &part);
     if (status != LPT_OK) return status;
     lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
     size_t bytes = 0;
@@ -226,7 +226,7 @@ class Caller {
   lpt_status part() {
     lpt_tensor *const source = tensor();
     lpt_tensor *made = nullptr;
-    const lpt_status status = lpt_tensor_part(c_, source, in_.choice(5), &made);
+    const lpt_status status = lpt_tensor_view_part(c_, source, in_.choice(5), &made);
     put(made, status);
     return status;
   }
@@ -312,7 +312,7 @@ class Caller {
 
   lpt_status signs() {
     const lpt_random random = this->random();
-    return lpt_random_signs(c_, &random, tensor());
+    return lpt_hadamard_draw_signs(c_, &random, tensor());
   }
 
   // ---- GEMM
@@ -434,23 +434,23 @@ class Caller {
     lpt_tensor *const source = tensor();
     const lpt_dialect dialect = in_.choice(7);
     size_t size = 0;
-    const lpt_status status = lpt_dialect_size(c_, source, dialect, &size);
+    const lpt_status status = lpt_foreign_layout_size(c_, source, dialect, &size);
     if (status != LPT_OK) return status;
     std::vector<uint8_t> buffer(size + in_.below(3));
     buffer.shrink_to_fit();
-    return lpt_dialect_export(c_, source, dialect, buffer.data(), buffer.size());
+    return lpt_foreign_layout_export(c_, source, dialect, buffer.data(), buffer.size());
   }
 
   lpt_status read_in() {
     lpt_tensor *const target = tensor();
     const lpt_dialect dialect = in_.choice(7);
     size_t size = 0;
-    const lpt_status status = lpt_dialect_size(c_, target, dialect, &size);
+    const lpt_status status = lpt_foreign_layout_size(c_, target, dialect, &size);
     if (status != LPT_OK) return status;
     const uint8_t first = in_.byte(), step = in_.byte();
     std::vector<uint8_t> buffer(size + in_.below(3));
     for (size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<uint8_t>(first + step * i);
-    return lpt_dialect_import(c_, buffer.data(), buffer.size(), dialect, target);
+    return lpt_foreign_layout_import(c_, buffer.data(), buffer.size(), dialect, target);
   }
 
   lpt_status dlpack() {
@@ -533,7 +533,7 @@ class Caller {
     if (status == LPT_OK) {
       status = lpt_linear_backward(c_, layer, saved, gradient, &options, input_gradient, weight_gradient, maybe());
     }
-    return status == LPT_OK ? lpt_linear_update(c_, &layer, 1) : status;
+    return status == LPT_OK ? lpt_linear_update_scalers(c_, &layer, 1) : status;
   }
 
   // ---- the rest

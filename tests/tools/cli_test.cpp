@@ -22,7 +22,7 @@ TEST(Program, ListsEveryFormatOfTheLibrary) {
   int count = 0;
   for (lpt_format format = 1; format < 128; ++format) {
     char name[64] = "";
-    if (lpt_format_name(format, name, sizeof name, nullptr) != LPT_OK) continue;
+    if (lpt_format_write_name(format, name, sizeof name, nullptr) != LPT_OK) continue;
     ++count;
     EXPECT_NE(lines.find(fmt::format("\n{} ", name)), std::string::npos) << name;
   }

@@ -76,8 +76,8 @@ lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &seri
 
 int steps_of(lpt_context *context, const CommReport &report, const CommSeries &series, const CommTime &time) {
   lpt_cost_values values = LPT_COST_VALUES_INIT;
-  check(context, lpt_collective_cost(context, series.collective, algorithm_of(report, series, time), report.ranks, 1,
-                                     LPT_FORMAT_F32, nullptr, &values));
+  check(context, lpt_cost_estimate(context, series.collective, algorithm_of(report, series, time), report.ranks, 1,
+                                   LPT_FORMAT_F32, nullptr, &values));
   return values.step_count;
 }
 
@@ -90,7 +90,7 @@ std::string fit(lpt_context *context, const CommReport &report, CommSeries &seri
     seconds.push_back(time.seconds / time.steps);
   }
   const auto count = static_cast<int64_t>(bytes.size());
-  if (lpt_link_fit(context, bytes.data(), seconds.data(), count, &series.link) != LPT_OK) {
+  if (lpt_cost_fit_link(context, bytes.data(), seconds.data(), count, &series.link) != LPT_OK) {
     return lpt_context_error(context);
   }
   series.has_link = true;

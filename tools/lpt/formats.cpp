@@ -86,9 +86,10 @@ std::string formats_table() {
 std::string format_page(const std::string &name) {
   const lpt_format format = target_format(name);
   size_t bytes = 0;
-  if (lpt_format_text(format, nullptr, 0, &bytes) != LPT_OK) throw Error(fmt::format("{} has no description", name));
+  if (lpt_format_write_text(format, nullptr, 0, &bytes) != LPT_OK)
+    throw Error(fmt::format("{} has no description", name));
   std::string page(bytes, '\0');
-  lpt_format_text(format, page.data(), page.size(), nullptr);
+  lpt_format_write_text(format, page.data(), page.size(), nullptr);
   page.pop_back();  // the terminating zero
   if (!page.ends_with('\n')) page += '\n';
   const Layout layout = layout_of(format);

@@ -48,17 +48,17 @@ Tensor make_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_
 
 Tensor wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns) {
   lpt_tensor *tensor = nullptr;
-  check(context, lpt_matrix_wrap(context, format, data, rows, columns, 0, &tensor));
+  check(context, lpt_tensor_wrap_matrix(context, format, data, rows, columns, 0, &tensor));
   return Tensor(tensor);
 }
 
 std::string format_name(lpt_format format) {
   size_t bytes = 0;
-  if (lpt_format_name(format, nullptr, 0, &bytes) != LPT_OK) {
+  if (lpt_format_write_name(format, nullptr, 0, &bytes) != LPT_OK) {
     return fmt::format("format {}", format);
   }
   std::string name(bytes, '\0');
-  lpt_format_name(format, name.data(), name.size(), nullptr);
+  lpt_format_write_name(format, name.data(), name.size(), nullptr);
   name.pop_back();  // the terminating zero
   return name;
 }
@@ -88,7 +88,7 @@ lpt_format_description describe(lpt_format format) {
 
 std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
   lpt_tensor *made = nullptr;
-  if (lpt_tensor_part(context, tensor, part, &made) != LPT_OK) return std::nullopt;
+  if (lpt_tensor_view_part(context, tensor, part, &made) != LPT_OK) return std::nullopt;
   const Tensor owner(made);
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   check(context, lpt_tensor_describe(context, made, &description));

@@ -1563,7 +1563,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_optimizer_destroy(handle); }
     }
 
-    /// <summary>Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce().</summary>
+    /// <summary>Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_all_reduce().</summary>
     public sealed partial class PartialPlan : Handle
     {
         /// <summary>Stands for C's NULL: an optional PartialPlan that is not given.</summary>
@@ -1640,15 +1640,15 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_format_from_description(FormatDescription* description, Format* out_format);
         [LibraryImport(Library)] public static partial Status lpt_format_from_name(byte* name, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_format_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_format_write_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
         [LibraryImport(Library)] public static partial Status lpt_format_describe(Format format, FormatDescription* out_description);
-        [LibraryImport(Library)] public static partial Status lpt_format_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_format_write_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
         [LibraryImport(Library)] public static partial void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
-        [LibraryImport(Library)] public static partial Status lpt_matrix_wrap(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
-        [LibraryImport(Library)] public static partial Status lpt_tensor_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_view_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
@@ -1657,9 +1657,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1672,7 +1672,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial Status lpt_random_signs(Context context, Random* random, Tensor signs);
+        [LibraryImport(Library)] public static partial Status lpt_hadamard_draw_signs(Context context, Random* random, Tensor signs);
         [LibraryImport(Library)] public static partial void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
@@ -1719,8 +1719,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_product(Context context, Recipe recipe, Product product, ProductOptions* options);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_raise(Context context, Recipe recipe, Product product, Format format);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, Product product, ProductOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_high_precision(Context context, Recipe recipe, Product product, Format format);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
         [LibraryImport(Library)] public static partial void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
@@ -1733,7 +1733,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [LibraryImport(Library)] public static partial Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
-        [LibraryImport(Library)] public static partial Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
+        [LibraryImport(Library)] public static partial Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [LibraryImport(Library)] public static partial Status lpt_linear_watch(Context context, Linear linear, int is_watched);
@@ -1813,7 +1813,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
@@ -1825,8 +1825,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_collective_cost(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_link_fit(Context context, double* bytes, double* seconds, long count, Link* out_link);
+        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
         [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
@@ -1871,15 +1871,15 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_format_description_init(FormatDescription* description, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_description(FormatDescription* description, Format* out_format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_from_name(byte* name, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_name(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_describe(Format format, FormatDescription* out_description);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_write_text(Format format, byte* buffer, UIntPtr buffer_bytes, UIntPtr* out_needed_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_tensor_description_init(TensorDescription* description, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_create(Context context, Format format, int rank, long* extents, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_matrix_wrap(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
@@ -1888,9 +1888,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dialect_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1903,7 +1903,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_hadamard_options_init(HadamardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard(Context context, Tensor source, HadamardOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_random_signs(Context context, Random* random, Tensor signs);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_hadamard_draw_signs(Context context, Random* random, Tensor signs);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
@@ -1950,8 +1950,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_product(Context context, Recipe recipe, Product product, ProductOptions* options);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_raise(Context context, Recipe recipe, Product product, Format format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, Product product, ProductOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_high_precision(Context context, Recipe recipe, Product product, Format format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
@@ -1964,7 +1964,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_forward(Context context, Linear linear, Tensor input, LinearOptions* options, Tensor saved, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update(Context context, IntPtr* linears, long linear_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_watch(Context context, Linear linear, int is_watched);
@@ -2044,7 +2044,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_allreduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
@@ -2056,8 +2056,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_collective_cost(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_link_fit(Context context, double* bytes, double* seconds, long count, Link* out_link);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);

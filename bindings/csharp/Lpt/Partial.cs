@@ -20,7 +20,7 @@ namespace Lpt
         /// <summary>Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input.</summary>
         public void PartialAllReduce(Context context, PartialPlan plan, Pass pass, Tensor input, Tensor output)
         {
-            context.Check(Native.lpt_partial_allreduce(context, this, plan, pass, input, output, null));
+            context.Check(Native.lpt_partial_all_reduce(context, this, plan, pass, input, output, null));
         }
 
         /// <summary>Gathers the rows of all ranks before a column-parallel layer; `rowCounts` null: equal numbers.</summary>

@@ -38,7 +38,7 @@ namespace Lpt
             {
                 IntPtr raw;
                 var data = (void*)pin.AddrOfPinnedObject();
-                context.Check(Native.lpt_matrix_wrap(context, format, data, rows, columns, 0, &raw));
+                context.Check(Native.lpt_tensor_wrap_matrix(context, format, data, rows, columns, 0, &raw));
                 var tensor = new Tensor(raw);
                 tensor.Hold(pin);
                 return tensor;
@@ -55,7 +55,7 @@ namespace Lpt
         public static Tensor FromMemory(Context context, Format format, Span<byte> memory, long rows, long columns)
         {
             IntPtr raw;
-            fixed (byte* data = memory) context.Check(Native.lpt_matrix_wrap(context, format, data, rows, columns, 0, &raw));
+            fixed (byte* data = memory) context.Check(Native.lpt_tensor_wrap_matrix(context, format, data, rows, columns, 0, &raw));
             var tensor = new Tensor(raw);
             var size = tensor.SizeBytes(context);
             if (size <= memory.Length) return tensor;
@@ -68,7 +68,7 @@ namespace Lpt
         public Tensor Part(Context context, Part part)
         {
             IntPtr raw;
-            context.Check(Native.lpt_tensor_part(context, this, part, &raw));
+            context.Check(Native.lpt_tensor_view_part(context, this, part, &raw));
             var tensor = new Tensor(raw);
             tensor.Keep(this);
             return tensor;
@@ -152,7 +152,7 @@ namespace Lpt
         {
             var text = stackalloc byte[256];
             UIntPtr needed;
-            var status = Native.lpt_format_name(format, text, (UIntPtr)256, &needed);
+            var status = Native.lpt_format_write_name(format, text, (UIntPtr)256, &needed);
             if (status != Status.Ok) throw new LptException(status, "format is " + (long)format + ": expected a format");
             return Text.Of(text);
         }

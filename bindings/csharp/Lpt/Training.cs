@@ -70,7 +70,7 @@ namespace Lpt
         public void Update(Context context)
         {
             var raw = DangerousGetHandle();
-            context.Check(Native.lpt_linear_update(context, &raw, 1));
+            context.Check(Native.lpt_linear_update_scalers(context, &raw, 1));
             GC.KeepAlive(this);
         }
     }

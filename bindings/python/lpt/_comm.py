@@ -257,7 +257,7 @@ class Comm:
         """Adds up the shared columns of all ranks and scales this rank's private ones."""
         source = read(x)
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
-        made = capi.lpt_partial_allreduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
+        made = capi.lpt_partial_all_reduce(handle_of(context), self._handle, plan._handle, int(backward), source, result,
                                           future)
         return Future(made, result, (source, plan)) if future else result
 

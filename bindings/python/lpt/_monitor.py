@@ -72,7 +72,7 @@ def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
     if len(sizes) != len(seconds):
         raise ValueError(f"{len(sizes)} sizes and {len(seconds)} times: expected as many of each")
     link = capi.lpt_link()
-    capi.lpt_link_fit(handle_of(None), sizes, seconds, link)
+    capi.lpt_cost_fit_link(handle_of(None), sizes, seconds, link)
     return {"latency_seconds": link.latency_seconds, "bytes_per_second": link.bytes_per_second}
 
 
@@ -91,7 +91,7 @@ def collective_cost(collective: str, ranks: int, elements: int, payload: Format 
                     latency_seconds: float, bytes_per_second: float) -> dict:
     """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""
     values = capi.lpt_cost_values()
-    capi.lpt_collective_cost(handle_of(None), constant("LPT_COLLECTIVE_", collective),
+    capi.lpt_cost_estimate(handle_of(None), constant("LPT_COLLECTIVE_", collective),
                              constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),
                              _link(latency_seconds, bytes_per_second), values)
     return values_of(values)

@@ -126,7 +126,7 @@ def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Conte
 def random_signs(count: int, random: Any, *, context: Optional[Context] = None) -> Tensor:
     """A vector of int8 signs for hadamard()."""
     signs = empty(count, "int8", context=context)
-    capi.lpt_random_signs(handle_of(context), random_of(random), signs)
+    capi.lpt_hadamard_draw_signs(handle_of(context), random_of(random), signs)
     return signs
 
 
@@ -243,8 +243,8 @@ def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -
     """The bytes of a tensor in the layout of another library: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales",
     "mma_sparse", "cutlass_sparse"."""
     handle, source, number = handle_of(context), read(x), constant("LPT_DIALECT_", dialect)
-    data = bytearray(capi.lpt_dialect_size(handle, source, number))
-    capi.lpt_dialect_export(handle, source, number, data)
+    data = bytearray(capi.lpt_foreign_layout_size(handle, source, number))
+    capi.lpt_foreign_layout_export(handle, source, number, data)
     return data
 
 
@@ -252,7 +252,7 @@ def dialect_import(data: Any, dialect: str, shape: Sequence[int], format: Format
                    context: Optional[Context] = None) -> Tensor:
     """A tensor of bytes in the layout of another library."""
     tensor = empty(shape, format, context=context)
-    capi.lpt_dialect_import(handle_of(context), data, constant("LPT_DIALECT_", dialect), tensor)
+    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_DIALECT_", dialect), tensor)
     return tensor
 
 

@@ -44,13 +44,13 @@ def format_name(format: Format) -> str:
     """The name of a format."""
     number = format_number(format)
     if number not in _format_names:
-        _format_names[number] = capi.lpt_format_name(number)
+        _format_names[number] = capi.lpt_format_write_name(number)
     return _format_names[number]
 
 
 def format_text(format: Format) -> str:
     """What the bytes of a format mean, in lines for people."""
-    return capi.lpt_format_text(format_number(format))
+    return capi.lpt_format_write_text(format_number(format))
 
 
 class Tensor(capi.lpt_tensor):
@@ -125,7 +125,7 @@ class Tensor(capi.lpt_tensor):
         """A part: "payload", "block_scales", "tensor_scale", "zero_points" or "sparse_indices"; the memory is shared."""
         if name not in _PARTS:
             raise ValueError(f'part is "{name}": expected one of {", ".join(_PARTS)}')
-        return _marked(self, capi.lpt_tensor_part(handle_of(None), self, _PARTS.index(name)))
+        return _marked(self, capi.lpt_tensor_view_part(handle_of(None), self, _PARTS.index(name)))
 
     def parts(self) -> Dict[str, "Tensor"]:
         """All parts that the format has, by name."""
@@ -332,7 +332,7 @@ def _load(format: str, shape: Iterable[int], parts: Dict[str, bytes]) -> Tensor:
 
 def _is_packed(tensor: Tensor) -> bool:
     try:
-        capi.lpt_tensor_part(handle_of(None), tensor, 0)
+        capi.lpt_tensor_view_part(handle_of(None), tensor, 0)
     except NotImplementedError:
         return True
     return False

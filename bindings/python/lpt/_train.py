@@ -44,7 +44,7 @@ class Recipe:
     def set_product(self, product: str, **given: Any) -> "Recipe":
         """Changes how "forward", "dgrad" or "wgrad" is made. Options: hadamard_size, hadamard_signs, source, draws, parts."""
         keep: list = []
-        capi.lpt_recipe_set_product(handle_of(None), self._handle, constant("LPT_PRODUCT_", product),
+        capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_PRODUCT_", product),
                                     options(capi.lpt_product_options, given, keep))
         return self._changed("set_product", (product,), given)
 
@@ -58,7 +58,7 @@ class Recipe:
     def raise_product(self, product: str, format: Optional[Format] = None) -> "Recipe":
         """Casts both operands of a product to a format of high precision; None: not at all."""
         number = 0 if format is None else format_number(format)
-        capi.lpt_recipe_raise(handle_of(None), self._handle, constant("LPT_PRODUCT_", product), number)
+        capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_PRODUCT_", product), number)
         return self._changed("raise_product", (product, format), {})
 
     def cast_format(self, cast: str) -> Optional[str]:
@@ -209,7 +209,7 @@ def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:
     if len(linears) + len(scalers) != len(layers):
         raise TypeError("update() takes a sequence of Linear and Scaler")
     if linears:
-        capi.lpt_linear_update(handle_of(context), linears)
+        capi.lpt_linear_update_scalers(handle_of(context), linears)
     if scalers:
         capi.lpt_scaler_update(handle_of(context), scalers)
 

@@ -192,7 +192,7 @@ class Process(unittest.TestCase):
         used = "".join(path.read_text(encoding="utf-8") for path in pathlib.Path(lpt.__file__).parent.glob("*.py"))
         # Of these the package's own C is the way: errors are raised, tensors wrapped and described there.
         below = {"lpt_abi_level", "lpt_version", "lpt_status_string", "lpt_context_create", "lpt_context_error", "lpt_tensor_create",
-                 "lpt_tensor_wrap", "lpt_matrix_wrap", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
+                 "lpt_tensor_wrap", "lpt_tensor_wrap_matrix", "lpt_tensor_describe", "lpt_tensor_from_dlpack",
                  "lpt_tensor_take_dlpack", "lpt_tensor_to_dlpack"}
         functions = {name for name in dir(capi) if name.startswith("lpt_") and not isinstance(getattr(capi, name), type)
                      and not name.endswith(("_init", "_destroy"))}

@@ -26,7 +26,7 @@ static void draw(float *numbers, int count, double scale) {
 
 static lpt_tensor *wrap(float *numbers, int64_t rows, int64_t columns, int64_t stride) {
   lpt_tensor *tensor = NULL;
-  need(lpt_matrix_wrap(context, LPT_FORMAT_F32, numbers, rows, columns, stride, &tensor));
+  need(lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, numbers, rows, columns, stride, &tensor));
   return tensor;
 }
 
@@ -102,7 +102,7 @@ int main(void) {
     need(lpt_linear_backward(context, layers[1], saved2, DY, NULL, DA, DW2, NULL));
     need(lpt_swiglu_backward(context, gate, up, DA, NULL, dgate, dup));
     need(lpt_linear_backward(context, layers[0], saved1, DH, NULL, NULL, DW1, NULL));
-    need(lpt_linear_update(context, layers, 2));
+    need(lpt_linear_update_scalers(context, layers, 2));
     const int64_t indices[2] = {0, 1};
     const lpt_tensor *gradients[2] = {DW1, DW2};
     lpt_tensor *parameters[2] = {W1, W2};

@@ -133,9 +133,9 @@ LPT_API void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size);
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the algorithm has no such collective: the text tells which have.
  */
-LPT_API lpt_status lpt_collective_cost(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
-                                       int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
-                                       lpt_cost_values *out_values);
+LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
+                                     int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
+                                     lpt_cost_values *out_values);
 
 /**
  * @brief Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
@@ -149,13 +149,13 @@ LPT_API lpt_status lpt_collective_cost(lpt_context *context, lpt_collective coll
  * @param out_link its `struct_size` is set by the caller; written. Its reduce_bytes_per_second is 0: that was not measured.
  * @return LPT_OK; LPT_INVALID_ARGUMENT, also where seconds do not grow with the bytes: these tell no bandwidth.
  */
-LPT_API lpt_status lpt_link_fit(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
-                                lpt_link *out_link);
+LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
+                                     lpt_link *out_link);
 
 /**
  * @brief Finds from how many elements on a collective takes less time with its numbers cast for the way.
  *
- * Times are those of lpt_collective_cost(); the cast ones have the casts that the algorithm needs on top, as docs/collectives.md
+ * Times are those of lpt_cost_estimate(); the cast ones have the casts that the algorithm needs on top, as docs/collectives.md
  * counts them: TWO_SHOT encodes every element once and the sums once more, and decodes twice.
  *
  * @param context the context.
@@ -167,7 +167,7 @@ LPT_API lpt_status lpt_link_fit(lpt_context *context, const double *bytes, const
  * @param rates of the casts; NULL for the defaults.
  * @param link NULL for the defaults.
  * @param out_elements returned: that number and every larger one take less time cast, 1: any; -1: no number does.
- * @return as lpt_collective_cost().
+ * @return as lpt_cost_estimate().
  */
 LPT_API lpt_status lpt_cost_break_even(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
                                        int32_t ranks, lpt_format plain, lpt_format payload, const lpt_cast_rates *rates,

@@ -10,7 +10,7 @@ end
 
 "Adds up the shared columns of all ranks, and scales this rank's private ones, in place. LPT's columns run down Julia's."
 function partial_all_reduce!(context::Context, comm::Comm, plan::PartialPlan, pass, tensor::Tensor)
-    check(context, Lib.lpt_partial_allreduce(context, comm, plan, pass, tensor, tensor, C_NULL))
+    check(context, Lib.lpt_partial_all_reduce(context, comm, plan, pass, tensor, tensor, C_NULL))
     tensor
 end
 

@@ -25,7 +25,7 @@ function Tensor(context::Context, x::StridedMatrix{T}) where {T<:Number}
     stride(x, 1) == 1 || size(x, 1) <= 1 ||
         throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "stride(x, 1) is $(stride(x, 1)): expected 1"))
     out = Ref{Ptr{Cvoid}}(C_NULL)
-    GC.@preserve x check(context, Lib.lpt_matrix_wrap(
+    GC.@preserve x check(context, Lib.lpt_tensor_wrap_matrix(
         context, format_of(T), pointer(x), size(x, 2), size(x, 1), size(x, 2) > 1 ? stride(x, 2) : 0, out))
     Tensor(out[], x)
 end
@@ -36,7 +36,7 @@ Tensor(context::Context, x::StridedVector{<:Number}) = Tensor(context, reshape(x
 "A part of a tensor, which shares its memory and outlives it."
 function part(context::Context, tensor::Tensor, which)
     out = Ref{Ptr{Cvoid}}(C_NULL)
-    check(context, Lib.lpt_tensor_part(context, tensor, which, out))
+    check(context, Lib.lpt_tensor_view_part(context, tensor, which, out))
     Tensor(out[], tensor.memory)
 end
 
@@ -96,7 +96,7 @@ end
 
 function format_name(format::Integer)
     text, needed = zeros(UInt8, 256), Ref{Csize_t}(0)
-    status = Lib.lpt_format_name(format, text, length(text), needed)
+    status = Lib.lpt_format_write_name(format, text, length(text), needed)
     status == Lib.LPT_OK || throw(LPTError(status, "format is $format: expected a format"))
     GC.@preserve text unsafe_string(pointer(text))
 end

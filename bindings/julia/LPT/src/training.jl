@@ -50,7 +50,7 @@ end
 
 "Ends an optimizer step for the layer's scalers."
 update!(context::Context, linear::Linear) =
-    GC.@preserve linear check(context, Lib.lpt_linear_update(context, Ref(linear.raw), 1))
+    GC.@preserve linear check(context, Lib.lpt_linear_update_scalers(context, Ref(linear.raw), 1))
 
 "Holds the state of many parameters, never the parameters."
 mutable struct Optimizer <: Handle

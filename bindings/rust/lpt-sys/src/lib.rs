@@ -424,7 +424,7 @@ pub struct lpt_optimizer {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_allreduce().
+/// Tensor-parallel ranks that share only some columns of their activations; see lpt_partial_all_reduce().
 #[repr(C)]
 pub struct lpt_partial_plan {
     _opaque: [u8; 0],
@@ -1681,11 +1681,11 @@ extern "C" {
     /// Finds a format by name: a preset ("nvfp4", "e4m3fn_row"), or element/block/scale with an optional /tensor scale, where block is `tensor`, `row`, `column` or ROWSxCOLUMNS ("e2m1fn/1x32/e8m0fnu", "int8/1x64/f32"), and an optional /uint8 for zero points ("uint4/1x256/f32/uint8"). Any name with /2:4 behind it is that format with two of every four columns stored ("bf16/2:4", "nvfp4/2:4"). An element of the caller's own is spelled e\<exponent bits\>m\<mantissa bits\>b\<bias\> with -ieee, -nan, -fnuz or -finite, and a u in front without a sign ("e4m2b9-finite", "ue4m3b7-nan").
     pub fn lpt_format_from_name(name: *const c_char, out_format: *mut lpt_format) -> lpt_status;
     /// Writes the name of a format; lpt_format_from_name() reads it back.
-    pub fn lpt_format_name(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
+    pub fn lpt_format_write_name(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
     /// Takes a format apart.
     pub fn lpt_format_describe(format: lpt_format, out_description: *mut lpt_format_description) -> lpt_status;
     /// Writes what the bytes of a format mean, in lines of text for people: the bits of a code, special codes, range, packing, scales, and how a value is computed.
-    pub fn lpt_format_text(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
+    pub fn lpt_format_write_text(format: lpt_format, buffer: *mut c_char, buffer_bytes: usize, out_needed_bytes: *mut usize) -> lpt_status;
     /// Writes the defaults of LPT_TENSOR_DESCRIPTION_INIT.
     pub fn lpt_tensor_description_init(description: *mut lpt_tensor_description, struct_size: usize);
     /// Creates a tensor in memory of its own: zero elements, all scales 1, all zero points 0.
@@ -1693,12 +1693,12 @@ extern "C" {
     /// Makes a tensor of the caller's memory, which is borrowed until the tensor is destroyed.
     pub fn lpt_tensor_wrap(context: *mut lpt_context, description: *const lpt_tensor_description, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a matrix of the caller's memory, which is borrowed until the tensor is destroyed.
-    pub fn lpt_matrix_wrap(context: *mut lpt_context, format: lpt_format, data: *mut c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_tensor_wrap_matrix(context: *mut lpt_context, format: lpt_format, data: *mut c_void, rows: i64, columns: i64, row_stride: i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
     pub fn lpt_tensor_view(context: *mut lpt_context, tensor: *const lpt_tensor, begins: *const i64, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of one part: the elements as a plain tensor, or the scales.
-    pub fn lpt_tensor_part(context: *mut lpt_context, tensor: *const lpt_tensor, part: lpt_part, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Makes a matrix of its parts: the inverse of lpt_tensor_part(). The parts' memory is borrowed, or lives on if it is the library's.
+    pub fn lpt_tensor_view_part(context: *mut lpt_context, tensor: *const lpt_tensor, part: lpt_part, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    /// Makes a matrix of its parts: the inverse of lpt_tensor_view_part(). The parts' memory is borrowed, or lives on if it is the library's.
     pub fn lpt_tensor_combine(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, parts: *const *const lpt_tensor, part_count: i32, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Takes a tensor apart.
     pub fn lpt_tensor_describe(context: *mut lpt_context, tensor: *const lpt_tensor, out_description: *mut lpt_tensor_description) -> lpt_status;
@@ -1712,14 +1712,14 @@ extern "C" {
     pub fn lpt_tensor_from_dlpack(context: *mut lpt_context, managed: *const c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor as lpt_tensor_from_dlpack() does, and takes the struct over: its deleter is called once, when the last tensor that shares the memory is destroyed, on that thread. After an error the caller has it still.
     pub fn lpt_tensor_take_dlpack(context: *mut lpt_context, managed: *mut c_void, is_versioned: i32, out_flags: *mut u64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
-    /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_part(). Memory of the library lives as long as the struct; wrapped memory must.
+    /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
     /// Tells how many bytes a tensor takes in a dialect.
-    pub fn lpt_dialect_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, out_size_bytes: *mut usize) -> lpt_status;
+    pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, out_size_bytes: *mut usize) -> lpt_status;
     /// Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
-    pub fn lpt_dialect_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
-    pub fn lpt_dialect_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_dialect, tensor: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_dialect, tensor: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
     pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.
@@ -1745,7 +1745,7 @@ extern "C" {
     /// Rotates each group of columns: output = (source ⊙ signs) · H / sqrt(size), where H(i, j) = (-1)^(number of ones in i and j): Sylvester's matrix, orthogonal and its own inverse; the inverse applies the signs last.
     pub fn lpt_hadamard(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_hadamard_options, output: *mut lpt_tensor) -> lpt_status;
     /// Draws random signs for lpt_hadamard(): element i is -1 if the lowest random bit at index i is set, else 1.
-    pub fn lpt_random_signs(context: *mut lpt_context, random: *const lpt_random, signs: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_hadamard_draw_signs(context: *mut lpt_context, random: *const lpt_random, signs: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_CONVERT_OPTIONS_INIT.
     pub fn lpt_convert_options_init(options: *mut lpt_convert_options, struct_size: usize);
     /// Moves codes between relatives of FP8 without a new amax: e4m3fn, e4m3 (240) and e4m3fnuz, or e5m2 and e5m2fnuz, or any two of 8 bits with the same exponent and mantissa bits.
@@ -1839,9 +1839,9 @@ extern "C" {
     /// Tells the format of one cast.
     pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_cast, out_format: *mut lpt_format) -> lpt_status;
     /// Changes how one product is made. Layers that were made before keep theirs.
-    pub fn lpt_recipe_set_product(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, options: *const lpt_product_options) -> lpt_status;
+    pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, options: *const lpt_product_options) -> lpt_status;
     /// Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come, without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits: forward, or both backward products (quantization-aware finetuning).
-    pub fn lpt_recipe_raise(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, format: lpt_format) -> lpt_status;
+    pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, format: lpt_format) -> lpt_status;
     /// Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
     pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_operand, options: *const lpt_sparse_options, interval: i32) -> lpt_status;
     /// Writes the defaults of LPT_LINEAR_SHAPE_INIT.
@@ -1864,10 +1864,10 @@ extern "C" {
     pub fn lpt_linear_forward(context: *mut lpt_context, linear: *mut lpt_linear, input: *const lpt_tensor, options: *const lpt_linear_options, saved: *mut lpt_tensor, output: *mut lpt_tensor) -> lpt_status;
     /// Computes dx = dy · w, dw = dyᵀ · x and db = the column sums of dy; each one only if it is wanted.
     pub fn lpt_linear_backward(context: *mut lpt_context, linear: *mut lpt_linear, saved: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_linear_options, input_gradient: *mut lpt_tensor, weight_gradient: *mut lpt_tensor, bias_gradient: *mut lpt_tensor) -> lpt_status;
-    /// Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message. Called on all ranks before lpt_linear_update(), delayed scales are the same on all of them.
+    /// Gives the scalers of many layers the largest amax that any rank has recorded since the last update, in one message. Called on all ranks before lpt_linear_update_scalers(), delayed scales are the same on all of them.
     pub fn lpt_linear_share_amax(context: *mut lpt_context, comm: *mut lpt_comm, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
-    pub fn lpt_linear_update(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
+    pub fn lpt_linear_update_scalers(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Reads what one of the layer's scalers knows.
     pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_operand, out_values: *mut lpt_scaler_values) -> lpt_status;
     /// Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and to see how it changes.
@@ -2027,8 +2027,8 @@ extern "C" {
     /// Tells what a plan says.
     pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_values) -> lpt_status;
     /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
-    pub fn lpt_partial_allreduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_allreduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
+    pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies the private rows of a weight's first values by the scale, in place: then a plan with LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do not grow with the weight. One rounding.
     pub fn lpt_partial_scale_weight(context: *mut lpt_context, plan: *const lpt_partial_plan, weight: *mut lpt_tensor) -> lpt_status;
@@ -2051,9 +2051,9 @@ extern "C" {
     /// Writes the defaults of LPT_CAST_RATES_INIT.
     pub fn lpt_cast_rates_init(rates: *mut lpt_cast_rates, struct_size: usize);
     /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
-    pub fn lpt_collective_cost(context: *mut lpt_context, collective: lpt_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_link, out_values: *mut lpt_cost_values) -> lpt_status;
+    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_link, out_values: *mut lpt_cost_values) -> lpt_status;
     /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
-    pub fn lpt_link_fit(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_link) -> lpt_status;
+    pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_link) -> lpt_status;
     /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cast_rates, link: *const lpt_link, out_elements: *mut i64) -> lpt_status;
     /// Writes the defaults of LPT_NOISE_OPTIONS_INIT.

@@ -91,7 +91,7 @@ impl Linear {
     /// Ends an optimizer step for the layer's scalers.
     pub fn update(&mut self, context: &Context) -> Result<()> {
         let raw = self.as_ptr();
-        context.check(unsafe { sys::lpt_linear_update(context.as_ptr(), &raw, 1) })
+        context.check(unsafe { sys::lpt_linear_update_scalers(context.as_ptr(), &raw, 1) })
     }
 }
 

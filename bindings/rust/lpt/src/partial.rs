@@ -31,7 +31,7 @@ impl Comm {
     ) -> Result<()> {
         let (raw, tensor) = (plan.as_ptr(), tensor.as_ptr());
         context.check(unsafe {
-            sys::lpt_partial_allreduce(context.as_ptr(), self.as_ptr(), raw, pass.0, tensor, tensor, null_mut())
+            sys::lpt_partial_all_reduce(context.as_ptr(), self.as_ptr(), raw, pass.0, tensor, tensor, null_mut())
         })
     }
 

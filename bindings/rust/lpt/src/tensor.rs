@@ -97,7 +97,7 @@ impl<'a> Tensor<'a> {
 
     pub(crate) fn any_part<'b>(&self, context: &Context, part: Part) -> Result<Tensor<'b>> {
         let mut raw = null_mut();
-        context.check(unsafe { sys::lpt_tensor_part(context.as_ptr(), self.as_ptr(), part.0, &mut raw) })?;
+        context.check(unsafe { sys::lpt_tensor_view_part(context.as_ptr(), self.as_ptr(), part.0, &mut raw) })?;
         Ok(Tensor::from_raw(raw))
     }
 
@@ -178,7 +178,7 @@ fn wrap<'a>(
         return Err(Error::invalid(format!("numbers are {count}: expected {rows} rows of {columns}")));
     }
     let mut raw = null_mut();
-    context.check(unsafe { sys::lpt_matrix_wrap(context.as_ptr(), format.0, data, rows, columns, 0, &mut raw) })?;
+    context.check(unsafe { sys::lpt_tensor_wrap_matrix(context.as_ptr(), format.0, data, rows, columns, 0, &mut raw) })?;
     Ok(Tensor::from_raw(raw))
 }
 
@@ -198,7 +198,7 @@ impl Format {
     pub fn name(self) -> Result<String> {
         let mut text = [0u8; 256];
         let mut needed = 0;
-        match unsafe { sys::lpt_format_name(self.0, text.as_mut_ptr().cast(), text.len(), &mut needed) } {
+        match unsafe { sys::lpt_format_write_name(self.0, text.as_mut_ptr().cast(), text.len(), &mut needed) } {
             sys::LPT_OK => {
                 // The library ends it with a zero within the buffer.
                 Ok(unsafe { CStr::from_ptr(text.as_ptr().cast()) }.to_string_lossy().into_owned())
