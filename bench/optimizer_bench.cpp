@@ -25,7 +25,7 @@ constexpr double kBarOfF32 = 0.85;                             // of the bandwid
 constexpr double kBarOfRandom8 = 1.25, kBarOfRandom16 = 1.45;  // of the time to nearest
 constexpr double kBarOfBitsandbytes = 30;
 
-constexpr lpt_method kAdamw = LPT_METHOD_ADAMW;
+constexpr lpt_optimizer_method kAdamw = LPT_OPTIMIZER_METHOD_ADAMW;
 constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_FORMAT_F16;
 constexpr lpt_format kE4m3fn = LPT_FORMAT_E4M3FN, kE5m2 = LPT_FORMAT_E5M2;
 constexpr StateCase kGroupE4m3fn = {kE4m3fn, 128}, kGroupE5m2 = {kE5m2, 128}, kExpanded = {kE4m3fn, 128, true};
@@ -46,17 +46,26 @@ const OptimizerCase kRounded[][3] = {
 };
 const OptimizerCase kOthers[] = {
     {"AdamW, FP8, underflow by chance", kAdamw, kGroupE4m3fn, kGroupE5m2, kF32, kF32, 0, false,
-     LPT_UNDERFLOW_STOCHASTIC},
-    {"AdamW, FP8 of delayed scales", kAdamw, {kE4m3fn}, {kE5m2}, kF32, kF32, 0, false, LPT_UNDERFLOW_CLAMP, true},
+     LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC},
+    {"AdamW, FP8 of delayed scales",
+     kAdamw,
+     {kE4m3fn},
+     {kE5m2},
+     kF32,
+     kF32,
+     0,
+     false,
+     LPT_OPTIMIZER_UNDERFLOW_CLAMP,
+     true},
     {"AdamW, bf16 weights compensated", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16, 0, true},
     {"AdamW, f16 weights", kAdamw, kGroupE4m3fn, kGroupE5m2, kF16, kBf16},
     {"AdamW, bf16", kAdamw, {kBf16}, {kBf16}, kBf16, kBf16},
     {"AdamW, expanded e4m3fn (COAT)", kAdamw, kExpanded, kExpanded},
-    {"Adam, e4m3fn and e5m2 in groups", LPT_METHOD_ADAM, kGroupE4m3fn, kGroupE5m2},
-    {"SGD, f32", LPT_METHOD_SGD, {kF32}, {}},
-    {"SGD, e4m3fn in groups", LPT_METHOD_SGD, kGroupE4m3fn, {}},
-    {"Lion, f32", LPT_METHOD_LION, {kF32}, {}},
-    {"Lion, e4m3fn in groups", LPT_METHOD_LION, kGroupE4m3fn, {}},
+    {"Adam, e4m3fn and e5m2 in groups", LPT_OPTIMIZER_METHOD_ADAM, kGroupE4m3fn, kGroupE5m2},
+    {"SGD, f32", LPT_OPTIMIZER_METHOD_SGD, {kF32}, {}},
+    {"SGD, e4m3fn in groups", LPT_OPTIMIZER_METHOD_SGD, kGroupE4m3fn, {}},
+    {"Lion, f32", LPT_OPTIMIZER_METHOD_LION, {kF32}, {}},
+    {"Lion, e4m3fn in groups", LPT_OPTIMIZER_METHOD_LION, kGroupE4m3fn, {}},
 };
 const OptimizerCase kTree = {"AdamW, dynamic tree", kAdamw, {kDynamicSigned, 256}, {kDynamicUnsigned, 256}};
 

@@ -45,7 +45,7 @@ OptimizerRun::OptimizerRun(const OptimizerCase &given, int64_t count, CpuFeature
   request_.method = given.method;
   request_.count = count;
   request_.constants = {0.9f, 0.1f, 0.95f, 0.05f, 1.3f, 1e-4f, 1e-6f, 0.0f, 1e-8f, 1.0f, false};
-  const bool has_second = given.method == LPT_METHOD_ADAMW || given.method == LPT_METHOD_ADAM;
+  const bool has_second = given.method == LPT_OPTIMIZER_METHOD_ADAMW || given.method == LPT_OPTIMIZER_METHOD_ADAM;
   request_.gradient_format = given.gradient;
   request_.gradient = allocate(count * bytes_of(given.gradient), 0);
   for (int64_t i = 0; i < count; ++i) {

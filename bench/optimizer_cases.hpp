@@ -17,12 +17,12 @@ struct StateCase {
 
 struct OptimizerCase {
   std::string name;
-  lpt_method method;
+  lpt_optimizer_method method;
   StateCase first, second;
   lpt_format parameter = LPT_FORMAT_F32, gradient = LPT_FORMAT_F32;
   int32_t random_bits = 0;  // of the parameter's rounding; 0: to nearest
   bool is_compensated = false;
-  lpt_underflow underflow = LPT_UNDERFLOW_CLAMP;
+  lpt_optimizer_underflow underflow = LPT_OPTIMIZER_UNDERFLOW_CLAMP;
   bool keeps_amax = false;  // as scales of whole arrays need it that are delayed
 };
 

@@ -84,7 +84,7 @@ class RankBench {
     lpt_comm *comm = nullptr;
     demand(context_, lpt_comm_create_local(context_, group, rank, &options, &comm));
     const auto reduce = [&] {
-      demand(context_, lpt_partial_all_reduce(context_, comm, plan_, LPT_PASS_FORWARD, c_, c_, nullptr));
+      demand(context_, lpt_partial_all_reduce(context_, comm, plan_, LPT_PARTIAL_PASS_FORWARD, c_, c_, nullptr));
     };
     const std::vector<double> found = seconds({
         [&] {

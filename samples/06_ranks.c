@@ -41,7 +41,7 @@ static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_pla
     if (way == 1) options.wire = LPT_FORMAT_INT8_1X32;
     for (int i = 0; i < kRows * kColumns; ++i) mine[i] = number_of(self->index, i);
     status = way < 2 ? lpt_all_reduce(context, comm, tensor, &options, tensor, NULL)
-                     : lpt_partial_all_reduce(context, comm, plan, LPT_PASS_FORWARD, tensor, tensor, NULL);
+                     : lpt_partial_all_reduce(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, tensor, tensor, NULL);
     if (status == LPT_OK) status = lpt_comm_read(context, comm, &values);
     self->errors[way] = largest_error(mine, way < 2 ? kColumns : kColumns / 2);
     self->bytes[way] = (long long)values.bytes_sent - sent;

@@ -82,7 +82,7 @@ struct Product {
   Tensor scales(int64_t count) const {
     const Tensor made = lt->machine->make(LPT_FORMAT_INT8_ROW, count, 1);  // a new tensor's scales are ones
     lpt_tensor *part = nullptr;
-    lt->machine->check(lpt_tensor_view_part(lt->machine->context(), made.get(), LPT_PART_BLOCK_SCALES, &part));
+    lt->machine->check(lpt_tensor_view_part(lt->machine->context(), made.get(), LPT_TENSOR_PART_BLOCK_SCALES, &part));
     return owned(part, lpt_tensor_destroy);
   }
 

@@ -133,7 +133,7 @@ double Machine::bytes(const Tensor &tensor) const {
 
 void *Machine::data(lpt_context *context, const Tensor &tensor) {
   lpt_tensor *payload = nullptr;
-  check(context, lpt_tensor_view_part(context, tensor.get(), LPT_PART_PAYLOAD, &payload));
+  check(context, lpt_tensor_view_part(context, tensor.get(), LPT_TENSOR_PART_PAYLOAD, &payload));
   const Tensor held = owned(payload, lpt_tensor_destroy);
   lpt_tensor_description facts = LPT_TENSOR_DESCRIPTION_INIT;
   check(context, lpt_tensor_describe(context, payload, &facts));

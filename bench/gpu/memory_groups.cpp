@@ -189,7 +189,7 @@ std::vector<Contender> layers(const Machine &machine, Cublaslt &) {
                   const Tensor factors = machine.make(LPT_FORMAT_E8M0FNU, {columns});
                   const Tensor codes = machine.make(LPT_FORMAT_E4M3FN_1X128, rows, columns);
                   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
-                  options.smoothing = LPT_SMOOTHING_CHANNEL;
+                  options.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL;
                   out.bytes = 4 * bytes + machine.bytes(codes);
                   out.run = [=, &machine] {
                     machine.check(

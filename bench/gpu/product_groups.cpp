@@ -31,7 +31,7 @@ void set_product(const Machine &machine, const Product &product, const Shape &sh
   out.run = [=, &machine] { multiply(machine, a, b, c); };
 }
 
-Contender lpt_product(const Machine &machine, const Product &product, const Shape &shape) {
+Contender lpt_linear_gemm(const Machine &machine, const Product &product, const Shape &shape) {
   return contender(product.who, [&](Contender &out) { set_product(machine, product, shape, out); });
 }
 
@@ -56,15 +56,15 @@ Shape sized(const Machine &machine, const Shape &full, const Shape &tiny) { retu
 std::vector<Contender> fp8_of(const Machine &machine, Cublaslt &peer, const Shape &full) {
   const Shape shape = sized(machine, full, {16, 32, 128});
   return {
-      lpt_product(machine, {"lpt bf16", LPT_FORMAT_BF16, LPT_FORMAT_BF16}, shape),
+      lpt_linear_gemm(machine, {"lpt bf16", LPT_FORMAT_BF16, LPT_FORMAT_BF16}, shape),
       peer_product(machine, peer, "cublaslt bf16", PeerKind::kBf16, shape),
-      lpt_product(machine, {"lpt fp8", LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR}, shape),
+      lpt_linear_gemm(machine, {"lpt fp8", LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR}, shape),
       peer_product(machine, peer, "cublaslt fp8", PeerKind::kFp8, shape),
       peer_product(machine, peer, "cublaslt fp8, fast", PeerKind::kFp8Fast, shape),
-      lpt_product(machine, {"lpt fp8 rows", LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW}, shape),
+      lpt_linear_gemm(machine, {"lpt fp8 rows", LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_ROW}, shape),
       peer_product(machine, peer, "cublaslt fp8 rows", PeerKind::kFp8Rows, shape),
       peer_product(machine, peer, "cublaslt fp8 rows, fast", PeerKind::kFp8RowsFast, shape),
-      lpt_product(machine, {"lpt fp8 1x128", LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_1X128}, shape),
+      lpt_linear_gemm(machine, {"lpt fp8 1x128", LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_1X128}, shape),
       peer_product(machine, peer, "cublaslt fp8 1x128", PeerKind::kFp8Groups, shape),
   };
 }
@@ -83,7 +83,7 @@ std::vector<Contender> fp8_16384(const Machine &machine, Cublaslt &peer) {
 std::vector<Contender> host_cost(const Machine &machine, Cublaslt &peer) {
   const Shape shape = sized(machine, {256, 256, 256}, {16, 16, 128});
   std::vector<Contender> result = {
-      lpt_product(machine, {"lpt", LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR}, shape),
+      lpt_linear_gemm(machine, {"lpt", LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR}, shape),
       peer_product(machine, peer, "cublaslt", PeerKind::kFp8, shape),
   };
   for (Contender &one : result) one.is_host_cost = true;
@@ -95,10 +95,10 @@ std::vector<Contender> host_cost(const Machine &machine, Cublaslt &peer) {
 std::vector<Contender> four_bits_of(const Machine &machine, Cublaslt &peer, int64_t m) {
   const Shape shape = sized(machine, {m, 28672, 8192}, {m < 16 ? m : 16, 48, 256});
   return {
-      lpt_product(machine, {"lpt w4a8", LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128}, shape),
-      lpt_product(machine, {"lpt w4a16", LPT_FORMAT_BF16, LPT_FORMAT_INT4_1X128}, shape),
-      lpt_product(machine, {"lpt nvfp4 a16", LPT_FORMAT_BF16, LPT_FORMAT_NVFP4}, shape),
-      lpt_product(machine, {"lpt mxfp4 a16", LPT_FORMAT_BF16, LPT_FORMAT_MXFP4}, shape),
+      lpt_linear_gemm(machine, {"lpt w4a8", LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_INT4_1X128}, shape),
+      lpt_linear_gemm(machine, {"lpt w4a16", LPT_FORMAT_BF16, LPT_FORMAT_INT4_1X128}, shape),
+      lpt_linear_gemm(machine, {"lpt nvfp4 a16", LPT_FORMAT_BF16, LPT_FORMAT_NVFP4}, shape),
+      lpt_linear_gemm(machine, {"lpt mxfp4 a16", LPT_FORMAT_BF16, LPT_FORMAT_MXFP4}, shape),
       peer_product(machine, peer, "cublaslt bf16", PeerKind::kBf16, shape),
       peer_product(machine, peer, "cublaslt fp8", PeerKind::kFp8, shape),
       peer_product(machine, peer, "cublaslt fp8, fast", PeerKind::kFp8Fast, shape),
@@ -117,9 +117,9 @@ std::vector<Contender> emulated(const Machine &machine, Cublaslt &peer) {
   setenv("LPT_GEMM_ROUND", "1", 1);
   const Shape shape = sized(machine, {8192, 8192, 8192}, {16, 32, 128});
   return {
-      lpt_product(machine, {"lpt nvfp4", LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4}, shape),
-      lpt_product(machine, {"lpt mxfp8", LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E4M3}, shape),
-      lpt_product(machine, {"lpt mxfp4", LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4}, shape),
+      lpt_linear_gemm(machine, {"lpt nvfp4", LPT_FORMAT_NVFP4, LPT_FORMAT_NVFP4}, shape),
+      lpt_linear_gemm(machine, {"lpt mxfp8", LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP8_E4M3}, shape),
+      lpt_linear_gemm(machine, {"lpt mxfp4", LPT_FORMAT_MXFP4, LPT_FORMAT_MXFP4}, shape),
       peer_product(machine, peer, "cublaslt bf16", PeerKind::kBf16, shape),
       peer_product(machine, peer, "cublaslt fp8 1x128", PeerKind::kFp8Groups, shape),
   };

@@ -267,13 +267,13 @@ auto matrix_wrap(const Context &context, Numbers &&numbers, std::int64_t rows, s
 }
 
 /** @brief A part of a tensor, which shares its memory. */
-inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_part part) {
+inline Tensor tensor_part(const Context &context, const Tensor &tensor, lpt_tensor_part part) {
   lpt_tensor *raw = nullptr;
   check(context, lpt_tensor_view_part(context.get(), tensor.get(), part, &raw));
   return Tensor(raw);
 }
 
-inline ReadOnly tensor_part(const Context &context, const ReadOnly &tensor, lpt_part part) {
+inline ReadOnly tensor_part(const Context &context, const ReadOnly &tensor, lpt_tensor_part part) {
   return ReadOnly(tensor_part(context, static_cast<const Tensor &>(tensor), part));
 }
 
@@ -739,7 +739,7 @@ inline PartialPlan partial_plan_create(const Context &context, const lpt_partial
 }
 
 /** @brief Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input. */
-inline void partial_allreduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass,
+inline void partial_allreduce(const Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
                               const Tensor &input, Tensor &output) {
   check(context,
         lpt_partial_all_reduce(context.get(), comm.get(), plan.get(), pass, input.get(), output.get(), nullptr));
@@ -753,8 +753,9 @@ inline void sequence_gather(const Context &context, Comm &comm, const Tensor &in
 }
 
 /** @brief Adds up what ranks have of all rows, and gives each its own. */
-inline void sequence_scatter(const Context &context, Comm &comm, lpt_pass pass, const Tensor &input, Tensor &output,
-                             std::span<const std::int64_t> row_counts = {}, const PartialPlan *plan = nullptr) {
+inline void sequence_scatter(const Context &context, Comm &comm, lpt_partial_pass pass, const Tensor &input,
+                             Tensor &output, std::span<const std::int64_t> row_counts = {},
+                             const PartialPlan *plan = nullptr) {
   check(context, lpt_sequence_scatter(context.get(), comm.get(), plan ? plan->get() : nullptr, pass, input.get(),
                                       detail::counts_of(context, comm, row_counts), output.get(), nullptr));
 }

@@ -50,7 +50,7 @@ static int refuse_buffer(Py_buffer *view, Lent *lent, const char *reason) {
 static int is_plain(const lpt_tensor *tensor, lpt_format format) {
   lpt_tensor *part = NULL;
   lpt_tensor_description payload;
-  if (!is_well(lpt_tensor_view_part(describing_context(), tensor, LPT_PART_PAYLOAD, &part))) return 0;
+  if (!is_well(lpt_tensor_view_part(describing_context(), tensor, LPT_TENSOR_PART_PAYLOAD, &part))) return 0;
   const int is_same = describe_tensor(part, &payload) && payload.format == format;
   lpt_tensor_destroy(part);
   return is_same;

@@ -13,32 +13,32 @@
 extern "C" {
 #endif
 
-/** @brief In which order gradients fill buckets; one of lpt_bucket_order_values. */
-typedef int32_t lpt_bucket_order;
+/** @brief In which order gradients fill buckets; one of lpt_gradient_buckets_order_values. */
+typedef int32_t lpt_gradient_buckets_order;
 
-/** @brief Values of lpt_bucket_order. */
-enum lpt_bucket_order_values {
+/** @brief Values of lpt_gradient_buckets_order. */
+enum lpt_gradient_buckets_order_values {
   /**
    * In the first pass that is reduced the reverse of their list; from then on the order in which they became ready on
    * rank 0 in that pass, which tells it to all others.
    */
-  LPT_BUCKET_ORDER_RECORDED = 0,
-  LPT_BUCKET_ORDER_REVERSED = 1 /**< Always the reverse of their list. */
+  LPT_GRADIENT_BUCKETS_ORDER_RECORDED = 0,
+  LPT_GRADIENT_BUCKETS_ORDER_REVERSED = 1 /**< Always the reverse of their list. */
 };
 
 /** @brief How gradients fill buckets. */
 typedef struct lpt_bucket_options {
-  size_t struct_size;       /**< sizeof(lpt_bucket_options) of the caller. */
-  uint64_t flags;           /**< 0. */
-  size_t bucket_bytes;      /**< A bucket is full with so many; a larger gradient has its own. 0: 25 MiB. */
-  lpt_bucket_order order;   /**< Which gradients stand together. */
-  int32_t reserved;         /**< 0. */
+  size_t struct_size;               /**< sizeof(lpt_bucket_options) of the caller. */
+  uint64_t flags;                   /**< 0. */
+  size_t bucket_bytes;              /**< A bucket is full with so many; a larger gradient has its own. 0: 25 MiB. */
+  lpt_gradient_buckets_order order; /**< Which gradients stand together. */
+  int32_t reserved;                 /**< 0. */
   const char *const *names; /**< Borrowed for the call; a name for each gradient, for texts of errors. NULL: none. */
 } lpt_bucket_options;
 
 /** @brief Defaults of lpt_bucket_options. */
 #define LPT_BUCKET_OPTIONS_INIT \
-  { sizeof(lpt_bucket_options), 0, 0, LPT_BUCKET_ORDER_RECORDED, 0, NULL }
+  { sizeof(lpt_bucket_options), 0, 0, LPT_GRADIENT_BUCKETS_ORDER_RECORDED, 0, NULL }
 
 /**
  * @brief Writes the defaults of LPT_BUCKET_OPTIONS_INIT.
@@ -79,7 +79,7 @@ LPT_API void lpt_bucket_values_init(lpt_bucket_values *values, size_t struct_siz
  *
  * All ranks make the same buckets of the same gradients, and begin their reductions in the order of the buckets, however the
  * order of ready ones differs between ranks. The bits are those of lpt_all_reduce() gradient by gradient; with a wire those
- * of lpt_all_reduce_many() bucket by bucket, which depend on what stands together: take LPT_BUCKET_ORDER_REVERSED where a
+ * of lpt_all_reduce_many() bucket by bucket, which depend on what stands together: take LPT_GRADIENT_BUCKETS_ORDER_REVERSED where a
  * training that was interrupted must go on with the bits of one that was not. Other collectives of the comm take their turn
  * among the buckets: all ranks call them between the same buckets, best outside of a pass.
  *

@@ -11,11 +11,11 @@
 extern "C" {
 #endif
 
-/** @brief Whose layout of bytes is meant; one of lpt_dialect_values. */
-typedef int32_t lpt_dialect;
+/** @brief Whose layout of bytes is meant; one of lpt_foreign_layout_values. */
+typedef int32_t lpt_foreign_layout;
 
 /**
- * @brief Values of lpt_dialect; docs/dialects.md shows every byte. Rows follow each other without gaps.
+ * @brief Values of lpt_foreign_layout; docs/dialects.md shows every byte. Rows follow each other without gaps.
  *
  * ggml          columns are a multiple of 32. F32 scales become f16, and so does Q4_1's m = -scale · zero point: numbers
  *               that f16 does not hold are refused, and so is the NaN scale of mxfp4, which ggml would read as 2^128.
@@ -34,24 +34,26 @@ typedef int32_t lpt_dialect;
  * The last two  are for 2:4 formats with any scales. All codes come first, then all metadata: at 8/9 of the buffer for
  *               16-bit elements, at 4/5 for 8-bit ones. Indices that are not legal are refused.
  */
-enum lpt_dialect_values {
-  LPT_DIALECT_GGML = 1,          /**< Blocks of ggml: int8_1x32 is Q8_0, int4_1x32 Q4_0, mxfp4 MXFP4. */
-  LPT_DIALECT_BITSANDBYTES = 2,  /**< The payload alone, of 4-bit elements: the first of a byte in its high half. */
-  LPT_DIALECT_CUBLAS_SCALES = 3, /**< The block scales alone, of one byte, for every row: tiles of 128 × 4. */
-  LPT_DIALECT_GGML_Q4_1 = 4,     /**< Blocks of ggml: uint4_1x32 is Q4_1. F32, f64, bf16 and f16 can be imported. */
-  LPT_DIALECT_MMA_SPARSE = 5,    /**< Codes and indices of a 2:4 format, as operands of mma.sp of NVIDIA GPUs. */
-  LPT_DIALECT_CUTLASS_SPARSE = 6 /**< Codes and indices of a 2:4 format, as sparse products of CUTLASS 2.x take them. */
+enum lpt_foreign_layout_values {
+  LPT_FOREIGN_LAYOUT_GGML = 1, /**< Blocks of ggml: int8_1x32 is Q8_0, int4_1x32 Q4_0, mxfp4 MXFP4. */
+  LPT_FOREIGN_LAYOUT_BITSANDBYTES =
+      2, /**< The payload alone, of 4-bit elements: the first of a byte in its high half. */
+  LPT_FOREIGN_LAYOUT_CUBLAS_SCALES = 3, /**< The block scales alone, of one byte, for every row: tiles of 128 × 4. */
+  LPT_FOREIGN_LAYOUT_GGML_Q4_1 = 4,  /**< Blocks of ggml: uint4_1x32 is Q4_1. F32, f64, bf16 and f16 can be imported. */
+  LPT_FOREIGN_LAYOUT_MMA_SPARSE = 5, /**< Codes and indices of a 2:4 format, as operands of mma.sp of NVIDIA GPUs. */
+  LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE =
+      6 /**< Codes and indices of a 2:4 format, as sparse products of CUTLASS 2.x take them. */
 };
 
 /**
  * @brief Tells how many bytes a tensor takes in a dialect.
  * @param context the context.
  * @param tensor the tensor; it needs no data.
- * @param dialect one of lpt_dialect_values.
+ * @param dialect one of lpt_foreign_layout_values.
  * @param out_size_bytes returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED when the dialect has no place for the format.
  */
-LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
                                            size_t *out_size_bytes);
 
 /**
@@ -59,13 +61,13 @@ LPT_API lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tenso
  *        MXFP4 and reads it as 0.
  * @param context the context.
  * @param tensor borrowed.
- * @param dialect one of lpt_dialect_values.
+ * @param dialect one of lpt_foreign_layout_values.
  * @param buffer written.
  * @param buffer_bytes at least lpt_foreign_layout_size().
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the room is too small, the dialect cannot hold a scale or an index is not legal;
  *         LPT_UNSUPPORTED.
  */
-LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
                                              void *buffer, size_t buffer_bytes);
 
 /**
@@ -78,13 +80,13 @@ LPT_API lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_ten
  * @param context the context.
  * @param buffer borrowed.
  * @param buffer_bytes at least lpt_foreign_layout_size().
- * @param dialect one of lpt_dialect_values.
+ * @param dialect one of lpt_foreign_layout_values.
  * @param tensor written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the buffer is too short, the format cannot hold a scale or an index is not
  *         legal: then nothing is written; LPT_UNSUPPORTED.
  */
 LPT_API lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
-                                             lpt_dialect dialect, lpt_tensor *tensor);
+                                             lpt_foreign_layout dialect, lpt_tensor *tensor);
 
 #ifdef __cplusplus
 }

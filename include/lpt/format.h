@@ -87,17 +87,17 @@ enum lpt_format_values {
 /** @brief A block extent of the whole axis. */
 #define LPT_WHOLE (-1)
 
-/** @brief The special values of an element; one of lpt_special_values. */
-typedef int32_t lpt_special;
+/** @brief The special values of an element; one of lpt_element_special_values. */
+typedef int32_t lpt_element_special;
 
-/** @brief Values of lpt_special. */
-enum lpt_special_values {
-  LPT_SPECIAL_NONE = 0,     /**< Every code is a finite number. */
-  LPT_SPECIAL_IEEE = 1,     /**< Infinities and NaN in the top exponent. */
-  LPT_SPECIAL_NAN_ONES = 2, /**< NaN with all bits set below the sign; no infinity. */
-  LPT_SPECIAL_INTEGER = 3,  /**< Two's complement integer, times 2^-exponent_bias: fixed point. */
-  LPT_SPECIAL_FNUZ = 4,     /**< One NaN, in the place of -0; no infinity. */
-  LPT_SPECIAL_LIST = 5      /**< The codes stand for the levels of a list; no infinity, no NaN. */
+/** @brief Values of lpt_element_special. */
+enum lpt_element_special_values {
+  LPT_ELEMENT_SPECIAL_NONE = 0,     /**< Every code is a finite number. */
+  LPT_ELEMENT_SPECIAL_IEEE = 1,     /**< Infinities and NaN in the top exponent. */
+  LPT_ELEMENT_SPECIAL_NAN_ONES = 2, /**< NaN with all bits set below the sign; no infinity. */
+  LPT_ELEMENT_SPECIAL_INTEGER = 3,  /**< Two's complement integer, times 2^-exponent_bias: fixed point. */
+  LPT_ELEMENT_SPECIAL_FNUZ = 4,     /**< One NaN, in the place of -0; no infinity. */
+  LPT_ELEMENT_SPECIAL_LIST = 5      /**< The codes stand for the levels of a list; no infinity, no NaN. */
 };
 
 /**
@@ -111,22 +111,22 @@ enum lpt_special_values {
  * subnormal is at least 2^-126 and its largest value below 2^127.
  */
 typedef struct lpt_format_description {
-  size_t struct_size;      /**< sizeof(lpt_format_description) of the caller. */
-  lpt_format element;      /**< A plain preset. */
-  lpt_format block_scale;  /**< F32, E8M0FNU, E4M3FN, or NONE. */
-  lpt_format tensor_scale; /**< F32 or NONE. */
-  int32_t block_rows;      /**< Power of two, or LPT_WHOLE; 0 without block scale. */
-  int32_t block_columns;   /**< Power of two, or LPT_WHOLE; 0 without block scale. */
-  int32_t element_bits;    /**< Storage of one element. */
-  int32_t exponent_bits;   /**< 0 for integers. */
-  int32_t mantissa_bits;   /**< Stored ones. */
-  int32_t exponent_bias;   /**< Value of a normal code: (1 + m/2^M) · 2^(e - bias). */
-  lpt_special special;     /**< What stands for infinity and NaN. */
-  int32_t reserved;        /**< 0. */
-  double largest;          /**< Largest finite element. */
-  lpt_format zero_point;   /**< UINT8: one per block, for elements uint4 and uint8 with block scales; or NONE. */
-  int32_t sparse_kept;     /**< 2 for 2:4: of every 4 columns 2 are stored, see lpt_sparse_compress(); 0: all. */
-  int32_t sparse_of;       /**< 4 for 2:4; 0: all columns are stored. */
+  size_t struct_size;          /**< sizeof(lpt_format_description) of the caller. */
+  lpt_format element;          /**< A plain preset. */
+  lpt_format block_scale;      /**< F32, E8M0FNU, E4M3FN, or NONE. */
+  lpt_format tensor_scale;     /**< F32 or NONE. */
+  int32_t block_rows;          /**< Power of two, or LPT_WHOLE; 0 without block scale. */
+  int32_t block_columns;       /**< Power of two, or LPT_WHOLE; 0 without block scale. */
+  int32_t element_bits;        /**< Storage of one element. */
+  int32_t exponent_bits;       /**< 0 for integers. */
+  int32_t mantissa_bits;       /**< Stored ones. */
+  int32_t exponent_bias;       /**< Value of a normal code: (1 + m/2^M) · 2^(e - bias). */
+  lpt_element_special special; /**< What stands for infinity and NaN. */
+  int32_t reserved;            /**< 0. */
+  double largest;              /**< Largest finite element. */
+  lpt_format zero_point;       /**< UINT8: one per block, for elements uint4 and uint8 with block scales; or NONE. */
+  int32_t sparse_kept;         /**< 2 for 2:4: of every 4 columns 2 are stored, see lpt_sparse_compress(); 0: all. */
+  int32_t sparse_of;           /**< 4 for 2:4; 0: all columns are stored. */
 } lpt_format_description;
 
 /** @brief Defaults of lpt_format_description. */

@@ -24,15 +24,15 @@ enum lpt_activation_values {
 typedef int32_t lpt_activation;
 
 /** @brief How two elements are multiplied and added up. All but the first imitate other machines, number by number. */
-enum lpt_arithmetic_values {
-  LPT_ARITHMETIC_NATIVE = 0,           /**< The product of the numbers, added up as the kernel can do it best. */
-  LPT_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas: arXiv 2410.00907. */
-  LPT_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) taken as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
-  LPT_ARITHMETIC_SHIFT = 3,      /**< Shifts of integers by powers of two: one operand e3m0, the other integers. */
-  LPT_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, moved to f32 after every 128 steps of k: FP8 on Hopper. */
+enum lpt_gemm_arithmetic_values {
+  LPT_GEMM_ARITHMETIC_NATIVE = 0,           /**< The product of the numbers, added up as the kernel can do it best. */
+  LPT_GEMM_ARITHMETIC_L_MUL = 1,            /**< Integer addition of exponents and mantissas: arXiv 2410.00907. */
+  LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = 2, /**< (1 + x)(1 + y) taken as 1 + x + y, or 2(x + y) from x + y = 1 (PAM). */
+  LPT_GEMM_ARITHMETIC_SHIFT = 3,      /**< Shifts of integers by powers of two: one operand e3m0, the other integers. */
+  LPT_GEMM_ARITHMETIC_TENSOR_CORE = 4 /**< Sums of 14 bits, moved to f32 after every 128 steps of k: FP8 on Hopper. */
 };
-/** @brief One of lpt_arithmetic_values. */
-typedef int32_t lpt_arithmetic;
+/** @brief One of lpt_gemm_arithmetic_values. */
+typedef int32_t lpt_gemm_arithmetic;
 
 /** @brief Same bits on all processors: sums in one order, by fused multiply-adds of f32. About half as fast. */
 #define LPT_PORTABLE_ORDER UINT64_C(4)
@@ -47,15 +47,15 @@ typedef int32_t lpt_arithmetic;
 
 /** @brief How to multiply. */
 typedef struct lpt_gemm_options {
-  size_t struct_size;        /**< sizeof(lpt_gemm_options) of the caller. */
-  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
-  double alpha;              /**< Factor of the product. */
-  double beta;               /**< Factor of what c holds before; with 0, c is not read. */
-  int32_t is_a_transposed;   /**< 1: a is stored k × m. */
-  int32_t is_b_transposed;   /**< 1: b is stored n × k. */
-  const lpt_tensor *bias;    /**< Vector of n, f32 (or f64), added to every row; NULL: none. */
-  lpt_activation activation; /**< Applied to alpha · a · b + beta · c + bias. */
-  lpt_arithmetic arithmetic; /**< How elements are multiplied. */
+  size_t struct_size;             /**< sizeof(lpt_gemm_options) of the caller. */
+  uint64_t flags;                 /**< LPT_CHECK_ONLY, LPT_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
+  double alpha;                   /**< Factor of the product. */
+  double beta;                    /**< Factor of what c holds before; with 0, c is not read. */
+  int32_t is_a_transposed;        /**< 1: a is stored k × m. */
+  int32_t is_b_transposed;        /**< 1: b is stored n × k. */
+  const lpt_tensor *bias;         /**< Vector of n, f32 (or f64), added to every row; NULL: none. */
+  lpt_activation activation;      /**< Applied to alpha · a · b + beta · c + bias. */
+  lpt_gemm_arithmetic arithmetic; /**< How elements are multiplied. */
   /** Added after the activation: f32, bf16 or f16, of c's shape, or c itself; NULL: none. */
   const lpt_tensor *residual;
   /** How c is encoded if its format is not f32, bf16, f16 or f64: rounding, scale rule, scaler, statistics (with amax)
@@ -71,10 +71,10 @@ typedef struct lpt_gemm_options {
 } lpt_gemm_options;
 
 /** @brief Defaults of lpt_gemm_options. */
-#define LPT_GEMM_OPTIONS_INIT                                                                                          \
-  {                                                                                                                    \
-    sizeof(lpt_gemm_options), 0, 1.0, 0.0, 0, 0, NULL, LPT_ACTIVATION_NONE, LPT_ARITHMETIC_NATIVE, NULL, NULL, 0.0, 0, \
-        0                                                                                                              \
+#define LPT_GEMM_OPTIONS_INIT                                                                                       \
+  {                                                                                                                 \
+    sizeof(lpt_gemm_options), 0, 1.0, 0.0, 0, 0, NULL, LPT_ACTIVATION_NONE, LPT_GEMM_ARITHMETIC_NATIVE, NULL, NULL, \
+        0.0, 0, 0                                                                                                   \
   }
 
 /**

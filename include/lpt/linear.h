@@ -15,88 +15,89 @@
 extern "C" {
 #endif
 
-/** @brief One operand of one multiplication; one of lpt_cast_values. */
-typedef int32_t lpt_cast;
+/** @brief One operand of one multiplication; one of lpt_linear_cast_values. */
+typedef int32_t lpt_linear_cast;
 
-/** @brief Values of lpt_cast. Forward y = x·wᵀ; dgrad dx = dy·w; wgrad dw = dyᵀ·x. */
-enum lpt_cast_values {
-  LPT_CAST_FORWARD_INPUT = 0,  /**< x in the forward product. */
-  LPT_CAST_FORWARD_WEIGHT = 1, /**< w in the forward product. */
-  LPT_CAST_DGRAD_GRADIENT = 2, /**< dy in the input gradient. */
-  LPT_CAST_DGRAD_WEIGHT = 3,   /**< w in the input gradient. */
-  LPT_CAST_WGRAD_GRADIENT = 4, /**< dy in the weight gradient. */
-  LPT_CAST_WGRAD_INPUT = 5     /**< x in the weight gradient: what is saved from forward to backward. */
+/** @brief Values of lpt_linear_cast. Forward y = x·wᵀ; dgrad dx = dy·w; wgrad dw = dyᵀ·x. */
+enum lpt_linear_cast_values {
+  LPT_LINEAR_CAST_FORWARD_INPUT = 0,  /**< x in the forward product. */
+  LPT_LINEAR_CAST_FORWARD_WEIGHT = 1, /**< w in the forward product. */
+  LPT_LINEAR_CAST_DGRAD_GRADIENT = 2, /**< dy in the input gradient. */
+  LPT_LINEAR_CAST_DGRAD_WEIGHT = 3,   /**< w in the input gradient. */
+  LPT_LINEAR_CAST_WGRAD_GRADIENT = 4, /**< dy in the weight gradient. */
+  LPT_LINEAR_CAST_WGRAD_INPUT = 5     /**< x in the weight gradient: what is saved from forward to backward. */
 };
 
-/** @brief One tensor of a linear layer; one of lpt_operand_values. */
-typedef int32_t lpt_operand;
+/** @brief One tensor of a linear layer; one of lpt_linear_operand_values. */
+typedef int32_t lpt_linear_operand;
 
-/** @brief Values of lpt_operand. */
-enum lpt_operand_values {
-  LPT_OPERAND_INPUT = 0,   /**< x. */
-  LPT_OPERAND_WEIGHT = 1,  /**< w. */
-  LPT_OPERAND_GRADIENT = 2 /**< dy. */
+/** @brief Values of lpt_linear_operand. */
+enum lpt_linear_operand_values {
+  LPT_LINEAR_OPERAND_INPUT = 0,   /**< x. */
+  LPT_LINEAR_OPERAND_WEIGHT = 1,  /**< w. */
+  LPT_LINEAR_OPERAND_GRADIENT = 2 /**< dy. */
 };
 
-/** @brief One product of a linear layer; one of lpt_product_values. */
-typedef int32_t lpt_product;
+/** @brief One product of a linear layer; one of lpt_linear_gemm_values. */
+typedef int32_t lpt_linear_gemm;
 
-/** @brief Values of lpt_product. The first factor of each is its left operand, the second its right one. */
-enum lpt_product_values {
-  LPT_PRODUCT_FORWARD = 0, /**< y = x · wᵀ; its inner size is input_columns. */
-  LPT_PRODUCT_DGRAD = 1,   /**< dx = dy · w; its inner size is output_columns. */
-  LPT_PRODUCT_WGRAD = 2    /**< dw = dyᵀ · x; its inner size is the rows. */
+/** @brief Values of lpt_linear_gemm. The first factor of each is its left operand, the second its right one. */
+enum lpt_linear_gemm_values {
+  LPT_LINEAR_GEMM_FORWARD = 0, /**< y = x · wᵀ; its inner size is input_columns. */
+  LPT_LINEAR_GEMM_DGRAD = 1,   /**< dx = dy · w; its inner size is output_columns. */
+  LPT_LINEAR_GEMM_WGRAD = 2    /**< dw = dyᵀ · x; its inner size is the rows. */
 };
 
-/** @brief The signs of a rotation; one of lpt_signs_values. */
-typedef int32_t lpt_signs;
+/** @brief The signs of a rotation; one of lpt_hadamard_signs_values. */
+typedef int32_t lpt_hadamard_signs;
 
-/** @brief Values of lpt_signs. */
-enum lpt_signs_values {
-  LPT_SIGNS_NONE = 0,  /**< All 1. */
-  LPT_SIGNS_FIXED = 1, /**< + + + - + - - - - - - + - + - -, again and again: those of arXiv 2509.25149's code. */
+/** @brief Values of lpt_hadamard_signs. */
+enum lpt_hadamard_signs_values {
+  LPT_HADAMARD_SIGNS_NONE = 0, /**< All 1. */
+  LPT_HADAMARD_SIGNS_FIXED =
+      1, /**< + + + - + - - - - - - + - + - -, again and again: those of arXiv 2509.25149's code. */
   /**
    * One per column of a group, drawn from the random numbers of the call that rotates first: prepare for the forward
    * and the dgrad product, forward for the wgrad product.
    */
-  LPT_SIGNS_RANDOM = 2
+  LPT_HADAMARD_SIGNS_RANDOM = 2
 };
 
-/** @brief Which axis a product's operands are rotated along; one of lpt_axis_values. */
-typedef int32_t lpt_axis;
+/** @brief Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values. */
+typedef int32_t lpt_hadamard_axis;
 
-/** @brief Values of lpt_axis. */
-enum lpt_axis_values {
-  LPT_AXIS_INNER = 0, /**< Both operands along the inner size: the product undoes it. */
-  LPT_AXIS_ROWS = 1   /**< Of dgrad: dy along its rows, undone on dx (HALO level 2). */
+/** @brief Values of lpt_hadamard_axis. */
+enum lpt_hadamard_axis_values {
+  LPT_HADAMARD_AXIS_INNER = 0, /**< Both operands along the inner size: the product undoes it. */
+  LPT_HADAMARD_AXIS_ROWS = 1   /**< Of dgrad: dy along its rows, undone on dx (HALO level 2). */
 };
 
-/** @brief What a backward product's x or w is cast from; one of lpt_source_values. */
-typedef int32_t lpt_source;
+/** @brief What a backward product's x or w is cast from; one of lpt_linear_source_values. */
+typedef int32_t lpt_linear_source;
 
-/** @brief Values of lpt_source. */
-enum lpt_source_values {
-  LPT_SOURCE_PLAIN = 0, /**< From x or w as it came. */
+/** @brief Values of lpt_linear_source. */
+enum lpt_linear_source_values {
+  LPT_LINEAR_SOURCE_PLAIN = 0, /**< From x or w as it came. */
   /**
    * From what the forward product multiplied, decoded. The forward rotation is undone on the gradient. A cast to
    * NONE, or the same as forward's, takes the codes as they are.
    */
-  LPT_SOURCE_FORWARD = 1,
+  LPT_LINEAR_SOURCE_FORWARD = 1,
   /**
    * The same, and the gradient of what the forward cast clipped is zero: dx where x was beyond the largest element,
    * dw where w was.
    */
-  LPT_SOURCE_FORWARD_CLIPPED = 2
+  LPT_LINEAR_SOURCE_FORWARD_CLIPPED = 2
 };
 
-/** @brief What a product is multiplied by; one of lpt_output_scale_values. */
-typedef int32_t lpt_output_scale;
+/** @brief What a product is multiplied by; one of lpt_linear_output_scale_values. */
+typedef int32_t lpt_linear_output_scale;
 
-/** @brief Values of lpt_output_scale. */
-enum lpt_output_scale_values {
-  LPT_OUTPUT_SCALE_NONE = 0, /**< 1. */
+/** @brief Values of lpt_linear_output_scale. */
+enum lpt_linear_output_scale_values {
+  LPT_LINEAR_OUTPUT_SCALE_NONE = 0, /**< 1. */
   /** Forward and dgrad: 1 / sqrt(input_columns). Wgrad, and the bias gradient with it: 1 / sqrt(rows). */
-  LPT_OUTPUT_SCALE_UNIT = 1
+  LPT_LINEAR_OUTPUT_SCALE_UNIT = 1
 };
 
 /** @brief How a product is made of its two casts. */
@@ -105,21 +106,21 @@ typedef struct lpt_product_options {
   uint64_t flags;     /**< LPT_CHECK_ONLY. */
   /** 16, 32, 64 or 128: rotate operands before their casts, see lpt_hadamard(); 0: no. */
   int32_t hadamard_size;
-  lpt_signs hadamard_signs; /**< Of the rotation. */
-  lpt_axis hadamard_axis;   /**< Of the rotation. */
-  lpt_source source;        /**< Backward products: what x or w is cast from. */
-  int32_t draws;            /**< Backward products: 1 to 16 stochastic casts of dy whose products are averaged. */
+  lpt_hadamard_signs hadamard_signs; /**< Of the rotation. */
+  lpt_hadamard_axis hadamard_axis;   /**< Of the rotation. */
+  lpt_linear_source source;          /**< Backward products: what x or w is cast from. */
+  int32_t draws; /**< Backward products: 1 to 16 stochastic casts of dy whose products are averaged. */
   /** Backward products: 1, or 2: dy is the sum of a nearest cast and the cast of what it left. */
   int32_t parts;
-  lpt_output_scale output_scale; /**< Of the result. */
-  int32_t reserved;              /**< 0. */
+  lpt_linear_output_scale output_scale; /**< Of the result. */
+  int32_t reserved;                     /**< 0. */
 } lpt_product_options;
 
 /** @brief Defaults of lpt_product_options. */
-#define LPT_PRODUCT_OPTIONS_INIT                                                                                      \
-  {                                                                                                                   \
-    sizeof(lpt_product_options), 0, 0, LPT_SIGNS_NONE, LPT_AXIS_INNER, LPT_SOURCE_PLAIN, 1, 1, LPT_OUTPUT_SCALE_NONE, \
-        0                                                                                                             \
+#define LPT_PRODUCT_OPTIONS_INIT                                                                                     \
+  {                                                                                                                  \
+    sizeof(lpt_product_options), 0, 0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_PLAIN, 1, \
+        1, LPT_LINEAR_OUTPUT_SCALE_NONE, 0                                                                           \
   }
 
 /**
@@ -184,8 +185,8 @@ LPT_API void lpt_recipe_destroy(lpt_recipe *recipe);
  * @param options rounding, overflow, scale rule; NULL for the defaults. Handles and random numbers in it are refused.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_cast cast, lpt_format format,
-                                       const lpt_quantize_options *options);
+LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_linear_cast cast,
+                                       lpt_format format, const lpt_quantize_options *options);
 
 /**
  * @brief Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
@@ -195,7 +196,7 @@ LPT_API lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe,
  * @param options kind, history, margin; NULL for current scaling.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                          const lpt_scaler_options *options);
 
 /**
@@ -206,7 +207,7 @@ LPT_API lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recip
  * @param out_format returned.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_cast cast,
+LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_linear_cast cast,
                                           lpt_format *out_format);
 
 /**
@@ -217,7 +218,7 @@ LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe
  * @param options NULL for the defaults.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for what the product cannot have.
  */
-LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                        const lpt_product_options *options);
 
 /**
@@ -230,31 +231,31 @@ LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe,
  * @param format any but uint8; LPT_FORMAT_NONE: the operands are used as they come.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                                  lpt_format format);
 
 /**
  * @brief Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
  *
- * LPT_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
+ * LPT_LINEAR_OPERAND_WEIGHT    The forward and the dgrad product multiply the masked weight; its gradient is that of all numbers
  *                       (straight through). Rules MAGNITUDE and SOFT_THRESHOLD. With interval 1 each lpt_linear_prepare()
  *                       selects anew; else a mask serves until `random.step` of the options is `interval` or more past
  *                       that of its selection, and is part of saved states. SOFT_THRESHOLD selects in each prepare, and
  *                       multiplies by the factor that fits the masked weight to the weight best when it is first
  *                       selected: sum(w · masked) / sum(masked²).
- * LPT_OPERAND_GRADIENT  The wgrad product multiplies the masked output gradient; dgrad takes all of it. Direction COLUMN:
+ * LPT_LINEAR_OPERAND_GRADIENT  The wgrad product multiplies the masked output gradient; dgrad takes all of it. Direction COLUMN:
  *                       groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as casts
  *                       draw theirs.
- * LPT_OPERAND_INPUT     Unsupported: lpt_sparse_mask_select() masks activations.
+ * LPT_LINEAR_OPERAND_INPUT     Unsupported: lpt_sparse_mask_select() masks activations.
  *
  * @param context the context.
  * @param recipe the recipe.
  * @param operand which tensor.
  * @param options how to select, without handles and random numbers; NULL: the operand is dense again.
- * @param interval steps from one selection to the next, 1 to 2^20; for LPT_OPERAND_GRADIENT 1.
+ * @param interval steps from one selection to the next, 1 to 2^20; for LPT_LINEAR_OPERAND_GRADIENT 1.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED.
  */
-LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                            const lpt_sparse_options *options, int32_t interval);
 
 /** @brief The shape of a linear layer. */
@@ -275,25 +276,25 @@ typedef struct lpt_linear_shape {
  */
 LPT_API void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size);
 
-/** @brief What part of a layer a rank of a comm has; one of lpt_parallel_values. */
-typedef int32_t lpt_parallel;
+/** @brief What part of a layer a rank of a comm has; one of lpt_linear_parallel_values. */
+typedef int32_t lpt_linear_parallel;
 
-/** @brief Values of lpt_parallel. docs/collectives-layers.md tells who adds up what. */
-enum lpt_parallel_values {
-  LPT_PARALLEL_NONE = 0, /**< All of it: no comm. */
+/** @brief Values of lpt_linear_parallel. docs/collectives-layers.md tells who adds up what. */
+enum lpt_linear_parallel_values {
+  LPT_LINEAR_PARALLEL_NONE = 0, /**< All of it: no comm. */
   /**
    * Column-parallel: rows of the weight, so columns of the output. Forward is the rank's own affair. Backward: ranks hold
    * the same input, and input_gradient is the sum over ranks, added while the weight's gradient is computed; with a plan
    * every rank holds an input of its own, and input_gradient is that of this one: nothing travels.
    */
-  LPT_PARALLEL_COLUMNS = 1,
+  LPT_LINEAR_PARALLEL_COLUMNS = 1,
   /**
    * Row-parallel: columns of the weight and of the input. Forward: the product is a part of a sum; the output is the sum
    * over ranks, the same bits on all, or with a plan lpt_partial_gemm()'s. Backward: ranks hold the same output_gradient,
    * and nothing travels; with a plan every rank holds a part of it, which first goes through lpt_partial_all_reduce() of
-   * LPT_PASS_BACKWARD, into scratch.
+   * LPT_PARTIAL_PASS_BACKWARD, into scratch.
    */
-  LPT_PARALLEL_ROWS = 2
+  LPT_LINEAR_PARALLEL_ROWS = 2
 };
 
 /** @brief One call of a linear layer. */
@@ -309,13 +310,13 @@ typedef struct lpt_linear_options {
   int32_t reserved;       /**< 0. */
   lpt_comm *comm;         /**< Ranks that share the layer; NULL: this one has all of it. The same in every call. */
   const lpt_partial_plan *plan; /**< Columns that ranks share (CAAT): the output's of ROWS; NULL: all. Needs comm. */
-  lpt_parallel parallel;        /**< With comm, how ranks share the layer: COLUMNS or ROWS. */
+  lpt_linear_parallel parallel; /**< With comm, how ranks share the layer: COLUMNS or ROWS. */
   int32_t reserved_two;         /**< 0. */
 } lpt_linear_options;
 
 /** @brief Defaults of lpt_linear_options. */
 #define LPT_LINEAR_OPTIONS_INIT \
-  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_PARALLEL_NONE, 0 }
+  { sizeof(lpt_linear_options), 0, LPT_RANDOM_INIT, 0, NULL, NULL, 0, 0, NULL, NULL, LPT_LINEAR_PARALLEL_NONE, 0 }
 
 /**
  * @brief Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
@@ -418,13 +419,13 @@ LPT_API lpt_status lpt_linear_forward(lpt_context *context, lpt_linear *linear, 
  * The bits of a stochastic cast belong to the element's place: computing dx and dw in two calls gives the same codes. A
  * rotated operand draws by the places of the rotated matrix.
  *
- * With options.comm all ranks call it, for the same gradients; lpt_parallel_values tells what travels. A bias gradient is
+ * With options.comm all ranks call it, for the same gradients; lpt_linear_parallel_values tells what travels. A bias gradient is
  * that of output_gradient as it comes: ROWS with a plan, a part of a sum, as of all that ranks hold alike.
  *
  * @param context the context; with a comm, of this rank.
  * @param linear the layer; prepared.
  * @param saved borrowed; as forward wrote it. NULL is allowed when no weight gradient is wanted, and no input gradient
- *        that depends on what forward clipped (LPT_SOURCE_FORWARD_CLIPPED).
+ *        that depends on what forward clipped (LPT_LINEAR_SOURCE_FORWARD_CLIPPED).
  * @param output_gradient borrowed; rows × output_columns, f32, bf16, f16 or f64.
  * @param options NULL for the defaults.
  * @param input_gradient written; rows × input_columns; NULL: not wanted.
@@ -471,7 +472,7 @@ LPT_API lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *c
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
+LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
                                           lpt_scaler_values *out_values);
 
 /**
@@ -507,7 +508,7 @@ LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, in
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_cast cast,
+LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
                                         lpt_statistics_values *out_values);
 
 /**

@@ -11,26 +11,26 @@
 extern "C" {
 #endif
 
-/** @brief How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values. */
-typedef int32_t lpt_smoothing;
+/** @brief How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values. */
+typedef int32_t lpt_swiglu_smoothing;
 
-/** @brief Values of lpt_smoothing. */
-enum lpt_smoothing_values {
-  LPT_SMOOTHING_NONE = 0,   /**< Plain SwiGLU. */
-  LPT_SMOOTHING_CHANNEL = 1 /**< Smooth-SwiGLU: one factor per column, the power of two at or above max |up|. */
+/** @brief Values of lpt_swiglu_smoothing. */
+enum lpt_swiglu_smoothing_values {
+  LPT_SWIGLU_SMOOTHING_NONE = 0,   /**< Plain SwiGLU. */
+  LPT_SWIGLU_SMOOTHING_CHANNEL = 1 /**< Smooth-SwiGLU: one factor per column, the power of two at or above max |up|. */
 };
 
 /** @brief How to compute a SwiGLU. */
 typedef struct lpt_swiglu_options {
-  size_t struct_size;      /**< sizeof(lpt_swiglu_options) of the caller. */
-  uint64_t flags;          /**< LPT_CHECK_ONLY. */
-  lpt_smoothing smoothing; /**< Whether factors are wanted. */
-  int32_t reserved;        /**< 0. */
+  size_t struct_size;             /**< sizeof(lpt_swiglu_options) of the caller. */
+  uint64_t flags;                 /**< LPT_CHECK_ONLY. */
+  lpt_swiglu_smoothing smoothing; /**< Whether factors are wanted. */
+  int32_t reserved;               /**< 0. */
 } lpt_swiglu_options;
 
 /** @brief Defaults of lpt_swiglu_options. */
 #define LPT_SWIGLU_OPTIONS_INIT \
-  { sizeof(lpt_swiglu_options), 0, LPT_SMOOTHING_NONE, 0 }
+  { sizeof(lpt_swiglu_options), 0, LPT_SWIGLU_SMOOTHING_NONE, 0 }
 
 /**
  * @brief Writes the defaults of LPT_SWIGLU_OPTIONS_INIT.
@@ -42,7 +42,7 @@ LPT_API void lpt_swiglu_options_init(lpt_swiglu_options *options, size_t struct_
 /**
  * @brief Computes output = silu(gate) · up, where silu(x) = x / (1 + exp(-x)).
  *
- * With LPT_SMOOTHING_CHANNEL it also gives a factor per column, which the cast of the next linear layer divides out before
+ * With LPT_SWIGLU_SMOOTHING_CHANNEL it also gives a factor per column, which the cast of the next linear layer divides out before
  * it rounds and multiplies back after (lpt_linear_options.input_smoothing). The output itself is the plain SwiGLU: in
  * exact arithmetic smoothing changes nothing. Source: Smooth-SwiGLU, arXiv 2409.12517.
  *

@@ -14,25 +14,27 @@
 extern "C" {
 #endif
 
-/** @brief How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step(). */
-typedef int32_t lpt_method;
+/** @brief How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step(). */
+typedef int32_t lpt_optimizer_method;
 
-/** @brief Values of lpt_method. */
-enum lpt_method_values {
-  LPT_METHOD_ADAMW = 0, /**< Adam with decoupled weight decay (arXiv 1711.05101). */
-  LPT_METHOD_ADAM = 1,  /**< Adam (arXiv 1412.6980); weight decay is added to the gradient. */
-  LPT_METHOD_SGD = 2,   /**< Gradient descent with momentum beta1; weight decay is added to the gradient. */
-  LPT_METHOD_LION = 3   /**< The sign of an interpolated momentum (arXiv 2302.06675), with decoupled weight decay. */
+/** @brief Values of lpt_optimizer_method. */
+enum lpt_optimizer_method_values {
+  LPT_OPTIMIZER_METHOD_ADAMW = 0, /**< Adam with decoupled weight decay (arXiv 1711.05101). */
+  LPT_OPTIMIZER_METHOD_ADAM = 1,  /**< Adam (arXiv 1412.6980); weight decay is added to the gradient. */
+  LPT_OPTIMIZER_METHOD_SGD = 2,   /**< Gradient descent with momentum beta1; weight decay is added to the gradient. */
+  LPT_OPTIMIZER_METHOD_LION =
+      3 /**< The sign of an interpolated momentum (arXiv 2302.06675), with decoupled weight decay. */
 };
 
-/** @brief What becomes of a second moment below the smallest code; one of lpt_underflow_values. */
-typedef int32_t lpt_underflow;
+/** @brief What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values. */
+typedef int32_t lpt_optimizer_underflow;
 
-/** @brief Values of lpt_underflow. */
-enum lpt_underflow_values {
-  LPT_UNDERFLOW_CLAMP = 0,     /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
-  LPT_UNDERFLOW_ALLOWED = 1,   /**< It is rounded like any other, to zero below half the smallest code. */
-  LPT_UNDERFLOW_STOCHASTIC = 2 /**< It becomes the smallest code s with probability |value| / s, else zero. */
+/** @brief Values of lpt_optimizer_underflow. */
+enum lpt_optimizer_underflow_values {
+  LPT_OPTIMIZER_UNDERFLOW_CLAMP =
+      0, /**< A moment that is not zero keeps at least the smallest code: no update explodes. */
+  LPT_OPTIMIZER_UNDERFLOW_ALLOWED = 1,   /**< It is rounded like any other, to zero below half the smallest code. */
+  LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC = 2 /**< It becomes the smallest code s with probability |value| / s, else zero. */
 };
 
 /** @brief Values of lpt_format that only an optimizer's moments have: no tensor can be made of them. */
@@ -46,20 +48,20 @@ enum lpt_moment_format_values {
 
 /** @brief What a new optimizer should be. */
 typedef struct lpt_optimizer_options {
-  size_t struct_size;             /**< sizeof(lpt_optimizer_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY. */
-  double beta1;                   /**< Decay of the first moment, in [0, 1); the momentum of SGD. */
-  double beta2;                   /**< Decay of the second moment, in [0, 1); of Lion: of the first one. */
-  double epsilon;                 /**< Added to the root; at least 0. */
-  lpt_underflow second_underflow; /**< Of the second moment's cast. */
-  lpt_method method;              /**< How it steps. */
-  int32_t is_nesterov;            /**< 1: Nesterov's momentum; SGD alone. */
-  int32_t reserved;               /**< 0. */
+  size_t struct_size;                       /**< sizeof(lpt_optimizer_options) of the caller. */
+  uint64_t flags;                           /**< LPT_CHECK_ONLY. */
+  double beta1;                             /**< Decay of the first moment, in [0, 1); the momentum of SGD. */
+  double beta2;                             /**< Decay of the second moment, in [0, 1); of Lion: of the first one. */
+  double epsilon;                           /**< Added to the root; at least 0. */
+  lpt_optimizer_underflow second_underflow; /**< Of the second moment's cast. */
+  lpt_optimizer_method method;              /**< How it steps. */
+  int32_t is_nesterov;                      /**< 1: Nesterov's momentum; SGD alone. */
+  int32_t reserved;                         /**< 0. */
 } lpt_optimizer_options;
 
 /** @brief Defaults of lpt_optimizer_options. */
 #define LPT_OPTIMIZER_OPTIONS_INIT \
-  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_UNDERFLOW_CLAMP, LPT_METHOD_ADAMW, 0, 0 }
+  { sizeof(lpt_optimizer_options), 0, 0.9, 0.95, 1e-8, LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_METHOD_ADAMW, 0, 0 }
 
 /**
  * @brief Writes the defaults of LPT_OPTIMIZER_OPTIONS_INIT.

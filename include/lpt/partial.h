@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/** @brief Which way activations go; one of lpt_pass_values. */
-typedef int32_t lpt_pass;
+/** @brief Which way activations go; one of lpt_partial_pass_values. */
+typedef int32_t lpt_partial_pass;
 
-/** @brief Values of lpt_pass. */
-enum lpt_pass_values {
-  LPT_PASS_FORWARD = 0, /**< Activations. */
-  LPT_PASS_BACKWARD = 1 /**< Their gradients. */
+/** @brief Values of lpt_partial_pass. */
+enum lpt_partial_pass_values {
+  LPT_PARTIAL_PASS_FORWARD = 0, /**< Activations. */
+  LPT_PARTIAL_PASS_BACKWARD = 1 /**< Their gradients. */
 };
 
 /** @brief What private columns are multiplied by; one of lpt_partial_scale_values. */
@@ -142,7 +142,7 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  *        in[:, :s], out[:, s:] = scale · in[:, s:].
  *
  * The tensor-parallel all-reduce behind a row-parallel layer, of a part of the columns: each rank keeps a residual stream of its
- * own in the others. The operator is its own adjoint: the same call with LPT_PASS_BACKWARD makes of a gradient behind it
+ * own in the others. The operator is its own adjoint: the same call with LPT_PARTIAL_PASS_BACKWARD makes of a gradient behind it
  * the gradient before it, and takes the place of the reduction before the column-parallel layers. Gradients of what all
  * ranks hold alike are then parts of a sum: gains of norms take one lpt_all_reduce_many() a step, and the gradient at the
  * entry of the layers, of the embeddings, one lpt_all_reduce() of all columns. docs/collectives-caat.md tells it in full.
@@ -168,7 +168,7 @@ LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial
  * @return as lpt_all_reduce(); LPT_UNSUPPORTED for another wire.
  */
 LPT_API lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
-                                          lpt_pass pass, const lpt_tensor *input, lpt_tensor *output,
+                                          lpt_partial_pass pass, const lpt_tensor *input, lpt_tensor *output,
                                           lpt_future **out_future);
 
 /**
@@ -241,7 +241,7 @@ LPT_API lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, con
  * @return as lpt_reduce_scatter(); LPT_UNSUPPORTED for a plan with private columns.
  */
 LPT_API lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
-                                        lpt_pass pass, const lpt_tensor *input, const int64_t *row_counts,
+                                        lpt_partial_pass pass, const lpt_tensor *input, const int64_t *row_counts,
                                         lpt_tensor *output, lpt_future **out_future);
 
 #ifdef __cplusplus

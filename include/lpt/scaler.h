@@ -20,39 +20,43 @@ enum lpt_scaler_kind_values {
   LPT_SCALER_DELAYED = 1  /**< That of the history, by `history_rule`; while it gives none, by `zero_rule`. */
 };
 
-/** @brief Which amax of the history counts; one of lpt_history_rule_values. */
-typedef int32_t lpt_history_rule;
+/** @brief Which amax of the history counts; one of lpt_scaler_history_rule_values. */
+typedef int32_t lpt_scaler_history_rule;
 
-/** @brief Values of lpt_history_rule. */
-enum lpt_history_rule_values {
-  LPT_HISTORY_LARGEST = 0, /**< The largest of all. */
-  LPT_HISTORY_LATEST = 1   /**< The latest. */
+/** @brief Values of lpt_scaler_history_rule. */
+enum lpt_scaler_history_rule_values {
+  LPT_SCALER_HISTORY_RULE_MAX = 0,   /**< The largest of all. */
+  LPT_SCALER_HISTORY_RULE_LATEST = 1 /**< The latest. */
 };
 
-/** @brief What stands for an amax of zero, as at the first step; one of lpt_zero_rule_values. */
-typedef int32_t lpt_zero_rule;
+/** @brief What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values. */
+typedef int32_t lpt_scaler_zero_rule;
 
-/** @brief Values of lpt_zero_rule. */
-enum lpt_zero_rule_values {
-  LPT_ZERO_LOOKS = 0, /**< The amax of the tensor at hand. */
-  LPT_ZERO_ONE = 1,   /**< The scale is 1 (arXiv 2409.12517). */
-  LPT_ZERO_KEEPS = 2  /**< The last amax that was not zero; the scale is 1 before there is one (Transformer Engine). */
+/** @brief Values of lpt_scaler_zero_rule. */
+enum lpt_scaler_zero_rule_values {
+  LPT_SCALER_ZERO_RULE_USE_CURRENT = 0, /**< The amax of the tensor at hand. */
+  LPT_SCALER_ZERO_RULE_ONE = 1,         /**< The scale is 1 (arXiv 2409.12517). */
+  LPT_SCALER_ZERO_RULE_USE_LAST =
+      2 /**< The last amax that was not zero; the scale is 1 before there is one (Transformer Engine). */
 };
 
 /** @brief What a new scaler should be. */
 typedef struct lpt_scaler_options {
-  size_t struct_size;            /**< sizeof(lpt_scaler_options) of the caller. */
-  lpt_scaler_kind kind;          /**< Which amax counts. */
-  int32_t history_length;        /**< Updates that are remembered, 1 to 65536. */
-  int32_t margin;                /**< Amax is multiplied by 2^margin, -64 to 64. */
-  lpt_history_rule history_rule; /**< Which amax of the history. */
-  lpt_zero_rule zero_rule;       /**< What if it is zero. */
-  int32_t reserved;              /**< 0. */
+  size_t struct_size;                   /**< sizeof(lpt_scaler_options) of the caller. */
+  lpt_scaler_kind kind;                 /**< Which amax counts. */
+  int32_t history_length;               /**< Updates that are remembered, 1 to 65536. */
+  int32_t margin;                       /**< Amax is multiplied by 2^margin, -64 to 64. */
+  lpt_scaler_history_rule history_rule; /**< Which amax of the history. */
+  lpt_scaler_zero_rule zero_rule;       /**< What if it is zero. */
+  int32_t reserved;                     /**< 0. */
 } lpt_scaler_options;
 
 /** @brief Defaults of lpt_scaler_options. */
-#define LPT_SCALER_OPTIONS_INIT \
-  { sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS, 0 }
+#define LPT_SCALER_OPTIONS_INIT                                                        \
+  {                                                                                    \
+    sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, LPT_SCALER_HISTORY_RULE_MAX, \
+        LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                            \
+  }
 
 /**
  * @brief Writes the defaults of LPT_SCALER_OPTIONS_INIT.

@@ -13,17 +13,17 @@
 extern "C" {
 #endif
 
-/** @brief A part of a tensor; one of lpt_part_values. */
-typedef int32_t lpt_part;
+/** @brief A part of a tensor; one of lpt_tensor_part_values. */
+typedef int32_t lpt_tensor_part;
 
-/** @brief Values of lpt_part. */
-enum lpt_part_values {
-  LPT_PART_PAYLOAD = 0,      /**< The elements. */
-  LPT_PART_BLOCK_SCALES = 1, /**< A matrix of scales, one per block, rows of blocks by columns of blocks. */
-  LPT_PART_TENSOR_SCALE = 2, /**< One scale. */
-  LPT_PART_ZERO_POINTS = 3,  /**< A matrix of zero points, one per block, as the block scales. */
+/** @brief Values of lpt_tensor_part. */
+enum lpt_tensor_part_values {
+  LPT_TENSOR_PART_PAYLOAD = 0,      /**< The elements. */
+  LPT_TENSOR_PART_BLOCK_SCALES = 1, /**< A matrix of scales, one per block, rows of blocks by columns of blocks. */
+  LPT_TENSOR_PART_TENSOR_SCALE = 2, /**< One scale. */
+  LPT_TENSOR_PART_ZERO_POINTS = 3,  /**< A matrix of zero points, one per block, as the block scales. */
   /** Where the elements of a 2:4 format belong: bytes, rows by columns / 8 rounded up; see lpt_sparse_compress(). */
-  LPT_PART_SPARSE_INDICES = 4
+  LPT_TENSOR_PART_SPARSE_INDICES = 4
 };
 
 /** @brief A tensor taken apart. */
@@ -106,7 +106,7 @@ LPT_API lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tenso
  * @param out_tensor returned; destroy with lpt_tensor_destroy(). The scales of blocks are a matrix.
  * @return LPT_OK; LPT_INVALID_ARGUMENT when the format has no such part; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
+LPT_API lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part,
                                         lpt_tensor **out_tensor);
 
 /**
@@ -116,7 +116,7 @@ LPT_API lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *
  * @param format what the parts make.
  * @param rows rows of the matrix.
  * @param columns columns of the matrix; the payload may be given as bytes (LPT_FORMAT_UINT8) when elements are smaller.
- * @param parts indexed by lpt_part; NULL for parts that the format lacks. Scales are dense.
+ * @param parts indexed by lpt_tensor_part; NULL for parts that the format lacks. Scales are dense.
  * @param part_count length of `parts`.
  * @param out_tensor returned; destroy with lpt_tensor_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT when a part is missing or of the wrong format or shape; LPT_OUT_OF_MEMORY.

@@ -15,7 +15,7 @@ bool is_on_sixteen(const MatrixView &view, int64_t row_bytes) {
 }
 
 const char *refuses_law(const GemmRequest &request) {
-  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is not computed";
   if (request.is_portable) return "small products do not add up in the portable order";
   const lpt_format c = request.c.format.element;

@@ -13,7 +13,7 @@ bool is_operand(const MatrixView &view) {
 
 // What the rows of instruction sets that were compiled refuse alike. Some read panels.
 [[maybe_unused]] const char *refuses_common(const GemmRequest &request, bool reads_panels) {
-  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.b.layout == Layout::kPanels && !reads_panels) return "b is packed";
   if (request.k == 0) return "without k there is nothing to multiply";
@@ -156,11 +156,11 @@ const char *refuses_bytes(const GemmRequest &request) {
 // ---- the reference rows
 
 const char *refuses_ref(const GemmRequest &request) {
-  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   return request.b.layout == Layout::kPanels ? "b is packed" : nullptr;
 }
 
-const char *refuses_emulated(const GemmRequest &request, lpt_arithmetic arithmetic) {
+const char *refuses_emulated(const GemmRequest &request, lpt_gemm_arithmetic arithmetic) {
   if (request.arithmetic != arithmetic) return "its arithmetic is not asked for";
   if (request.is_f64) return "f64 has the native arithmetic alone";
   if (request.b.layout == Layout::kPanels) return "b is packed";
@@ -168,10 +168,10 @@ const char *refuses_emulated(const GemmRequest &request, lpt_arithmetic arithmet
   return is_operand(request.b) ? nullptr : "b is neither f32, f16 or bf16 nor of at most 8 bits";
 }
 
-const char *refuses_l_mul(const GemmRequest &request) { return refuses_emulated(request, LPT_ARITHMETIC_L_MUL); }
+const char *refuses_l_mul(const GemmRequest &request) { return refuses_emulated(request, LPT_GEMM_ARITHMETIC_L_MUL); }
 
 const char *refuses_piecewise_affine(const GemmRequest &request) {
-  return refuses_emulated(request, LPT_ARITHMETIC_PIECEWISE_AFFINE);
+  return refuses_emulated(request, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
 }
 
 bool is_small_integer(lpt_format plain) {
@@ -194,14 +194,14 @@ bool is_e3m0(lpt_format plain) {
 }
 
 const char *refuses_shift(const GemmRequest &request) {
-  if (const char *reason = refuses_emulated(request, LPT_ARITHMETIC_SHIFT)) return reason;
+  if (const char *reason = refuses_emulated(request, LPT_GEMM_ARITHMETIC_SHIFT)) return reason;
   const lpt_format a = request.a.format.element, b = request.b.format.element;
   const bool is_taken = (is_e3m0(a) && is_small_integer(b)) || (is_small_integer(a) && is_e3m0(b));
   return is_taken ? nullptr : "operands are not one of e3m0 and one of integers of at most 8 bits";
 }
 
 const char *refuses_tensor_core(const GemmRequest &request) {
-  if (const char *reason = refuses_emulated(request, LPT_ARITHMETIC_TENSOR_CORE)) return reason;
+  if (const char *reason = refuses_emulated(request, LPT_GEMM_ARITHMETIC_TENSOR_CORE)) return reason;
   if (!is_small_float(request.a.format.element)) return "a is no float of at most 8 bits";
   return is_small_float(request.b.format.element) ? nullptr : "b is no float of at most 8 bits";
 }
@@ -221,7 +221,7 @@ const char *refuses_integers(const MatrixView &view, int64_t k) {
 }
 
 [[maybe_unused]] const char *refuses_groups(const GemmRequest &request) {
-  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_portable) return "sums in int32 are not rounded in the portable order";
   if (request.is_f64) return "f64 is computed by the reference row";
   if (request.k == 0) return "without k there is nothing to multiply";

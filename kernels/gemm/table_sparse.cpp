@@ -6,7 +6,7 @@ namespace lpt {
 namespace {
 
 const char *refuses_any(const GemmRequest &request) {
-  if (request.arithmetic != LPT_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is asked for";
   if (request.is_f64) return "f64 is computed by rows of dense matrices";
   if (request.is_portable) return "lanes do not add up in the portable order";
   if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";

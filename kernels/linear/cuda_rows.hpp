@@ -12,7 +12,7 @@ namespace lpt {
 
 // target[c] = sign_of(signs, random, size, c) for `count` columns.
 struct RotationSignsRequest {
-  lpt_signs signs;
+  lpt_hadamard_signs signs;
   int32_t size;
   RandomSource random;
   uint32_t role;         // of the stream

@@ -28,9 +28,10 @@ LPT_HOST_DEVICE static inline uint32_t sign_bit(const RandomSource &random, int6
 }
 
 // 1 or -1 for a column of a rotation in groups of `size` columns, which share their signs.
-LPT_HOST_DEVICE static inline float sign_of(lpt_signs signs, const RandomSource &random, int32_t size, int64_t column) {
-  if (signs == LPT_SIGNS_NONE) return 1.0f;
-  const bool is_fixed = signs == LPT_SIGNS_FIXED;
+LPT_HOST_DEVICE static inline float sign_of(lpt_hadamard_signs signs, const RandomSource &random, int32_t size,
+                                            int64_t column) {
+  if (signs == LPT_HADAMARD_SIGNS_NONE) return 1.0f;
+  const bool is_fixed = signs == LPT_HADAMARD_SIGNS_FIXED;
   const uint32_t bit = is_fixed ? kFixedSigns >> (column % 16) & 1 : sign_bit(random, column % size);
   return bit != 0 ? -1.0f : 1.0f;
 }

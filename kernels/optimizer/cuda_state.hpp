@@ -20,7 +20,7 @@ struct StateJob {
   float scale, inverse;
   uint32_t lanes;  // strips of a block; 0: one scale
   bool is_drawn;   // rounds stochastically
-  lpt_underflow underflow;
+  lpt_optimizer_underflow underflow;
   RandomSource random;
   bool is_aligned;  // strips lie on boundaries of what they take
   // Of any kind alone:
@@ -162,21 +162,21 @@ __device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberE
 
 // Whether any code of an array takes random bits: the same for all threads.
 __device__ __forceinline__ bool has_draws(const StateJob &job) {
-  return job.is_drawn || job.underflow == LPT_UNDERFLOW_STOCHASTIC;
+  return job.is_drawn || job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
 }
 
 // Of nothing but a zero's magnitude the least code, where that is asked for.
 template <Element kElement>
 __device__ __forceinline__ uint32_t clamped_code(const StateJob &job, uint32_t code, float value) {
   const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
-  return job.underflow == LPT_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? code | 1 : code;
+  return job.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? code | 1 : code;
 }
 
 template <Element kElement>
 __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const Rounded &number) {
   constexpr float kLeast = kElement.bits == 16 ? 0x1p-133f : kElement.mantissa_bits == 3 ? 0x1p-9f : 0x1p-16f;
   const bool is_under = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) < kLeast;
-  const bool is_drawn = job.is_drawn || (job.underflow == LPT_UNDERFLOW_STOCHASTIC && is_under);
+  const bool is_drawn = job.is_drawn || (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && is_under);
   const auto bits = static_cast<uint32_t>(job.random.bits);
   if constexpr (kElement.bits == 16) return bf16_state_code(number.scaled, is_drawn, number.random, bits);
   return is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
@@ -217,14 +217,14 @@ __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const Dynamic
   if (number.scaled != number.scaled) return zero;
   const bool is_negative = (float_bits(number.value) >> 31) != 0;
   const uint32_t least = zero != 0 && is_negative ? zero - 1 : zero + 1;
-  if (job.underflow == LPT_UNDERFLOW_STOCHASTIC) {
+  if (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
     const float share = bits_float(float_bits(number.scaled) & 0x7FFFFFFFu) / tree.level[zero + 1];
     const uint32_t whole = 2u << job.random.bits;
     const auto psi = static_cast<uint32_t>(share * static_cast<float>(whole));
     if (share < 1.0f) return psi + 2 * number.random + 1 >= whole ? least : zero;
   }
   const uint32_t code = encode_dynamic(tree, number.scaled);
-  return job.underflow == LPT_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
+  return job.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
 }
 
 __device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberEight &eight,

@@ -91,11 +91,11 @@ __device__ __forceinline__ AnyCoding settle_any_state(const StateJob &job, const
 
 __device__ __forceinline__ uint32_t any_state_code(const StateJob &job, const Rounded &number) {
   const bool is_under = magnitude_of(number.scaled) < decode(job.any, 1);
-  const bool is_drawn = job.is_drawn || (job.underflow == LPT_UNDERFLOW_STOCHASTIC && is_under);
+  const bool is_drawn = job.is_drawn || (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && is_under);
   const lpt_rounding rounding = is_drawn ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
   const uint32_t code = encode(job.any, number.scaled, rounding, LPT_OVERFLOW_SATURATE, number.random, job.random.bits);
   const bool is_zero = (code & ((1u << (job.any.bits - 1)) - 1)) == 0;
-  return job.underflow == LPT_UNDERFLOW_CLAMP && is_zero && number.value != 0.0f ? code | 1 : code;
+  return job.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && is_zero && number.value != 0.0f ? code | 1 : code;
 }
 
 __device__ __forceinline__ void store_any_number(const StateJob &job, const Trees &trees, int64_t index,

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 
 struct StepJob {
-  lpt_method method;
+  lpt_optimizer_method method;
   StepConstants constants;
   const void *gradient;
   bool is_gradient_bf16, is_gradient_aligned;
@@ -35,12 +35,13 @@ __device__ __forceinline__ float exact_root(float value) {
 }
 
 // The direction u of a method; m and v become new.
-__device__ __forceinline__ float direction(lpt_method method, const StepConstants &c, float g, float &m, float &v) {
-  if (method == LPT_METHOD_SGD) {
+__device__ __forceinline__ float direction(lpt_optimizer_method method, const StepConstants &c, float g, float &m,
+                                           float &v) {
+  if (method == LPT_OPTIMIZER_METHOD_SGD) {
     m = c.beta1 * m + g;
     return c.is_nesterov ? g + c.beta1 * m : m;
   }
-  if (method == LPT_METHOD_LION) {
+  if (method == LPT_OPTIMIZER_METHOD_LION) {
     const float mixed = c.beta1 * m + c.one_minus_beta1 * g;
     m = c.beta2 * m + c.one_minus_beta2 * g;
     return sign_of(mixed);

@@ -33,7 +33,7 @@ struct StateArray {
   float *block_scales = nullptr;        // one per block; where it is expanded, the block's largest magnitude
   uint16_t *exponents = nullptr;        // one per block: 16 · k of the expansion; NULL: it is not expanded
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
-  lpt_underflow underflow = LPT_UNDERFLOW_ALLOWED;
+  lpt_optimizer_underflow underflow = LPT_OPTIMIZER_UNDERFLOW_ALLOWED;
   RandomSource random = {};  // index of element i: offset + i
 };
 
@@ -73,7 +73,7 @@ struct GradientFacts;  // likewise
 // makes at least s of it; STOCHASTIC makes s with the probability |scaled value| / s, else zero (the stochastic rounding
 // of encode(), below s alone). Lists round to nearest whatever `rounding` says.
 struct StepRequest {
-  lpt_method method;
+  lpt_optimizer_method method;
   int64_t begin, count;  // elements of this part, whole blocks save at the parameter's end; arrays are the parameter's
   const void *gradient;
   lpt_format gradient_format;  // f32, bf16

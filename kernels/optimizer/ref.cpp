@@ -141,12 +141,12 @@ class State {
 
   uint32_t code(int64_t index, float value, float scaled) const {
     const bool is_under = magnitude_of(scaled) < decode(element_, 1);
-    const bool is_drawn = array_.underflow == LPT_UNDERFLOW_STOCHASTIC && is_under;
+    const bool is_drawn = array_.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && is_under;
     const lpt_rounding rounding = is_drawn ? LPT_ROUNDING_STOCHASTIC : array_.rounding;
     const uint32_t bits = rounding == LPT_ROUNDING_STOCHASTIC ? random(index) : 0;
     const uint32_t result = encode(element_, scaled, rounding, LPT_OVERFLOW_SATURATE, bits, array_.random.bits);
     const bool is_zero = (result & ((1u << (element_.bits - 1)) - 1)) == 0;
-    return array_.underflow == LPT_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? result | 1 : result;
+    return array_.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? result | 1 : result;
   }
 
   // A NaN has the code of zero, and its block a scale that says so.
@@ -155,13 +155,13 @@ class State {
     if (is_nan(scaled)) return zero;
     const uint32_t least = zero != 0 && std::signbit(value) ? zero - 1 : zero + 1;
     const float share = magnitude_of(scaled) / tree_.level[zero + 1];
-    if (array_.underflow == LPT_UNDERFLOW_STOCHASTIC && share < 1.0f) {
+    if (array_.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && share < 1.0f) {
       const uint32_t whole = 2u << array_.random.bits;
       const auto psi = static_cast<uint32_t>(share * static_cast<float>(whole));
       return psi + 2 * random(index) + 1 >= whole ? least : zero;
     }
     const uint32_t result = encode_dynamic(tree_, scaled);
-    return array_.underflow == LPT_UNDERFLOW_CLAMP && result == zero && value != 0.0f ? least : result;
+    return array_.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && result == zero && value != 0.0f ? least : result;
   }
 
   const StateArray &array_;
@@ -178,12 +178,12 @@ struct Numbers {
 float sign_of(float value) { return value > 0.0f ? 1.0f : value < 0.0f ? -1.0f : value; }
 
 // The direction u of a method; m and v become new.
-float direction(lpt_method method, const StepConstants &c, float g, Numbers &n) {
-  if (method == LPT_METHOD_SGD) {
+float direction(lpt_optimizer_method method, const StepConstants &c, float g, Numbers &n) {
+  if (method == LPT_OPTIMIZER_METHOD_SGD) {
     n.m = c.beta1 * n.m + g;
     return c.is_nesterov ? g + c.beta1 * n.m : n.m;
   }
-  if (method == LPT_METHOD_LION) {
+  if (method == LPT_OPTIMIZER_METHOD_LION) {
     const float mixed = c.beta1 * n.m + c.one_minus_beta1 * g;
     n.m = c.beta2 * n.m + c.one_minus_beta2 * g;
     return sign_of(mixed);

@@ -68,7 +68,7 @@ void load_numbers(lpt_format format, const uint8_t *from, float scale, float *to
 struct Coding {
   Element layout;
   lpt_rounding rounding;
-  lpt_underflow underflow;
+  lpt_optimizer_underflow underflow;
   int32_t random_bits;    // 16 or 8 for each element
   const uint8_t *random;  // of the first element; NULL: none are drawn
 };
@@ -122,12 +122,12 @@ template <typename Isa>
   Ints codes = coding.rounding == LPT_ROUNDING_NEAREST_EVEN
                    ? nearest_codes<Isa>(layout, magnitude)
                    : cut_codes<Isa>(coding, magnitude, coding.rounding == LPT_ROUNDING_STOCHASTIC, words);
-  if (coding.underflow == LPT_UNDERFLOW_STOCHASTIC) {
+  if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
     const Floats smallest = Isa::all(decode(layout, 1));
     codes = magnitude < smallest ? cut_codes<Isa>(coding, magnitude, true, words) : codes;
   }
   codes = Isa::least(codes, Isa::all_ints(max_code));
-  if (coding.underflow == LPT_UNDERFLOW_CLAMP) {
+  if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
     codes = Isa::greatest(codes, value != Isa::all(0.0f) ? Isa::all_ints(1) : Isa::all_ints(0));
   }
   const int32_t sign = 1 << (layout.bits - 1);
@@ -198,7 +198,7 @@ template <typename Isa>
 void store_codes(const Coding &coding, const float *values, const float *scaled, float inverse, uint8_t *to,
                  int64_t count) {
   const bool is_bf16 = coding.layout.min_exponent == kElementBf16.min_exponent;
-  if (!is_bf16 || coding.underflow != LPT_UNDERFLOW_ALLOWED || coding.rounding == LPT_ROUNDING_TOWARD_ZERO) {
+  if (!is_bf16 || coding.underflow != LPT_OPTIMIZER_UNDERFLOW_ALLOWED || coding.rounding == LPT_ROUNDING_TOWARD_ZERO) {
     return store_any<Isa>(coding, values, scaled, inverse, to, count);
   }
   if (coding.rounding == LPT_ROUNDING_NEAREST_EVEN) {

@@ -18,7 +18,7 @@ inline bool has_whole_scale(const StateArray &array) {
 
 inline bool is_drawing(const StateArray &array) {
   return array.element != LPT_FORMAT_F32 && !is_dynamic(array.element) &&
-         (array.rounding == LPT_ROUNDING_STOCHASTIC || array.underflow == LPT_UNDERFLOW_STOCHASTIC);
+         (array.rounding == LPT_ROUNDING_STOCHASTIC || array.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
 }
 
 // One of a request's arrays.
@@ -110,7 +110,7 @@ class Moment {
       return write_groups(data, index, count, places);
     }
     if (is_short_whole() && !has_nan && !has_special(places, count)) {
-      const auto store = given.underflow == LPT_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
+      const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, places.to, given.inverse_scale, data, whole_quads<Isa>(count));
     }
     RandomStrip strip;
@@ -134,7 +134,7 @@ class Moment {
   // Whether groups without infinities and NaN can be written by settle() and store_nearest() alone.
   bool is_short() const {
     return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
-           lane_.array.underflow != LPT_UNDERFLOW_STOCHASTIC;
+           lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
   static bool has_special(const MomentPlaces<Isa> &places, int64_t count) {
@@ -164,7 +164,8 @@ class Moment {
   }
 
   bool is_nearest() const {
-    return lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN && lane_.array.underflow != LPT_UNDERFLOW_STOCHASTIC;
+    return lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
+           lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
   // The same of a scale of the whole array, which may be too small.
@@ -182,7 +183,7 @@ class Moment {
   void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces<Isa> &places) const {
     float inverses[kUnitLanes];
     settle(index, count, places, inverses);
-    const bool is_clamped = lane_.array.underflow == LPT_UNDERFLOW_CLAMP;
+    const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
     const auto store = is_second_ ? (is_clamped ? store_groups<false, true> : store_groups<false, false>)
                                   : (is_clamped ? store_groups<true, true> : store_groups<true, false>);
     store(codes_, places.to, inverses, data, count);
@@ -212,7 +213,7 @@ class Moment {
     float stretched[kGroup];
     expand<Isa>(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
     if (is_nearest() && !found.is_special) {
-      const auto store = given.underflow == LPT_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
+      const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, stretched, 1.0f, data, padded);
     }
     store_codes<Isa>(coding, values, stretched, 1.0f, data, padded);

@@ -131,13 +131,13 @@ inline uint32_t tree_code(const DynamicTree &tree, const StateArray &array, floa
   if (scaled != scaled) return zero;
   const uint32_t least = zero != 0 && (float_bits(value) >> 31) != 0 ? zero - 1 : zero + 1;
   const float share = __builtin_fabsf(scaled) / tree.level[zero + 1];
-  if (array.underflow == LPT_UNDERFLOW_STOCHASTIC && share < 1.0f) {
+  if (array.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && share < 1.0f) {
     const uint32_t whole = 2u << array.random.bits;
     const auto psi = static_cast<uint32_t>(share * static_cast<float>(whole));
     return psi + 2 * random_bits(array.random, 0, index) + 1 >= whole ? least : zero;
   }
   const uint32_t code = encode_dynamic(tree, scaled);
-  return array.underflow == LPT_UNDERFLOW_CLAMP && code == zero && value != 0.0f ? least : code;
+  return array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && code == zero && value != 0.0f ? least : code;
 }
 
 // One block of `count` numbers, whose first one is element `index` of the array; its scale comes back.
@@ -147,8 +147,9 @@ float store_tree_block(const TreeLanes<Isa> &lanes, const StateArray &array, con
   const BlockMagnitudes found = block_magnitudes<Isa>(values, whole_quads<Isa>(count));
   const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
   const float inverse = inverse_scale(scale);
-  if (!found.is_special && array.underflow != LPT_UNDERFLOW_STOCHASTIC) {
-    store_tree<Isa>(lanes, array.underflow == LPT_UNDERFLOW_CLAMP, values, inverse, to, whole_quads<Isa>(count));
+  if (!found.is_special && array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
+    store_tree<Isa>(lanes, array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP, values, inverse, to,
+                    whole_quads<Isa>(count));
     return scale;
   }
   for (int64_t i = 0; i < count; ++i) {

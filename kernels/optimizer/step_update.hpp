@@ -66,14 +66,14 @@ struct Updated {
   typename Isa::Floats update;  // of Adam the root
 };
 
-template <typename Isa, lpt_method kMethod>
+template <typename Isa, lpt_optimizer_method kMethod>
 [[gnu::always_inline]] inline Updated<Isa> updated(const UpdateConstants<Isa> &c, typename Isa::Floats m,
                                                    typename Isa::Floats v, typename Isa::Floats g) {
   using Floats = typename Isa::Floats;
-  if constexpr (kMethod == LPT_METHOD_SGD) {
+  if constexpr (kMethod == LPT_OPTIMIZER_METHOD_SGD) {
     const Floats first = c.beta1 * m + g;
     return {first, first, c.is_nesterov ? g + c.beta1 * first : first};
-  } else if constexpr (kMethod == LPT_METHOD_LION) {
+  } else if constexpr (kMethod == LPT_OPTIMIZER_METHOD_LION) {
     const Floats mixed = c.beta1 * m + c.one_minus_beta1 * g;
     const Floats first = c.beta2 * m + c.one_minus_beta2 * g;
     const auto is_signed = magnitude_of<Isa>(mixed) > Isa::all(0.0f);
@@ -115,7 +115,8 @@ struct NothingElse {
 // The loop over a unit. The processor can look ahead by some hundred instructions only, which is less than a root and a
 // quotient take; so the loop does the first half of one turn between the halves of the turn before. `Other` is done in
 // each turn as well, in the time that the divider takes.
-template <typename Isa, lpt_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other = NothingElse>
+template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep,
+          typename Other = NothingElse>
 struct UpdateLoop {
   using Floats = typename Isa::Floats;
   using Ints = typename Isa::Ints;
@@ -139,8 +140,9 @@ struct UpdateLoop {
       Isa::store(first_to + at, now.first);
       if constexpr (kFirst == Reading::kCodes) {
         // A NaN may be lost: of Adam it makes the parameter NaN as well.
-        largest_first = kMethod == LPT_METHOD_ADAM ? Isa::greatest_magnitude(largest_first, now.first)
-                                                   : Isa::greatest(largest_first, Isa::bits(now.first) & kMagnitude);
+        largest_first = kMethod == LPT_OPTIMIZER_METHOD_ADAM
+                            ? Isa::greatest_magnitude(largest_first, now.first)
+                            : Isa::greatest(largest_first, Isa::bits(now.first) & kMagnitude);
       } else {
         check = Isa::fused(now.first, Isa::all(0.0f), check);
       }
@@ -161,7 +163,7 @@ struct UpdateLoop {
   }
 
   [[gnu::always_inline]] inline void divide(int64_t i) {
-    if constexpr (kMethod == LPT_METHOD_ADAM) {
+    if constexpr (kMethod == LPT_OPTIMIZER_METHOD_ADAM) {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
         update[j] = Isa::quotient_or_zero(Isa::load(first_to + i + j * Isa::kWidth), update[j] + c.epsilon);
@@ -210,7 +212,7 @@ struct UpdateLoop {
 
 // AdamW is Adam with other constants. kIsStep: what shall be taken off the parameter is stored in its place. `count` is
 // whole groups, at least one.
-template <typename Isa, lpt_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other>
+template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other>
 [[gnu::always_inline]] inline void update_beside(const UpdateConstants<Isa> &constants, UpdatePlaces<Isa> &places,
                                                  int64_t count, const Other &other) {
   UpdateLoop<Isa, kMethod, kFirst, kSecond, kIsStep, Other> loop = {constants,
@@ -228,7 +230,7 @@ template <typename Isa, lpt_method kMethod, Reading kFirst, Reading kSecond, boo
   places.has_nan = Isa::has_nan(loop.check + loop.late_check);
 }
 
-template <typename Isa, lpt_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep>
+template <typename Isa, lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep>
 [[gnu::noinline]] void update(const UpdateConstants<Isa> &constants, UpdatePlaces<Isa> &places, int64_t count) {
   update_beside<Isa, kMethod, kFirst, kSecond, kIsStep>(constants, places, count, NothingElse{});
 }

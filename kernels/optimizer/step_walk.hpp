@@ -39,7 +39,7 @@ template <typename Isa, bool kIsClamped>
 [[gnu::noinline]] void update_beside_codes(const UpdateConstants<Isa> &constants, UpdatePlaces<Isa> &places,
                                            const CodesOfBefore<Isa, kIsClamped> &codes) {
   constexpr Reading kCodes = Reading::kCodes;
-  update_beside<Isa, LPT_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
+  update_beside<Isa, LPT_OPTIMIZER_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
 }
 
 // Numbers of a unit on their way; those of moments for two units in turn.
@@ -51,10 +51,10 @@ struct UnitMemory {
 template <typename Isa>
 using Update = void (*)(const UpdateConstants<Isa> &, UpdatePlaces<Isa> &, int64_t);
 
-template <typename Isa, lpt_method kMethod, bool kIsStep>
+template <typename Isa, lpt_optimizer_method kMethod, bool kIsStep>
 Update<Isa> update_of(Reading first, Reading second) {
   constexpr Reading kFloats = Reading::kFloats, kCodes = Reading::kCodes;
-  if constexpr (kMethod == LPT_METHOD_SGD || kMethod == LPT_METHOD_LION) {
+  if constexpr (kMethod == LPT_OPTIMIZER_METHOD_SGD || kMethod == LPT_OPTIMIZER_METHOD_LION) {
     return first == kCodes ? update<Isa, kMethod, kCodes, Reading::kNot, kIsStep>
                            : update<Isa, kMethod, kFloats, Reading::kNot, kIsStep>;
   } else {
@@ -81,7 +81,7 @@ class Walk {
         parameter_bytes_(bytes_of(request.parameter.element)),
         is_compensated_(request.compensation.data != nullptr),
         can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.is_short() && second_.is_short() &&
-                  request.first.underflow == LPT_UNDERFLOW_ALLOWED && !constants_.is_coupled),
+                  request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled),
         update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
 
   void run(const TreeLanes<Isa> *first_tree, const TreeLanes<Isa> *second_tree) {
@@ -101,12 +101,16 @@ class Walk {
   template <bool kIsStep>
   Update<Isa> chosen_update() const {
     const Reading first = first_.reading(), second = second_.reading();
-    if (request_.method == LPT_METHOD_SGD) return update_of<Isa, LPT_METHOD_SGD, kIsStep>(first, second);
-    if (request_.method == LPT_METHOD_LION) return update_of<Isa, LPT_METHOD_LION, kIsStep>(first, second);
-    return update_of<Isa, LPT_METHOD_ADAM, kIsStep>(first, second);
+    if (request_.method == LPT_OPTIMIZER_METHOD_SGD)
+      return update_of<Isa, LPT_OPTIMIZER_METHOD_SGD, kIsStep>(first, second);
+    if (request_.method == LPT_OPTIMIZER_METHOD_LION)
+      return update_of<Isa, LPT_OPTIMIZER_METHOD_LION, kIsStep>(first, second);
+    return update_of<Isa, LPT_OPTIMIZER_METHOD_ADAM, kIsStep>(first, second);
   }
 
-  bool is_adam() const { return request_.method == LPT_METHOD_ADAMW || request_.method == LPT_METHOD_ADAM; }
+  bool is_adam() const {
+    return request_.method == LPT_OPTIMIZER_METHOD_ADAMW || request_.method == LPT_OPTIMIZER_METHOD_ADAM;
+  }
 
   // Nothing passes through a unit's memory.
   bool is_in_place() const {
@@ -218,7 +222,7 @@ class Walk {
 
   void update_beside_waiting(UpdatePlaces<Isa> &places) {
     is_waiting_ = false;
-    if (request_.second.underflow == LPT_UNDERFLOW_CLAMP) {
+    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
       update_beside_codes<Isa, true>(constants_, places, codes_of_before<true>());
     } else {
       update_beside_codes<Isa, false>(constants_, places, codes_of_before<false>());
@@ -228,7 +232,7 @@ class Walk {
   void write_waiting() {
     if (!is_waiting_) return;
     is_waiting_ = false;
-    if (request_.second.underflow == LPT_UNDERFLOW_CLAMP) {
+    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
       for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<true>()(i);
     } else {
       for (int64_t i = 0; i < kUnit; i += Isa::kQuad) codes_of_before<false>()(i);

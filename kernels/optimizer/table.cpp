@@ -40,7 +40,8 @@ const char *refuses_any(const StepRequest &request) {
 const char *refuses_vectors(const StepRequest &request) {
   for (const StateArray *array : {&request.first, &request.second, &request.parameter}) {
     if (array->random.words != nullptr) return "random bits are the caller's";
-    const bool is_drawn = array->rounding == LPT_ROUNDING_STOCHASTIC || array->underflow == LPT_UNDERFLOW_STOCHASTIC;
+    const bool is_drawn =
+        array->rounding == LPT_ROUNDING_STOCHASTIC || array->underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
     if (is_drawn && array->random.rounds != 7 && array->random.rounds != 10) {
       return "random bits are not of 7 or 10 rounds";
     }

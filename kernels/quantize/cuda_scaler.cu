@@ -9,8 +9,9 @@ __global__ void scaler_amax(ScalerAmaxRequest request) {
   ScalerNumbers &scaler = *request.scaler;
   const float found = *request.found;
   float past = request.is_delayed ? scaler.amax : 0.0f;
-  if (request.is_delayed && past == 0.0f && request.zero_rule == LPT_ZERO_KEEPS) past = scaler.kept_amax;
-  const bool is_looking = !request.is_delayed || (past == 0.0f && request.zero_rule == LPT_ZERO_LOOKS);
+  if (request.is_delayed && past == 0.0f && request.zero_rule == LPT_SCALER_ZERO_RULE_USE_LAST) past = scaler.kept_amax;
+  const bool is_looking =
+      !request.is_delayed || (past == 0.0f && request.zero_rule == LPT_SCALER_ZERO_RULE_USE_CURRENT);
   if (!request.is_delayed && found > scaler.running_amax) scaler.running_amax = found;
   *request.amax = amax_with_margin(is_looking ? found : past, request.margin);
 }
@@ -34,7 +35,7 @@ __global__ void scaler_update(ScalerUpdateRequest request) {
   if (threadIdx.x != 0) return;
   ScalerNumbers &scaler = *request.scaler;
   request.history[request.place] = scaler.running_amax;
-  scaler.amax = request.rule == LPT_HISTORY_LATEST ? scaler.running_amax : largest;
+  scaler.amax = request.rule == LPT_SCALER_HISTORY_RULE_LATEST ? scaler.running_amax : largest;
   if (scaler.amax > 0.0f) scaler.kept_amax = scaler.amax;
   scaler.running_amax = 0.0f;
 }

@@ -33,7 +33,7 @@ struct ScalerAmaxRequest {
   ScalerNumbers *scaler;
   const float *found;
   bool is_delayed;
-  lpt_zero_rule zero_rule;
+  lpt_scaler_zero_rule zero_rule;
   int32_t margin;
   float *amax;  // written
 };
@@ -43,7 +43,7 @@ struct ScalerUpdateRequest {
   ScalerNumbers *scaler;
   float *history;
   int32_t length, place;
-  lpt_history_rule rule;
+  lpt_scaler_history_rule rule;
 };
 
 void look_cuda(const LookRequest &request, void *stream);

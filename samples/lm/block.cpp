@@ -11,7 +11,7 @@ namespace {
 // What joins the residual stream starts smaller, the more blocks join it.
 double joining_gain(const ModelShape &shape) { return 1.0 / std::sqrt(2.0 * static_cast<double>(shape.layers)); }
 
-lpt_swiglu_options swiglu_options(lpt_smoothing smoothing) {
+lpt_swiglu_options swiglu_options(lpt_swiglu_smoothing smoothing) {
   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
   options.smoothing = smoothing;
   return options;
@@ -65,16 +65,16 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
       qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3)), ranks,
-           LPT_PARALLEL_COLUMNS),
+           LPT_LINEAR_PARALLEL_COLUMNS),
       output_(context, recipe,
               matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape), columns_slice()),
-              ranks, LPT_PARALLEL_ROWS),
+              ranks, LPT_LINEAR_PARALLEL_ROWS),
       gate_up_(context, recipe,
                matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2)), ranks,
-               LPT_PARALLEL_COLUMNS),
+               LPT_LINEAR_PARALLEL_COLUMNS),
       down_(context, recipe,
             matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()), ranks,
-            LPT_PARALLEL_ROWS),
+            LPT_LINEAR_PARALLEL_ROWS),
       rotary_(part_),
       attention_(context, part_) {}
 
@@ -140,7 +140,7 @@ void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass 
   keep(gate.get(), kept.gate);
   keep(up.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
-  lpt_tensor *smoothing = smoothing_ == LPT_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
+  lpt_tensor *smoothing = smoothing_ == LPT_SWIGLU_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
   down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
   add(scratch.middle, scratch.projected, output);

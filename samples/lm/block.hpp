@@ -77,7 +77,7 @@ class Block {
   int64_t index_;
   bool is_unit_scaled_;
   lpt_format stored_;
-  lpt_smoothing smoothing_;
+  lpt_swiglu_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;
   Linear qkv_, output_, gate_up_, down_;

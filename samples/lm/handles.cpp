@@ -47,7 +47,7 @@ Tensor make_bytes(lpt_context *context, size_t bytes) {
   return Tensor(tensor);
 }
 
-Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   lpt_tensor *made = nullptr;
   check(context, lpt_tensor_view_part(context, tensor, part, &made));
   return Tensor(made);

@@ -46,7 +46,7 @@ Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_
 Tensor make_bytes(lpt_context *context, size_t bytes);
 
 // One part of a tensor, sharing its memory.
-Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part);
+Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part);
 
 // The payload's first byte, and the bytes of the whole tensor.
 void *tensor_data(lpt_context *context, const lpt_tensor *tensor);

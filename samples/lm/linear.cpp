@@ -18,7 +18,7 @@ LinearHandle make_linear(lpt_context *context, const lpt_recipe *recipe, const P
 }  // namespace
 
 Linear::Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight, const TensorRanks *ranks,
-               lpt_parallel parallel)
+               lpt_linear_parallel parallel)
     : handle_(make_linear(context, recipe, *weight)), weight_(weight), ranks_(ranks), parallel_(parallel) {}
 
 lpt_linear_options Linear::options_for(const Pass &pass) const {

@@ -26,7 +26,7 @@ class Linear {
  public:
   // The parameter is borrowed; its index is the layer's stream. Of ranks, if any, each has a slice, cut as `parallel` says.
   Linear(lpt_context *context, const lpt_recipe *recipe, Parameter *weight, const TensorRanks *ranks,
-         lpt_parallel parallel);
+         lpt_linear_parallel parallel);
 
   // From the next prepare() on.
   void set_recipe(lpt_context *context, const lpt_recipe *recipe);
@@ -55,7 +55,7 @@ class Linear {
   LinearHandle handle_;
   Parameter *weight_;
   const TensorRanks *ranks_;
-  lpt_parallel parallel_;
+  lpt_linear_parallel parallel_;
 };
 
 }  // namespace lm

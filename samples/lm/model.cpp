@@ -46,7 +46,7 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
             parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel)),
-            parallel.tensor, LPT_PARALLEL_COLUMNS),
+            parallel.tensor, LPT_LINEAR_PARALLEL_COLUMNS),
       table_(make_table<T>(context, *embedding_, sizeof(T) == sizeof(float) ? precision.state.weight : kFormatOf<T>)) {
   prepare(context, 0);
 }

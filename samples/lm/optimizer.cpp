@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kSeedOffset = 0x0A11;  // away from the bits that the linear layers draw
 
-Optimizer make_optimizer(lpt_context *context, lpt_method method, const OptimizerSettings &settings) {
+Optimizer make_optimizer(lpt_context *context, lpt_optimizer_method method, const OptimizerSettings &settings) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.method = method;
   options.beta1 = settings.beta1;

@@ -59,7 +59,7 @@ const std::vector<NamedRecipe> &recipes() {
       made.push_back({name, state, precision});
     };
     add("bf16", "f32", {});
-    add("fp8_trillion", "fp8_tensor", {.smoothing = LPT_SMOOTHING_CHANNEL});
+    add("fp8_trillion", "fp8_tensor", {.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL});
     for (const char *name : {"fp8_current", "mxfp8", "fp8_block", "halo_0", "halo_1", "halo_2", "fp4_all_the_way",
                              "quartet", "luq", "int4_hadamard"}) {
       add(name, "f32", {});
@@ -87,10 +87,12 @@ const std::vector<NamedRecipe> &recipes() {
 
 struct NamedMethod {
   const char *name;
-  lpt_method method;
+  lpt_optimizer_method method;
 };
-constexpr std::array<NamedMethod, 4> kMethods = {
-    {{"adamw", LPT_METHOD_ADAMW}, {"adam", LPT_METHOD_ADAM}, {"sgd", LPT_METHOD_SGD}, {"lion", LPT_METHOD_LION}}};
+constexpr std::array<NamedMethod, 4> kMethods = {{{"adamw", LPT_OPTIMIZER_METHOD_ADAMW},
+                                                  {"adam", LPT_OPTIMIZER_METHOD_ADAM},
+                                                  {"sgd", LPT_OPTIMIZER_METHOD_SGD},
+                                                  {"lion", LPT_OPTIMIZER_METHOD_LION}}};
 
 struct NamedRaise {
   const char *name;
@@ -119,8 +121,8 @@ const auto &find(const char *what, const List &list, const std::string &name) {
   return *found;
 }
 
-bool is_raised(Raised raised, lpt_product product) {
-  return raised == Raised::kAll || (raised == Raised::kForward) == (product == LPT_PRODUCT_FORWARD);
+bool is_raised(Raised raised, lpt_linear_gemm product) {
+  return raised == Raised::kAll || (raised == Raised::kForward) == (product == LPT_LINEAR_GEMM_FORWARD);
 }
 
 }  // namespace
@@ -129,7 +131,7 @@ Precision precision_of(const std::string &recipe, const std::string &state, cons
   const NamedRecipe &named = find("recipe", recipes(), recipe);
   Precision precision = named.precision;
   precision.state = find("optimizer state", states(), state.empty() ? named.state : state);
-  precision.method = method.empty() ? LPT_METHOD_ADAMW : find("optimizer", kMethods, method).method;
+  precision.method = method.empty() ? LPT_OPTIMIZER_METHOD_ADAMW : find("optimizer", kMethods, method).method;
   return precision;
 }
 
@@ -152,7 +154,7 @@ namespace {
 // A recipe of one's own, to compare with: four bits, nearest everywhere, no rotation.
 Recipe make_naive(lpt_context *context) {
   Recipe recipe = make_recipe(context, "f32");
-  for (lpt_cast cast = LPT_CAST_FORWARD_INPUT; cast <= LPT_CAST_WGRAD_INPUT; ++cast) {
+  for (lpt_linear_cast cast = LPT_LINEAR_CAST_FORWARD_INPUT; cast <= LPT_LINEAR_CAST_WGRAD_INPUT; ++cast) {
     check(context, lpt_recipe_set_cast(context, recipe.get(), cast, LPT_FORMAT_NVFP4, nullptr));
   }
   return recipe;
@@ -163,7 +165,7 @@ Recipe make_magnitude_gradients(lpt_context *context) {
   Recipe recipe = make_recipe(context, "f32");
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
   options.direction = LPT_SPARSE_DIRECTION_COLUMN;
-  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_OPERAND_GRADIENT, &options, 1));
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &options, 1));
   return recipe;
 }
 
@@ -173,7 +175,7 @@ Recipe make_fully_sparse(lpt_context *context) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
   options.direction = LPT_SPARSE_DIRECTION_COLUMN;
   options.rule = LPT_SPARSE_RULE_MVUE;
-  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_OPERAND_GRADIENT, &options, 1));
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &options, 1));
   return recipe;
 }
 
@@ -192,7 +194,7 @@ Recipe make_named(lpt_context *context, const std::string &name) {
 Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool is_last_block) {
   const bool is_high = is_last_block && precision.is_last_block_high;
   Recipe recipe = make_named(context, is_high ? precision.head_recipe : precision.recipe);
-  for (const lpt_product product : {LPT_PRODUCT_FORWARD, LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
     if (precision.raised != Raised::kNothing && is_raised(precision.raised, product)) {
       const lpt_format format = precision.raised == Raised::kAll ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
       check(context, lpt_recipe_set_high_precision(context, recipe.get(), product, format));

@@ -28,8 +28,8 @@ struct Precision {
   std::string recipe = "f32";
   std::string head_recipe = "f32";
   StateFormats state = {};
-  lpt_method method = LPT_METHOD_ADAMW;
-  lpt_smoothing smoothing = LPT_SMOOTHING_NONE;
+  lpt_optimizer_method method = LPT_OPTIMIZER_METHOD_ADAMW;
+  lpt_swiglu_smoothing smoothing = LPT_SWIGLU_SMOOTHING_NONE;
   lpt_format stored = LPT_FORMAT_NONE;  // what norms and gated units keep for backward; NONE: f32
   bool is_last_block_high = false;      // it takes the head's recipe
   bool is_unit_scaled = false;          // weights begin with deviation 1, products divide by the root of their columns

@@ -16,27 +16,27 @@ namespace {
 constexpr uint64_t kSampleStream = 0x5A3B1E;
 
 // The parts that a parameter's format has, so that payload and scales travel together.
-std::vector<lpt_part> parts_of(lpt_context *context, const Parameter &parameter) {
+std::vector<lpt_tensor_part> parts_of(lpt_context *context, const Parameter &parameter) {
   lpt_tensor_description tensor = LPT_TENSOR_DESCRIPTION_INIT;
   lpt_format_description format = LPT_FORMAT_DESCRIPTION_INIT;
   check(context, lpt_tensor_describe(context, parameter.value.get(), &tensor));
   check(context, lpt_format_describe(tensor.format, &format));
-  std::vector<lpt_part> parts = {LPT_PART_PAYLOAD};
+  std::vector<lpt_tensor_part> parts = {LPT_TENSOR_PART_PAYLOAD};
   if (format.block_scale != LPT_FORMAT_NONE) {
-    parts.push_back(LPT_PART_BLOCK_SCALES);
+    parts.push_back(LPT_TENSOR_PART_BLOCK_SCALES);
   }
   if (format.tensor_scale != LPT_FORMAT_NONE) {
-    parts.push_back(LPT_PART_TENSOR_SCALE);
+    parts.push_back(LPT_TENSOR_PART_TENSOR_SCALE);
   }
   return parts;
 }
 
-std::span<uint8_t> part_bytes(lpt_context *context, const Parameter &parameter, lpt_part part) {
+std::span<uint8_t> part_bytes(lpt_context *context, const Parameter &parameter, lpt_tensor_part part) {
   const Tensor tensor = tensor_part(context, parameter.value.get(), part);
   return {static_cast<uint8_t *>(tensor_data(context, tensor.get())), tensor_bytes(context, tensor.get())};
 }
 
-std::string value_name(const std::string &prefix, const Parameter &parameter, lpt_part part) {
+std::string value_name(const std::string &prefix, const Parameter &parameter, lpt_tensor_part part) {
   return fmt::format("{}/value/{}/{}", prefix, parameter.name, part);
 }
 
@@ -142,7 +142,7 @@ std::string Trainer::sample(std::string prompt, int64_t count, double temperatur
 
 void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   for (const Parameter &parameter : model_.parameters()) {
-    for (const lpt_part part : parts_of(context_.get(), parameter)) {
+    for (const lpt_tensor_part part : parts_of(context_.get(), parameter)) {
       archive.put(value_name(prefix, parameter, part), part_bytes(context_.get(), parameter, part));
     }
     archive.put(moments_name(prefix, parameter), optimizer_.save_state(context_.get(), parameter));
@@ -159,7 +159,7 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
 void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   lpt_context *context = context_.get();
   for (const Parameter &parameter : model_.parameters()) {
-    for (const lpt_part part : parts_of(context, parameter)) {
+    for (const lpt_tensor_part part : parts_of(context, parameter)) {
       const std::span<uint8_t> to = part_bytes(context, parameter, part);
       const std::span<const uint8_t> from = archive.get(value_name(prefix, parameter, part));
       if (from.size() != to.size()) {

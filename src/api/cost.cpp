@@ -14,7 +14,7 @@ void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size) {
   write_defaults(rates, struct_size, LPT_CAST_RATES_INIT);
 }
 
-lpt_status lpt_cost_estimate(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
+lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                              int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
                              lpt_cost_values *out_values) {
   return guard(context, [&](Context &) -> Status {
@@ -35,7 +35,7 @@ lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, const do
   });
 }
 
-lpt_status lpt_cost_break_even(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
+lpt_status lpt_cost_break_even(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                                int32_t ranks, lpt_format plain, lpt_format payload, const lpt_cast_rates *rates,
                                const lpt_link *link, int64_t *out_elements) {
   return guard(context, [&](Context &) -> Status {

@@ -5,7 +5,7 @@
 
 using namespace lpt;
 
-lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
                                    size_t *out_size_bytes) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_out(out_size_bytes, "out_size_bytes"));
@@ -13,13 +13,13 @@ lpt_status lpt_foreign_layout_size(lpt_context *context, const lpt_tensor *tenso
   });
 }
 
-lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect, void *buffer,
-                                     size_t buffer_bytes) {
+lpt_status lpt_foreign_layout_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
+                                     void *buffer, size_t buffer_bytes) {
   return guard(context, [&](Context &self) { return export_dialect(self, tensor, dialect, buffer, buffer_bytes); });
 }
 
-lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect,
-                                     lpt_tensor *tensor) {
+lpt_status lpt_foreign_layout_import(lpt_context *context, const void *buffer, size_t buffer_bytes,
+                                     lpt_foreign_layout dialect, lpt_tensor *tensor) {
   return guard(context, [&](Context &self) { return import_dialect(self, buffer, buffer_bytes, dialect, tensor); });
 }
 

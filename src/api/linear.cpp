@@ -61,7 +61,7 @@ lpt_status lpt_recipe_name(lpt_context *context, int64_t index, const char **out
 
 void lpt_recipe_destroy(lpt_recipe *recipe) { destroy(recipe, HandleKind::kRecipe); }
 
-lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_cast cast, lpt_format format,
+lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_linear_cast cast, lpt_format format,
                                const lpt_quantize_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_quantize_options known = LPT_QUANTIZE_OPTIONS_INIT;
@@ -71,7 +71,7 @@ lpt_status lpt_recipe_set_cast(lpt_context *context, lpt_recipe *recipe, lpt_cas
   });
 }
 
-lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                  const lpt_scaler_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_scaler_options known = LPT_SCALER_OPTIONS_INIT;
@@ -84,7 +84,7 @@ lpt_status lpt_recipe_set_scaler(lpt_context *context, lpt_recipe *recipe, lpt_o
   });
 }
 
-lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_cast cast,
+lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe, lpt_linear_cast cast,
                                   lpt_format *out_format) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
@@ -95,7 +95,7 @@ lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe
   });
 }
 
-lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                const lpt_product_options *options) {
   return guard(context, [&](Context &) -> Status {
     lpt_product_options known = LPT_PRODUCT_OPTIONS_INIT;
@@ -105,7 +105,7 @@ lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_pro
   });
 }
 
-lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_operand operand,
+lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                    const lpt_sparse_options *options, int32_t interval) {
   return guard(context, [&](Context &) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
@@ -115,7 +115,7 @@ lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt
   });
 }
 
-lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_product product,
+lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
                                          lpt_format format) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
@@ -216,7 +216,7 @@ lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *li
   });
 }
 
-lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_operand operand,
+lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
                                   lpt_scaler_values *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
@@ -243,7 +243,7 @@ lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is
   });
 }
 
-lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_cast cast,
+lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
                                 lpt_statistics_values *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));

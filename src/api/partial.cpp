@@ -49,8 +49,9 @@ lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *p
   });
 }
 
-lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, lpt_pass pass,
-                                  const lpt_tensor *input, lpt_tensor *output, lpt_future **out_future) {
+lpt_status lpt_partial_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                                  lpt_partial_pass pass, const lpt_tensor *input, lpt_tensor *output,
+                                  lpt_future **out_future) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_plan(plan));
@@ -79,9 +80,9 @@ lpt_status lpt_sequence_gather(lpt_context *context, lpt_comm *comm, const lpt_p
   });
 }
 
-lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan, lpt_pass pass,
-                                const lpt_tensor *input, const int64_t *row_counts, lpt_tensor *output,
-                                lpt_future **out_future) {
+lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, const lpt_partial_plan *plan,
+                                lpt_partial_pass pass, const lpt_tensor *input, const int64_t *row_counts,
+                                lpt_tensor *output, lpt_future **out_future) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     if (plan != nullptr) LPT_TRY(check_plan(plan));

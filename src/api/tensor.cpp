@@ -45,7 +45,7 @@ lpt_status lpt_tensor_view(lpt_context *context, const lpt_tensor *tensor, const
   });
 }
 
-lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_part part,
+lpt_status lpt_tensor_view_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part,
                                 lpt_tensor **out_tensor) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(tensor, HandleKind::kTensor, "tensor"));

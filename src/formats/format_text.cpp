@@ -27,12 +27,12 @@ std::string specials_text(const lpt_format_description &is) {
   const int32_t width = is.exponent_bits + is.mantissa_bits;
   const long long infinity = ((1ll << is.exponent_bits) - 1) << is.mantissa_bits;
   switch (is.special) {
-    case LPT_SPECIAL_IEEE:
+    case LPT_ELEMENT_SPECIAL_IEEE:
       return text("  specials: infinity 0x%llX, NaN above it, each with either sign\n", infinity);
-    case LPT_SPECIAL_NAN_ONES:
+    case LPT_ELEMENT_SPECIAL_NAN_ONES:
       return text("  specials: NaN 0x%X%s, no infinity\n", (1u << width) - 1,
                   is.element_bits > width ? " with either sign" : "");
-    case LPT_SPECIAL_FNUZ:
+    case LPT_ELEMENT_SPECIAL_FNUZ:
       return text("  specials: NaN 0x%X, where -0 would be; no infinity\n", 1u << width);
     default:
       return "  specials: none, every code is a finite number\n";
@@ -46,7 +46,7 @@ std::string element_text(lpt_format id) {
       text("  element %s, %d bits, largest %.9g\n", format_name(id).c_str(), is.element_bits, is.largest);
   if (id == LPT_FORMAT_E8M0FNU) return result + "  code: value 2^(code - 127); 0xFF is NaN; no zero, no sign\n";
   if (id == LPT_FORMAT_TERNARY) return result + "  values: -1, 0, 1\n";
-  if (is.special == LPT_SPECIAL_INTEGER) {
+  if (is.special == LPT_ELEMENT_SPECIAL_INTEGER) {
     const bool is_signed = is.mantissa_bits < is.element_bits;
     result += text("  code: %s%s\n", is_signed ? "two's complement integer" : "integer without a sign",
                    is.exponent_bias != 0 ? text(", times 2^-%d", is.exponent_bias).c_str() : "");
@@ -55,7 +55,7 @@ std::string element_text(lpt_format id) {
                      -std::ldexp(1.0, is.element_bits - 1 - is.exponent_bias));
     return result;
   }
-  if (is.special == LPT_SPECIAL_LIST) {
+  if (is.special == LPT_ELEMENT_SPECIAL_LIST) {
     const Element element = element_of(id);
     result += "  code: a place in a list:";
     for (uint32_t code = 0; code < 16; ++code) result += text(" %.9g", static_cast<double>(decode(element, code)));

@@ -13,17 +13,17 @@ lpt_format own_bits(const OwnElement &own) {
 
 OwnElement own_from_bits(lpt_format id) {
   return {static_cast<int32_t>(id >> 42 & 7), static_cast<int32_t>(id >> 45 & 7),
-          static_cast<int8_t>(static_cast<uint8_t>(id >> 48 & 0xFF)), static_cast<lpt_special>(id >> 56 & 7),
+          static_cast<int8_t>(static_cast<uint8_t>(id >> 48 & 0xFF)), static_cast<lpt_element_special>(id >> 56 & 7),
           (id >> 59 & 1) == 0};
 }
 
-const char *special_suffix(lpt_special special) {
+const char *special_suffix(lpt_element_special special) {
   switch (special) {
-    case LPT_SPECIAL_IEEE:
+    case LPT_ELEMENT_SPECIAL_IEEE:
       return "ieee";
-    case LPT_SPECIAL_NAN_ONES:
+    case LPT_ELEMENT_SPECIAL_NAN_ONES:
       return "nan";
-    case LPT_SPECIAL_FNUZ:
+    case LPT_ELEMENT_SPECIAL_FNUZ:
       return "fnuz";
     default:
       return "finite";
@@ -37,14 +37,14 @@ Element element_of_own(const OwnElement &own) {
   const uint32_t top = (1u << width) - 1;
   const uint32_t top_exponent = ((1u << own.exponent_bits) - 1) << own.mantissa_bits;
   Element element = {own.bits(), own.mantissa_bits, 1 - own.bias, top, top, 0, own.is_signed, false};
-  if (own.special == LPT_SPECIAL_IEEE) {
+  if (own.special == LPT_ELEMENT_SPECIAL_IEEE) {
     element.max_code = top_exponent - 1;
     element.infinity_code = top_exponent;
     element.nan_code = top_exponent | 1u << (own.mantissa_bits - 1);
-  } else if (own.special == LPT_SPECIAL_NAN_ONES) {
+  } else if (own.special == LPT_ELEMENT_SPECIAL_NAN_ONES) {
     element.max_code = top - 1;
     element.infinity_code = element.nan_code = top;
-  } else if (own.special == LPT_SPECIAL_FNUZ) {
+  } else if (own.special == LPT_ELEMENT_SPECIAL_FNUZ) {
     element.infinity_code = element.nan_code = 1u << (own.bits() - 1);
     element.is_fnuz = true;
   }
@@ -59,15 +59,17 @@ Status check_own(const OwnElement &own) {
     return invalid("mantissa_bits is %d, expected 0 to %d: an element has 8 bits at most", own.mantissa_bits,
                    8 - (own.is_signed ? 1 : 0) - own.exponent_bits);
   }
-  if (own.special != LPT_SPECIAL_IEEE && own.special != LPT_SPECIAL_NAN_ONES && own.special != LPT_SPECIAL_FNUZ &&
-      own.special != LPT_SPECIAL_NONE) {
-    return invalid("special is %d, expected LPT_SPECIAL_IEEE, _NAN_ONES, _FNUZ or _NONE for a float", own.special);
+  if (own.special != LPT_ELEMENT_SPECIAL_IEEE && own.special != LPT_ELEMENT_SPECIAL_NAN_ONES &&
+      own.special != LPT_ELEMENT_SPECIAL_FNUZ && own.special != LPT_ELEMENT_SPECIAL_NONE) {
+    return invalid("special is %d, expected LPT_ELEMENT_SPECIAL_IEEE, _NAN_ONES, _FNUZ or _NONE for a float",
+                   own.special);
   }
-  if (own.special == LPT_SPECIAL_IEEE && own.mantissa_bits == 0) {
-    return invalid("special is LPT_SPECIAL_IEEE and mantissa_bits is 0: expected 1 at least, NaN needs a mantissa");
+  if (own.special == LPT_ELEMENT_SPECIAL_IEEE && own.mantissa_bits == 0) {
+    return invalid(
+        "special is LPT_ELEMENT_SPECIAL_IEEE and mantissa_bits is 0: expected 1 at least, NaN needs a mantissa");
   }
-  if (own.special == LPT_SPECIAL_FNUZ && !own.is_signed) {
-    return invalid("special is LPT_SPECIAL_FNUZ without a sign: its NaN stands where -0 would");
+  if (own.special == LPT_ELEMENT_SPECIAL_FNUZ && !own.is_signed) {
+    return invalid("special is LPT_ELEMENT_SPECIAL_FNUZ without a sign: its NaN stands where -0 would");
   }
   if (own.bias < -128 || own.bias > 127) return invalid("exponent_bias is %d, expected -128 to 127", own.bias);
   const Element element = element_of_own(own);
@@ -115,8 +117,9 @@ bool own_from_name(std::string_view name, OwnElement &out_own) {
       4) {
     return false;
   }
-  own.special = LPT_SPECIAL_LIST;
-  for (const lpt_special special : {LPT_SPECIAL_IEEE, LPT_SPECIAL_NAN_ONES, LPT_SPECIAL_FNUZ, LPT_SPECIAL_NONE}) {
+  own.special = LPT_ELEMENT_SPECIAL_LIST;
+  for (const lpt_element_special special :
+       {LPT_ELEMENT_SPECIAL_IEEE, LPT_ELEMENT_SPECIAL_NAN_ONES, LPT_ELEMENT_SPECIAL_FNUZ, LPT_ELEMENT_SPECIAL_NONE}) {
     if (std::string_view(suffix) == special_suffix(special)) own.special = special;
   }
   // The name is the canonical one: no plus, no leading zeros, nothing behind it.

@@ -12,12 +12,12 @@ namespace lpt {
 // Set in a format that is no preset.
 constexpr lpt_format kDescribedBit = lpt_format{1} << 62;
 // Where such an element spells itself: exponent bits (42-44, never 0), mantissa bits (45-47), bias in two's complement
-// (48-55), lpt_special (56-58), 1 without a sign (59).
+// (48-55), lpt_element_special (56-58), 1 without a sign (59).
 constexpr lpt_format kOwnMask = ((lpt_format{1} << 18) - 1) << 42;
 
 struct OwnElement {
   int32_t exponent_bits = 0, mantissa_bits = 0, bias = 0;
-  lpt_special special = LPT_SPECIAL_NONE;
+  lpt_element_special special = LPT_ELEMENT_SPECIAL_NONE;
   bool is_signed = true;
 
   int32_t bits() const { return exponent_bits + mantissa_bits + (is_signed ? 1 : 0); }

@@ -14,7 +14,7 @@ struct Plain {
   int32_t exponent_bits = 0;
   int32_t mantissa_bits = 0;
   int32_t exponent_bias = 0;
-  lpt_special special = LPT_SPECIAL_NONE;
+  lpt_element_special special = LPT_ELEMENT_SPECIAL_NONE;
   double largest = 0;
   const Element *element = nullptr;  // nullptr: it is not encoded
 };

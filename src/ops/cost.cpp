@@ -18,8 +18,8 @@ constexpr double kMostRate = 1e30;  // bytes per second
 // ---- checks
 
 // Rows of the table that answer the question: one, or all of the collective. An error lists those.
-Status find_ways(lpt_collective collective, lpt_cost_algorithm algorithm, std::vector<WayRow> &out_rows) {
-  LPT_TRY(check_choice("collective", collective, LPT_COLLECTIVE_ALL_TO_ALL));
+Status find_ways(lpt_cost_collective collective, lpt_cost_algorithm algorithm, std::vector<WayRow> &out_rows) {
+  LPT_TRY(check_choice("collective", collective, LPT_COST_COLLECTIVE_ALL_TO_ALL));
   LPT_TRY(check_choice("algorithm", algorithm, LPT_COST_ALGORITHM_STAR));
   std::string known;
   for (const WayRow &row : ways()) {
@@ -186,7 +186,7 @@ class Contest {
 
 }  // namespace
 
-Status collective_cost(lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
+Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                        lpt_format payload, const lpt_link &link, lpt_cost_values &out_values) {
   std::vector<WayRow> rows;
   PayloadBytes bytes;

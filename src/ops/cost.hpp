@@ -6,11 +6,11 @@
 
 namespace lpt {
 
-Status collective_cost(lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
+Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                        lpt_format payload, const lpt_link &link, lpt_cost_values &out_values);
 
 struct BreakEven {
-  lpt_collective collective;
+  lpt_cost_collective collective;
   lpt_cost_algorithm algorithm;
   int32_t ranks;
   lpt_format plain, payload;

@@ -130,27 +130,27 @@ Way one_shot_all_to_all(double r) {
 }
 
 constexpr WayRow kWays[] = {
-    {LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_all_reduce},
-    {LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_all_reduce},
-    {LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, ring_all_reduce},
-    {LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TREE, tree_all_reduce},
-    {LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_STAR, star_all_reduce},
-    {LPT_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_reduce_scatter},
-    {LPT_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_RING, ring_reduce_scatter},
-    {LPT_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_STAR, star_reduce_scatter},
-    {LPT_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_all_gather},
-    {LPT_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_RING, ring_all_gather},
-    {LPT_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_STAR, star_all_gather},
-    {LPT_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_broadcast},
-    {LPT_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_TREE, tree_broadcast},
-    {LPT_COLLECTIVE_ALL_TO_ALL, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_all_to_all},
+    {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_all_reduce},
+    {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_all_reduce},
+    {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, ring_all_reduce},
+    {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TREE, tree_all_reduce},
+    {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_STAR, star_all_reduce},
+    {LPT_COST_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_reduce_scatter},
+    {LPT_COST_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_RING, ring_reduce_scatter},
+    {LPT_COST_COLLECTIVE_REDUCE_SCATTER, LPT_COST_ALGORITHM_STAR, star_reduce_scatter},
+    {LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_TWO_SHOT, two_shot_all_gather},
+    {LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_RING, ring_all_gather},
+    {LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_STAR, star_all_gather},
+    {LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_broadcast},
+    {LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_TREE, tree_broadcast},
+    {LPT_COST_COLLECTIVE_ALL_TO_ALL, LPT_COST_ALGORITHM_ONE_SHOT, one_shot_all_to_all},
 };
 
 }  // namespace
 
 std::span<const WayRow> ways() { return kWays; }
 
-const char *name_of_collective(lpt_collective collective) {
+const char *name_of_collective(lpt_cost_collective collective) {
   constexpr const char *kNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"};
   return kNames[collective];
 }

@@ -21,7 +21,7 @@ struct Way {
 };
 
 struct WayRow {
-  lpt_collective collective;
+  lpt_cost_collective collective;
   lpt_cost_algorithm algorithm;
   Way (*of)(double ranks);  // at least 2
 };
@@ -32,7 +32,7 @@ std::span<const WayRow> ways();
 // The way of one rank is none.
 inline Way way_of(const WayRow &row, int32_t ranks) { return ranks == 1 ? Way{} : row.of(ranks); }
 
-const char *name_of_collective(lpt_collective collective);
+const char *name_of_collective(lpt_cost_collective collective);
 const char *name_of_algorithm(lpt_cost_algorithm algorithm);
 
 }  // namespace lpt

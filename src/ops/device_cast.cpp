@@ -102,7 +102,7 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
     LPT_TRY(choose_on_device(context, "scaler_amax", ScalerAmaxRequest{}, {LPT_FORMAT_F32}, &steps.pick));
   }
   if (!is_delayed(cast)) return choose_on_device(context, "amax", amax, {source}, &steps.amax);
-  if (cast.scaler->options.zero_rule != LPT_ZERO_LOOKS) return {};
+  if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
   return choose_on_device(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // A tensor in a dialect that has a place for it.
 struct Plan {
-  lpt_dialect dialect = 0;
+  lpt_foreign_layout dialect = 0;
   MatrixView view;
   size_t bytes = 0;
   GgmlType type{};  // of both dialects of ggml
@@ -48,10 +48,12 @@ Place for_rows(Context &context, int64_t rows, int64_t unit, int64_t work_per_ro
 
 // ---- ggml
 
-bool is_ggml(lpt_dialect dialect) { return dialect == LPT_DIALECT_GGML || dialect == LPT_DIALECT_GGML_Q4_1; }
+bool is_ggml(lpt_foreign_layout dialect) {
+  return dialect == LPT_FOREIGN_LAYOUT_GGML || dialect == LPT_FOREIGN_LAYOUT_GGML_Q4_1;
+}
 
-bool find_type(lpt_dialect dialect, const Format &format, GgmlType &out_type) {
-  if (dialect == LPT_DIALECT_GGML_Q4_1) {
+bool find_type(lpt_foreign_layout dialect, const Format &format, GgmlType &out_type) {
+  if (dialect == LPT_FOREIGN_LAYOUT_GGML_Q4_1) {
     out_type = GgmlType::kQ4_1;
     return format.id == LPT_FORMAT_UINT4_1X32 || is_wide_float(format.id);
   }
@@ -65,8 +67,8 @@ Status plan_ggml(Plan &plan) {
   const MatrixView &view = plan.view;
   if (!find_type(plan.dialect, view.format, plan.type)) {
     return unsupported("tensor is %s: expected %s", format_name(view.format.id).c_str(),
-                       plan.dialect == LPT_DIALECT_GGML_Q4_1 ? "uint4_1x32, or f32, f64, bf16 or f16 to import"
-                                                             : "int8_1x32, int4_1x32 or mxfp4");
+                       plan.dialect == LPT_FOREIGN_LAYOUT_GGML_Q4_1 ? "uint4_1x32, or f32, f64, bf16 or f16 to import"
+                                                                    : "int8_1x32, int4_1x32 or mxfp4");
   }
   if (view.columns % kGgmlBlock != 0) {
     return invalid("tensor has %lld columns: expected a multiple of %lld, the blocks of ggml",
@@ -280,7 +282,7 @@ Status import_cublas(Context &context, const Plan &plan, const uint8_t *buffer) 
 
 // ---- all of them
 
-Status make_plan(const Tensor *tensor, lpt_dialect dialect, bool needs_data, Plan &plan) {
+Status make_plan(const Tensor *tensor, lpt_foreign_layout dialect, bool needs_data, Plan &plan) {
   plan.dialect = dialect;
   if (is_sparse_layout(dialect)) {
     LPT_TRY(check_sparse_matrix(tensor, "tensor", needs_data, plan.view));
@@ -288,15 +290,15 @@ Status make_plan(const Tensor *tensor, lpt_dialect dialect, bool needs_data, Pla
   }
   LPT_TRY(check_matrix(tensor, "tensor", needs_data, plan.view));
   switch (dialect) {
-    case LPT_DIALECT_GGML:
-    case LPT_DIALECT_GGML_Q4_1:
+    case LPT_FOREIGN_LAYOUT_GGML:
+    case LPT_FOREIGN_LAYOUT_GGML_Q4_1:
       return plan_ggml(plan);
-    case LPT_DIALECT_BITSANDBYTES:
+    case LPT_FOREIGN_LAYOUT_BITSANDBYTES:
       return plan_bitsandbytes(plan);
-    case LPT_DIALECT_CUBLAS_SCALES:
+    case LPT_FOREIGN_LAYOUT_CUBLAS_SCALES:
       return plan_cublas(plan);
     default:
-      return invalid("dialect is %d: expected one of lpt_dialect_values", dialect);
+      return invalid("dialect is %d: expected one of lpt_foreign_layout_values", dialect);
   }
 }
 
@@ -327,14 +329,15 @@ Status check_buffer(const Plan &plan, const void *buffer, size_t buffer_bytes) {
 
 }  // namespace
 
-Status dialect_size(const Tensor *tensor, lpt_dialect dialect, size_t &out_size_bytes) {
+Status dialect_size(const Tensor *tensor, lpt_foreign_layout dialect, size_t &out_size_bytes) {
   Plan plan;
   LPT_TRY(make_plan(tensor, dialect, false, plan));
   out_size_bytes = plan.bytes;
   return {};
 }
 
-Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialect, void *buffer, size_t buffer_bytes) {
+Status export_dialect(Context &context, const Tensor *tensor, lpt_foreign_layout dialect, void *buffer,
+                      size_t buffer_bytes) {
   Plan plan;
   LPT_TRY(make_plan(tensor, dialect, true, plan));
   LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
@@ -343,7 +346,7 @@ Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialec
   if (is_sparse_layout(dialect)) return export_sparse_layout(context, plan.view, dialect, bytes);
   if (is_ggml(dialect)) return export_ggml(context, plan, bytes);
   if (plan.bytes == 0) return {};  // without elements rows may lie nowhere
-  if (dialect == LPT_DIALECT_BITSANDBYTES) {
+  if (dialect == LPT_FOREIGN_LAYOUT_BITSANDBYTES) {
     export_bitsandbytes(context, plan.view, bytes);
   } else {
     export_cublas(context, plan, bytes);
@@ -351,7 +354,8 @@ Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialec
   return {};
 }
 
-Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect, Tensor *tensor) {
+Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_foreign_layout dialect,
+                      Tensor *tensor) {
   Plan plan;
   LPT_TRY(make_plan(tensor, dialect, true, plan));
   LPT_TRY(check_buffer(plan, buffer, buffer_bytes));
@@ -360,7 +364,7 @@ Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes,
   if (is_sparse_layout(dialect)) return import_sparse_layout(context, bytes, dialect, plan.view);
   if (is_ggml(dialect)) return import_ggml(context, plan, bytes);
   if (plan.bytes == 0) return {};
-  if (dialect == LPT_DIALECT_CUBLAS_SCALES) return import_cublas(context, plan, bytes);
+  if (dialect == LPT_FOREIGN_LAYOUT_CUBLAS_SCALES) return import_cublas(context, plan, bytes);
   import_bitsandbytes(context, bytes, plan.view);
   return {};
 }

@@ -6,8 +6,10 @@
 
 namespace lpt {
 
-Status dialect_size(const Tensor *tensor, lpt_dialect dialect, size_t &out_size_bytes);
-Status export_dialect(Context &context, const Tensor *tensor, lpt_dialect dialect, void *buffer, size_t buffer_bytes);
-Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_dialect dialect, Tensor *tensor);
+Status dialect_size(const Tensor *tensor, lpt_foreign_layout dialect, size_t &out_size_bytes);
+Status export_dialect(Context &context, const Tensor *tensor, lpt_foreign_layout dialect, void *buffer,
+                      size_t buffer_bytes);
+Status import_dialect(Context &context, const void *buffer, size_t buffer_bytes, lpt_foreign_layout dialect,
+                      Tensor *tensor);
 
 }  // namespace lpt

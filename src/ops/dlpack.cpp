@@ -228,8 +228,8 @@ Status borrow_dlpack(Context &context, const void *managed, int32_t is_versioned
 Status take_dlpack(Context &context, void *managed, int32_t is_versioned, uint64_t *out_flags, Tensor **out_tensor) {
   std::unique_ptr<Tensor> tensor;
   LPT_TRY(read_dlpack(context, managed, is_versioned, out_flags, tensor));
-  tensor->storage[LPT_PART_PAYLOAD] = is_versioned == 1 ? keep<DLManagedTensorVersioned>(tensor->data, managed)
-                                                        : keep<DLManagedTensor>(tensor->data, managed);
+  tensor->storage[LPT_TENSOR_PART_PAYLOAD] = is_versioned == 1 ? keep<DLManagedTensorVersioned>(tensor->data, managed)
+                                                               : keep<DLManagedTensor>(tensor->data, managed);
   *out_tensor = tensor.release();
   return {};
 }

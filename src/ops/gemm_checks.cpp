@@ -13,15 +13,15 @@ struct BitRange {
   int32_t least, most;
 };
 
-BitRange bits_of(lpt_arithmetic arithmetic) {
-  if (arithmetic == LPT_ARITHMETIC_L_MUL) return {1, 23};
-  if (arithmetic == LPT_ARITHMETIC_TENSOR_CORE) return {10, 24};
+BitRange bits_of(lpt_gemm_arithmetic arithmetic) {
+  if (arithmetic == LPT_GEMM_ARITHMETIC_L_MUL) return {1, 23};
+  if (arithmetic == LPT_GEMM_ARITHMETIC_TENSOR_CORE) return {10, 24};
   return {0, 0};
 }
 
 // Which formats an arithmetic takes, its row says.
 Status check_arithmetic(const lpt_gemm_options &options) {
-  LPT_TRY(check_choice("arithmetic", options.arithmetic, LPT_ARITHMETIC_TENSOR_CORE));
+  LPT_TRY(check_choice("arithmetic", options.arithmetic, LPT_GEMM_ARITHMETIC_TENSOR_CORE));
   const BitRange range = bits_of(options.arithmetic);
   const int32_t bits = options.arithmetic_bits;
   if (bits == 0 || (range.most != 0 && bits >= range.least && bits <= range.most)) return {};

@@ -22,7 +22,7 @@ struct Product {
   double beta = 0.0;
   const void *bias = nullptr;  // n numbers: f32, or f64 where a view is f64
   bool is_portable = false;
-  lpt_arithmetic arithmetic = LPT_ARITHMETIC_NATIVE;
+  lpt_gemm_arithmetic arithmetic = LPT_GEMM_ARITHMETIC_NATIVE;
   int32_t arithmetic_bits = 0;
   const GemmRow *row = nullptr;  // picked before; NULL: the first that takes it
 };

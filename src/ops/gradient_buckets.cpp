@@ -13,7 +13,7 @@ constexpr size_t kNamed = 3;  // gradients that one text names
 
 Status check_options(const lpt_bucket_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, 0));
-  LPT_TRY(check_choice("options->order", options.order, LPT_BUCKET_ORDER_REVERSED));
+  LPT_TRY(check_choice("options->order", options.order, LPT_GRADIENT_BUCKETS_ORDER_REVERSED));
   return options.reserved == 0 ? Status() : unsupported("options->reserved is %d: expected 0", options.reserved);
 }
 
@@ -118,8 +118,8 @@ Status wait_for_all(Context &context, GradientBuckets &buckets) {
 
 // Ranks on GPUs have nothing to tell each other their order by.
 bool is_to_be_recorded(const GradientBuckets &buckets) {
-  return device_of(*buckets.comm).is_cpu() && buckets.order == LPT_BUCKET_ORDER_RECORDED && !buckets.is_recorded &&
-         !buckets.gradients.empty();
+  return device_of(*buckets.comm).is_cpu() && buckets.order == LPT_GRADIENT_BUCKETS_ORDER_RECORDED &&
+         !buckets.is_recorded && !buckets.gradients.empty();
 }
 
 }  // namespace

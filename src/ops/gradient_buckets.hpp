@@ -39,7 +39,7 @@ struct lpt_gradient_buckets {
   std::vector<lpt::BucketedGradient> gradients;
   std::vector<lpt::Bucket> buckets;
   int64_t bucket_bytes = 0;
-  lpt_bucket_order order = LPT_BUCKET_ORDER_RECORDED;
+  lpt_gradient_buckets_order order = LPT_GRADIENT_BUCKETS_ORDER_RECORDED;
   bool is_recorded = false;
   lpt::BucketPass pass = lpt::BucketPass::kNone;
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;  // of this pass

@@ -55,7 +55,7 @@ Status check_outputs(const Call &call, const Linear &linear, const Tensor *dx, c
 }
 
 Status read_saved(const Call &call, const Linear &linear, const Tensor *saved, Backward &backward) {
-  const bool is_clipped_input = backward.has_dx && is_clipped(call.recipe, LPT_PRODUCT_DGRAD);
+  const bool is_clipped_input = backward.has_dx && is_clipped(call.recipe, LPT_LINEAR_GEMM_DGRAD);
   if (!backward.has_dw && !is_clipped_input) return {};
   if (saved == nullptr && backward.has_dw) {
     return invalid("saved is NULL: weight_gradient needs what forward saved");
@@ -89,33 +89,33 @@ Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, c
 }
 
 // What a backward product that begins with forward's operand ends with.
-Status make_ending(const Call &call, const Linear &linear, lpt_product product, const std::byte *mask,
+Status make_ending(const Call &call, const Linear &linear, lpt_linear_gemm product, const std::byte *mask,
                    Ending &out_ending) {
-  if (call.product(product).source == LPT_SOURCE_PLAIN) return {};
+  if (call.product(product).source == LPT_LINEAR_SOURCE_PLAIN) return {};
   out_ending.has_mask = is_clipped(call.recipe, product);
   out_ending.mask = mask;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, nullptr, linear.input_columns,
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, linear.weight.random, nullptr, linear.input_columns,
                         out_ending.columns));
   out_ending.columns.is_inverse = true;
   return {};
 }
 
 Status compute_dx(const Call &call, const Linear &linear, const Backward &backward, Operand &out_gradient) {
-  const ProductRule &rule = call.product(LPT_PRODUCT_DGRAD);
-  GradientProduct gradient{LPT_PRODUCT_DGRAD, {}, {}};
+  const ProductRule &rule = call.product(LPT_LINEAR_GEMM_DGRAD);
+  GradientProduct gradient{LPT_LINEAR_GEMM_DGRAD, {}, {}};
   gradient.product.b = linear.weight.dgrad;
   gradient.product.is_b_transposed =
-      !is_weight_shared(call.recipe) && is_stored_transposed(call.recipe, LPT_CAST_DGRAD_WEIGHT);
+      !is_weight_shared(call.recipe) && is_stored_transposed(call.recipe, LPT_LINEAR_CAST_DGRAD_WEIGHT);
   gradient.product.c = backward.dx;
-  if (rule.output_scale == LPT_OUTPUT_SCALE_UNIT) {
+  if (rule.output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT) {
     gradient.product.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
   const bool is_along_rows = rule.is_rotated_along_rows();
   Rotation rotation;
   Ending ending;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_DGRAD, linear.weight.random, nullptr,
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_DGRAD, linear.weight.random, nullptr,
                         is_along_rows ? backward.dy.rows : backward.dy.columns, rotation));
-  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_DGRAD, backward.saved.mask, ending));
+  LPT_TRY(make_ending(call, linear, LPT_LINEAR_GEMM_DGRAD, backward.saved.mask, ending));
   if (is_along_rows) {
     ending.rows = rotation;
     ending.rows.is_inverse = true;
@@ -128,24 +128,24 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
 // The saved input as wgrad multiplies it.
 Status make_saved_input(const Call &call, const Backward &backward, const Rotation &rotation, Operand &out_input) {
   out_input = backward.saved.input;
-  if (call.product(LPT_PRODUCT_WGRAD).source == LPT_SOURCE_PLAIN || is_input_kept(call.recipe)) return {};
+  if (call.product(LPT_LINEAR_GEMM_WGRAD).source == LPT_LINEAR_SOURCE_PLAIN || is_input_kept(call.recipe)) return {};
   MatrixView decoded;
   const MatrixView &saved = backward.saved.input.view;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), saved.rows, saved.columns, decoded));
   LPT_TRY(decode_view(call, saved, decoded));
-  return make_operand(call, LPT_CAST_WGRAD_INPUT, decoded, rotation, nullptr, out_input);
+  return make_operand(call, LPT_LINEAR_CAST_WGRAD_INPUT, decoded, rotation, nullptr, out_input);
 }
 
 Status compute_dw(const Call &call, const Linear &linear, const Backward &backward, double alpha,
                   const Operand &shared_gradient) {
-  GradientProduct gradient{LPT_PRODUCT_WGRAD, {}, shared_gradient};
+  GradientProduct gradient{LPT_LINEAR_GEMM_WGRAD, {}, shared_gradient};
   Rotation rotation;
   Operand input;
   Ending ending;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, backward.random(), saved_seed(backward.memory), backward.dy.rows,
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_WGRAD, backward.random(), saved_seed(backward.memory), backward.dy.rows,
                         rotation));
   LPT_TRY(make_saved_input(call, backward, rotation, input));
-  LPT_TRY(make_ending(call, linear, LPT_PRODUCT_WGRAD, linear.weight.mask.memory.get(), ending));
+  LPT_TRY(make_ending(call, linear, LPT_LINEAR_GEMM_WGRAD, linear.weight.mask.memory.get(), ending));
   gradient.product.b = input.view;
   gradient.product.is_b_transposed = input.is_transposed;
   gradient.product.c = backward.dw;
@@ -159,7 +159,7 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
 Status run_backward(const Call &call, const Linear &linear, Backward backward) {
   const MatrixView given = backward.dy;
   double alpha = 1.0;
-  if (call.product(LPT_PRODUCT_WGRAD).output_scale == LPT_OUTPUT_SCALE_UNIT && given.rows > 0) {
+  if (call.product(LPT_LINEAR_GEMM_WGRAD).output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT && given.rows > 0) {
     alpha = 1.0 / std::sqrt(static_cast<double>(given.rows));
   }
   if (backward.has_dx || backward.has_dw) LPT_TRY(join_gradient(call, given, backward.dy));

@@ -17,7 +17,7 @@ struct Forward {
 };
 
 // Whether a cast of the input is smoothed: where it has one tensor scale.
-bool is_smoothed(const Call &call, const Forward &forward, lpt_cast which) {
+bool is_smoothed(const Call &call, const Forward &forward, lpt_linear_cast which) {
   const lpt_format format = call.cast(which).format;
   return forward.smoothing != nullptr && format != LPT_FORMAT_NONE && is_tensor_scaled(format_of(format));
 }
@@ -27,7 +27,7 @@ Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
   if (tensor == nullptr) return {};
   void *factors = nullptr;
   LPT_TRY(check_vector(tensor, "input_smoothing", LPT_FORMAT_E8M0FNU, columns, !call.is_check_only, &factors));
-  for (const lpt_cast which : {LPT_CAST_FORWARD_INPUT, LPT_CAST_WGRAD_INPUT}) {
+  for (const lpt_linear_cast which : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_WGRAD_INPUT}) {
     const lpt_format format = call.cast(which).format;
     if (format != LPT_FORMAT_NONE && format_of(format).has_block_scale()) {
       return unsupported("input_smoothing is given and the recipe casts the input to %s: it goes with tensor scales",
@@ -37,11 +37,11 @@ Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
       return unsupported("input_smoothing is given and the recipe rotates the input: factors do not go with it");
     }
   }
-  for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
-    if (call.product(product).source == LPT_SOURCE_PLAIN) continue;
+  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+    if (call.product(product).source == LPT_LINEAR_SOURCE_PLAIN) continue;
     return unsupported(
         "input_smoothing is given and backward takes what forward multiplied: expected "
-        "LPT_SOURCE_PLAIN");
+        "LPT_LINEAR_SOURCE_PLAIN");
   }
   forward.smoothing = static_cast<const uint8_t *>(factors);
   return {};
@@ -78,8 +78,8 @@ Status read_bias(const Call &call, const Linear &linear, Product &product) {
 Status save_input(const Call &call, const Forward &forward, const Saved &saved) {
   Rotation rotation;
   Operand source;
-  const lpt_cast which = LPT_CAST_WGRAD_INPUT;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_WGRAD, call.options.random, nullptr, forward.x.rows, rotation));
+  const lpt_linear_cast which = LPT_LINEAR_CAST_WGRAD_INPUT;
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_WGRAD, call.options.random, nullptr, forward.x.rows, rotation));
   LPT_TRY(make_source(call, which, forward.x, rotation, false, source));
   if (call.cast(which).format == LPT_FORMAT_NONE) {
     return widen_view(call, source.view, saved.input.view);
@@ -92,7 +92,7 @@ Status save_input(const Call &call, const Forward &forward, const Saved &saved) 
 // The input as the forward product multiplies it: in scratch, or where it is saved for backward.
 Status cast_input(const Call &call, const Forward &forward, const Operand &source, const Operand *place,
                   MatrixView &out_view) {
-  const lpt_cast which = LPT_CAST_FORWARD_INPUT;
+  const lpt_linear_cast which = LPT_LINEAR_CAST_FORWARD_INPUT;
   out_view = source.view;
   if (call.cast(which).format == LPT_FORMAT_NONE) return {};
   Draw draw;
@@ -111,17 +111,17 @@ Status cast_input(const Call &call, const Forward &forward, const Operand &sourc
 // Casts the input for the product, and saves what backward wants of it.
 Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
   const bool is_shared = forward.is_saved && is_input_shared(call.recipe);
-  const bool has_mask = forward.is_saved && is_clipped(call.recipe, LPT_PRODUCT_DGRAD);
+  const bool has_mask = forward.is_saved && is_clipped(call.recipe, LPT_LINEAR_GEMM_DGRAD);
   const bool has_factors = is_smoothed(call, forward, saved_cast(call.recipe));
   const Saved saved = lay_out_saved(linear, forward.x.rows, has_factors, forward.memory);
   // What a call that ends early leaves behind is no saved input.
   if (forward.is_saved && !call.is_check_only && !is_on_device(call)) clear_saved_header(forward.memory);
   Operand source;
-  LPT_TRY(make_source(call, LPT_CAST_FORWARD_INPUT, forward.x, forward.rotation, has_mask, source));
+  LPT_TRY(make_source(call, LPT_LINEAR_CAST_FORWARD_INPUT, forward.x, forward.rotation, has_mask, source));
   LPT_TRY(cast_input(call, forward, source, is_shared ? &saved.input : nullptr, forward.product.a));
   if (!forward.is_saved) return {};
-  if (!is_shared && saved_cast(call.recipe) == LPT_CAST_WGRAD_INPUT) LPT_TRY(save_input(call, forward, saved));
-  if (!is_shared && saved_cast(call.recipe) == LPT_CAST_FORWARD_INPUT) {
+  if (!is_shared && saved_cast(call.recipe) == LPT_LINEAR_CAST_WGRAD_INPUT) LPT_TRY(save_input(call, forward, saved));
+  if (!is_shared && saved_cast(call.recipe) == LPT_LINEAR_CAST_FORWARD_INPUT) {
     LPT_TRY(widen_view(call, source.view, saved.input.view));
   }
   if (has_mask) LPT_TRY(write_mask(call, source.view, forward.product.a, saved.mask));
@@ -129,8 +129,8 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
 }
 
 Status run_forward(const Call &call, const Linear &linear, Forward forward) {
-  LPT_TRY(
-      make_rotation(call, LPT_PRODUCT_FORWARD, linear.weight.random, nullptr, linear.input_columns, forward.rotation));
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, linear.weight.random, nullptr, linear.input_columns,
+                        forward.rotation));
   LPT_TRY(cast_and_save(call, linear, forward));
   return multiply_over_ranks(call, forward.product);
 }
@@ -152,7 +152,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   product.a = forward.x;
   product.b = linear.weight.forward;
   product.is_b_transposed = true;
-  if (call.product(LPT_PRODUCT_FORWARD).output_scale == LPT_OUTPUT_SCALE_UNIT) {
+  if (call.product(LPT_LINEAR_GEMM_FORWARD).output_scale == LPT_LINEAR_OUTPUT_SCALE_UNIT) {
     product.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
   LPT_TRY(read_bias(call, linear, product));

@@ -4,19 +4,19 @@
 namespace lpt {
 namespace {
 
-bool is_gradient_single(const Recipe &recipe, lpt_product product) {
+bool is_gradient_single(const Recipe &recipe, lpt_linear_gemm product) {
   const ProductRule &rule = recipe.products[product];
   return rule.hadamard_size == 0 && rule.draws == 1 && rule.parts == 1;
 }
 
 // How many casts of dy a product adds up. Without a cast, or without chance, one says all.
-int32_t count_draws(const Call &call, lpt_product product) {
+int32_t count_draws(const Call &call, lpt_linear_gemm product) {
   const lpt_rounding rounding = call.cast(2 * product).rounding;
   const bool has_chance = rounding == LPT_ROUNDING_STOCHASTIC || rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW;
   return has_chance && call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).draws : 1;
 }
 
-int32_t count_parts(const Call &call, lpt_product product) {
+int32_t count_parts(const Call &call, lpt_linear_gemm product) {
   return call.cast(2 * product).format != LPT_FORMAT_NONE ? call.product(product).parts : 1;
 }
 
@@ -44,14 +44,14 @@ Status subtract_cast(const Call &call, const MatrixView &source, const MatrixVie
 Status multiply_once(const Call &call, GradientProduct &gradient) {
   Product &product = gradient.product;
   product.a = gradient.operand.view;
-  product.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_PRODUCT_WGRAD);
+  product.is_a_transposed = gradient.operand.is_transposed != (gradient.which == LPT_LINEAR_GEMM_WGRAD);
   LPT_TRY(multiply_views(call, product));
   product.beta = 1.0;
   return {};
 }
 
 Status multiply_draws(const Call &call, const Operand &source, int64_t columns, GradientProduct &gradient) {
-  const lpt_cast which = 2 * gradient.which;
+  const lpt_linear_cast which = 2 * gradient.which;
   const int32_t draws = count_draws(call, gradient.which);
   const int32_t parts = count_parts(call, gradient.which);
   const MatrixView shape = shape_cast(call, which, source, false).view;
@@ -80,15 +80,16 @@ Status multiply_draws(const Call &call, const Operand &source, int64_t columns, 
 }  // namespace
 
 bool is_gradient_shared(const Recipe &recipe) {
-  const CastRule &dgrad = recipe.casts[LPT_CAST_DGRAD_GRADIENT];
-  if (recipe.sparsity[LPT_OPERAND_GRADIENT].is_used()) return false;
-  return dgrad == recipe.casts[LPT_CAST_WGRAD_GRADIENT] && !is_stored_transposed(recipe, LPT_CAST_WGRAD_GRADIENT) &&
-         is_gradient_single(recipe, LPT_PRODUCT_DGRAD) && is_gradient_single(recipe, LPT_PRODUCT_WGRAD);
+  const CastRule &dgrad = recipe.casts[LPT_LINEAR_CAST_DGRAD_GRADIENT];
+  if (recipe.sparsity[LPT_LINEAR_OPERAND_GRADIENT].is_used()) return false;
+  return dgrad == recipe.casts[LPT_LINEAR_CAST_WGRAD_GRADIENT] &&
+         !is_stored_transposed(recipe, LPT_LINEAR_CAST_WGRAD_GRADIENT) &&
+         is_gradient_single(recipe, LPT_LINEAR_GEMM_DGRAD) && is_gradient_single(recipe, LPT_LINEAR_GEMM_WGRAD);
 }
 
 Status multiply_gradient(const Call &call, const MatrixView &dy, const Rotation &rotation, const Ending &ending,
                          GradientProduct &gradient) {
-  const lpt_cast which = 2 * gradient.which;
+  const lpt_linear_cast which = 2 * gradient.which;
   const bool is_added = gradient.product.beta != 0.0;
   const bool is_sum = count_draws(call, gradient.which) * count_parts(call, gradient.which) > 1;
   const MatrixView target = gradient.product.c;

@@ -6,10 +6,11 @@
 namespace lpt {
 namespace {
 
-constexpr lpt_operand kOperandOf[kCastCount] = {LPT_OPERAND_INPUT,  LPT_OPERAND_WEIGHT,   LPT_OPERAND_GRADIENT,
-                                                LPT_OPERAND_WEIGHT, LPT_OPERAND_GRADIENT, LPT_OPERAND_INPUT};
+constexpr lpt_linear_operand kOperandOf[kCastCount] = {LPT_LINEAR_OPERAND_INPUT,    LPT_LINEAR_OPERAND_WEIGHT,
+                                                       LPT_LINEAR_OPERAND_GRADIENT, LPT_LINEAR_OPERAND_WEIGHT,
+                                                       LPT_LINEAR_OPERAND_GRADIENT, LPT_LINEAR_OPERAND_INPUT};
 
-lpt_product product_of(lpt_cast which) { return which / 2; }
+lpt_linear_gemm product_of(lpt_linear_cast which) { return which / 2; }
 
 bool has_blocks(const CastRule &rule) {
   return rule.format != LPT_FORMAT_NONE && format_of(rule.format).has_block_scale();
@@ -24,7 +25,7 @@ bool is_byte_float(const Format &format) {
 }
 
 // Products of bytes without block scales that a device's tensor cores take, where both operands lie along the inner size.
-bool is_product_of_bytes(const Recipe &recipe, lpt_product product) {
+bool is_product_of_bytes(const Recipe &recipe, lpt_linear_gemm product) {
   const lpt_format ids[2] = {recipe.casts[2 * product].format, recipe.casts[2 * product + 1].format};
   if (ids[0] == LPT_FORMAT_NONE || ids[1] == LPT_FORMAT_NONE) return false;
   const Format a = format_of(ids[0]), b = format_of(ids[1]);
@@ -63,48 +64,52 @@ Format with_column_factors(const Format &format) {
   return status.is_ok() ? result : format;
 }
 
-bool is_inner_along_rows(lpt_cast which) {
-  return which == LPT_CAST_DGRAD_WEIGHT || which == LPT_CAST_WGRAD_GRADIENT || which == LPT_CAST_WGRAD_INPUT;
+bool is_inner_along_rows(lpt_linear_cast which) {
+  return which == LPT_LINEAR_CAST_DGRAD_WEIGHT || which == LPT_LINEAR_CAST_WGRAD_GRADIENT ||
+         which == LPT_LINEAR_CAST_WGRAD_INPUT;
 }
 
-bool is_stored_transposed(const Recipe &recipe, lpt_cast which) {
+bool is_stored_transposed(const Recipe &recipe, lpt_linear_cast which) {
   if (!is_inner_along_rows(which)) return false;
   if (has_blocks(recipe.casts[which]) || recipe.products[product_of(which)].is_rotated()) return true;
   return recipe.is_for_device && is_product_of_bytes(recipe, product_of(which));
 }
 
 bool is_weight_shared(const Recipe &recipe) {
-  const CastRule &forward = recipe.casts[LPT_CAST_FORWARD_WEIGHT];
-  const CastRule &dgrad = recipe.casts[LPT_CAST_DGRAD_WEIGHT];
-  const ProductRule &product = recipe.products[LPT_PRODUCT_DGRAD];
+  const CastRule &forward = recipe.casts[LPT_LINEAR_CAST_FORWARD_WEIGHT];
+  const CastRule &dgrad = recipe.casts[LPT_LINEAR_CAST_DGRAD_WEIGHT];
+  const ProductRule &product = recipe.products[LPT_LINEAR_GEMM_DGRAD];
   if (product.is_rotated()) return false;
-  if (product.source != LPT_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
-  return dgrad == forward && !is_stored_transposed(recipe, LPT_CAST_DGRAD_WEIGHT) &&
-         !recipe.products[LPT_PRODUCT_FORWARD].is_rotated();
+  if (product.source != LPT_LINEAR_SOURCE_PLAIN) return dgrad.format == LPT_FORMAT_NONE || dgrad == forward;
+  return dgrad == forward && !is_stored_transposed(recipe, LPT_LINEAR_CAST_DGRAD_WEIGHT) &&
+         !recipe.products[LPT_LINEAR_GEMM_FORWARD].is_rotated();
 }
 
 bool is_input_kept(const Recipe &recipe) {
-  const CastRule &wgrad = recipe.casts[LPT_CAST_WGRAD_INPUT];
-  const ProductRule &product = recipe.products[LPT_PRODUCT_WGRAD];
-  if (product.source == LPT_SOURCE_PLAIN || product.is_rotated()) return false;
-  return wgrad.format == LPT_FORMAT_NONE || wgrad == recipe.casts[LPT_CAST_FORWARD_INPUT];
+  const CastRule &wgrad = recipe.casts[LPT_LINEAR_CAST_WGRAD_INPUT];
+  const ProductRule &product = recipe.products[LPT_LINEAR_GEMM_WGRAD];
+  if (product.source == LPT_LINEAR_SOURCE_PLAIN || product.is_rotated()) return false;
+  return wgrad.format == LPT_FORMAT_NONE || wgrad == recipe.casts[LPT_LINEAR_CAST_FORWARD_INPUT];
 }
 
 bool is_input_shared(const Recipe &recipe) {
-  const CastRule &forward = recipe.casts[LPT_CAST_FORWARD_INPUT];
+  const CastRule &forward = recipe.casts[LPT_LINEAR_CAST_FORWARD_INPUT];
   if (forward.format == LPT_FORMAT_NONE) return false;
-  if (recipe.products[LPT_PRODUCT_WGRAD].source != LPT_SOURCE_PLAIN) return true;
-  return forward == recipe.casts[LPT_CAST_WGRAD_INPUT] && !is_stored_transposed(recipe, LPT_CAST_WGRAD_INPUT) &&
-         !recipe.products[LPT_PRODUCT_FORWARD].is_rotated() && !recipe.products[LPT_PRODUCT_WGRAD].is_rotated();
+  if (recipe.products[LPT_LINEAR_GEMM_WGRAD].source != LPT_LINEAR_SOURCE_PLAIN) return true;
+  return forward == recipe.casts[LPT_LINEAR_CAST_WGRAD_INPUT] &&
+         !is_stored_transposed(recipe, LPT_LINEAR_CAST_WGRAD_INPUT) &&
+         !recipe.products[LPT_LINEAR_GEMM_FORWARD].is_rotated() && !recipe.products[LPT_LINEAR_GEMM_WGRAD].is_rotated();
 }
 
-bool is_clipped(const Recipe &recipe, lpt_product product) {
-  const lpt_cast which = product == LPT_PRODUCT_DGRAD ? LPT_CAST_FORWARD_INPUT : LPT_CAST_FORWARD_WEIGHT;
-  return recipe.products[product].source == LPT_SOURCE_FORWARD_CLIPPED && recipe.casts[which].format != LPT_FORMAT_NONE;
+bool is_clipped(const Recipe &recipe, lpt_linear_gemm product) {
+  const lpt_linear_cast which =
+      product == LPT_LINEAR_GEMM_DGRAD ? LPT_LINEAR_CAST_FORWARD_INPUT : LPT_LINEAR_CAST_FORWARD_WEIGHT;
+  return recipe.products[product].source == LPT_LINEAR_SOURCE_FORWARD_CLIPPED &&
+         recipe.casts[which].format != LPT_FORMAT_NONE;
 }
 
-Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
-                   Operand &out_source) {
+Status make_source(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
+                   bool is_f32, Operand &out_source) {
   out_source = Operand{source, false};
   if (rotation.size == 0 && !is_f32) return {};
   // A rotation of dgrad's dy along its rows turns it, if blocks do not want it as it was.
@@ -120,7 +125,7 @@ Status make_source(const Call &call, lpt_cast which, const MatrixView &source, c
   return rotate_view(call, turned(rotated), out_source.view, Rotation());
 }
 
-Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool is_smoothed) {
+Operand shape_cast(const Call &call, lpt_linear_cast which, const Operand &source, bool is_smoothed) {
   const CastRule &rule = call.cast(which);
   Operand target;
   Format format = format_of(rule.format);
@@ -133,10 +138,10 @@ Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool
   return target;
 }
 
-Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int64_t columns, const Draw &draw,
+Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &source, int64_t columns, const Draw &draw,
                     const Operand &target) {
   const CastRule &rule = call.cast(which);
-  const lpt_operand operand = kOperandOf[which];
+  const lpt_linear_operand operand = kOperandOf[which];
   Cast cast;
   cast.rounding = draw.is_first_part ? LPT_ROUNDING_NEAREST_EVEN : rule.rounding;
   cast.overflow = rule.overflow;
@@ -147,14 +152,14 @@ Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int
   if (call.sums != nullptr && !draw.is_rest) cast.sums = &call.sums[which];
   if (rule.rule == LPT_SCALE_RULE_FIXED) LPT_TRY(write_unit_scales(call, target.view));
   lpt_random random = random_of(call.options, operand);
-  if (operand != LPT_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
+  if (operand != LPT_LINEAR_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
   LPT_TRY(make_random(random, RandomRoom::kLinear, static_cast<uint32_t>(operand), source.view.columns,
                       rule.stochastic_bits, rule.philox_rounds, cast.random));
   if (is_stochastic(cast.rounding)) place_draw(draw.index, cast.random);
   return cast_view(call, source.view, target.view, cast);
 }
 
-Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation,
+Status make_operand(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
                     const uint8_t *smoothing, Operand &out_operand) {
   Operand prepared;
   LPT_TRY(make_source(call, which, source, rotation, false, prepared));

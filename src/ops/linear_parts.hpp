@@ -18,8 +18,8 @@ struct Call {
   bool is_check_only;
   CastSums *sums;  // of each cast, added to; or NULL
 
-  const CastRule &cast(lpt_cast which) const { return recipe.casts[which]; }
-  const ProductRule &product(lpt_product which) const { return recipe.products[which]; }
+  const CastRule &cast(lpt_linear_cast which) const { return recipe.casts[which]; }
+  const ProductRule &product(lpt_linear_gemm which) const { return recipe.products[which]; }
 };
 
 // Where a call of the layer counts; NULL if it is not watched.
@@ -43,7 +43,7 @@ class SilenceOfRanks {
 };
 
 // The random numbers of casts of an operand: ranks draw apart for what only one of them has.
-lpt_random random_of(const lpt_linear_options &options, lpt_operand operand);
+lpt_random random_of(const lpt_linear_options &options, lpt_linear_operand operand);
 
 // The inner size of the forward product over all ranks.
 double inner_columns(const Call &call, const Linear &linear);
@@ -106,7 +106,7 @@ struct Rotation {
 };
 
 // The rotation of `columns` columns that a product has, with signs from `random`; on a device from `seed`, if it is not NULL.
-Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, const SignSeed *seed,
+Status make_rotation(const Call &call, lpt_linear_gemm product, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation);
 
 // Writes `source` to `target`, dense f32 of its shape, with its columns rotated; on the processor.
@@ -152,11 +152,11 @@ bool is_tensor_scaled(const Format &format);
 Format with_column_factors(const Format &format);
 
 // Whether the inner size of this cast's product runs along the rows of x, w or dy.
-bool is_inner_along_rows(lpt_cast which);
+bool is_inner_along_rows(lpt_linear_cast which);
 
 // Whether a cast is stored columns × rows of its source: blocks and rotations run along the product's inner size, and so do the
 // bytes that a device multiplies.
-bool is_stored_transposed(const Recipe &recipe, lpt_cast which);
+bool is_stored_transposed(const Recipe &recipe, lpt_linear_cast which);
 
 // True if dgrad multiplies the forward product's weight, codes and all.
 bool is_weight_shared(const Recipe &recipe);
@@ -168,7 +168,7 @@ bool is_input_kept(const Recipe &recipe);
 bool is_input_shared(const Recipe &recipe);
 
 // Whether a backward product's gradient is masked by what the forward cast of x (dgrad) or of w (wgrad) clipped.
-bool is_clipped(const Recipe &recipe, lpt_product product);
+bool is_clipped(const Recipe &recipe, lpt_linear_gemm product);
 
 // A matrix and whether it is stored with rows and columns changed.
 struct Operand {
@@ -177,11 +177,11 @@ struct Operand {
 };
 
 // What a cast reads: `source` itself, or its rotation in scratch. With `is_f32` always f32 in the cast's orientation.
-Status make_source(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation, bool is_f32,
-                   Operand &out_source);
+Status make_source(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
+                   bool is_f32, Operand &out_source);
 
 // Where a cast of `source` goes: format and orientation, without memory.
-Operand shape_cast(const Call &call, lpt_cast which, const Operand &source, bool is_smoothed);
+Operand shape_cast(const Call &call, lpt_linear_cast which, const Operand &source, bool is_smoothed);
 
 // What tells casts of one operand apart.
 struct Draw {
@@ -192,11 +192,11 @@ struct Draw {
 };
 
 // Casts into `target`. `columns` are those of x, w or dy.
-Status cast_operand(const Call &call, lpt_cast which, const Operand &source, int64_t columns, const Draw &draw,
+Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &source, int64_t columns, const Draw &draw,
                     const Operand &target);
 
 // The operand of a product: `source` as it comes, or its cast in scratch.
-Status make_operand(const Call &call, lpt_cast which, const MatrixView &source, const Rotation &rotation,
+Status make_operand(const Call &call, lpt_linear_cast which, const MatrixView &source, const Rotation &rotation,
                     const uint8_t *smoothing, Operand &out_operand);
 
 // ---- linear_gradient.cpp
@@ -207,7 +207,7 @@ bool is_gradient_shared(const Recipe &recipe);
 // A product whose left operand is the sum of casts of dy; `operand` holds the last of them, or the one that another product
 // made before.
 struct GradientProduct {
-  lpt_product which;
+  lpt_linear_gemm which;
   Product product;  // b, c, alpha and beta
   Operand operand;
 };
@@ -229,7 +229,7 @@ struct SavedHeader {
 };
 
 // The cast that is saved: wgrad's own, or forward's where wgrad begins with it.
-lpt_cast saved_cast(const Recipe &recipe);
+lpt_linear_cast saved_cast(const Recipe &recipe);
 
 // What is saved, inside the caller's vector.
 struct Saved {

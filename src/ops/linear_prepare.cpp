@@ -70,7 +70,8 @@ Status allocate_view(const Call &call, MatrixView &view, Storage &storage) {
 }
 
 // Casts the weight for one product into storage of the layer; as it comes, it is copied.
-Status prepare_cast(const Call &call, lpt_cast which, const Operand &source, MatrixView &out_view, Storage &storage) {
+Status prepare_cast(const Call &call, lpt_linear_cast which, const Operand &source, MatrixView &out_view,
+                    Storage &storage) {
   const bool is_cast = call.cast(which).format != LPT_FORMAT_NONE;
   Operand target = is_cast ? shape_cast(call, which, source, false) : source;
   if (!call.is_check_only) LPT_TRY(allocate_view(call, target.view, storage));
@@ -87,12 +88,12 @@ Status prepare_mask(const Call &call, const MatrixView &numbers, PreparedWeight 
 }
 
 Status prepare_forward(const Call &call, const MatrixView &view, PreparedWeight &weight) {
-  const bool wants_mask = is_clipped(call.recipe, LPT_PRODUCT_WGRAD);
+  const bool wants_mask = is_clipped(call.recipe, LPT_LINEAR_GEMM_WGRAD);
   Rotation rotation;
   Operand source;
-  LPT_TRY(make_rotation(call, LPT_PRODUCT_FORWARD, call.options.random, nullptr, view.columns, rotation));
-  LPT_TRY(make_source(call, LPT_CAST_FORWARD_WEIGHT, view, rotation, wants_mask, source));
-  LPT_TRY(prepare_cast(call, LPT_CAST_FORWARD_WEIGHT, source, weight.forward, weight.forward_storage));
+  LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, call.options.random, nullptr, view.columns, rotation));
+  LPT_TRY(make_source(call, LPT_LINEAR_CAST_FORWARD_WEIGHT, view, rotation, wants_mask, source));
+  LPT_TRY(prepare_cast(call, LPT_LINEAR_CAST_FORWARD_WEIGHT, source, weight.forward, weight.forward_storage));
   return wants_mask ? prepare_mask(call, source.view, weight) : Status();
 }
 
@@ -102,17 +103,17 @@ Status prepare_dgrad(const Call &call, const MatrixView &view, PreparedWeight &w
     return {};
   }
   MatrixView from = view;
-  if (call.product(LPT_PRODUCT_DGRAD).source != LPT_SOURCE_PLAIN) {
+  if (call.product(LPT_LINEAR_GEMM_DGRAD).source != LPT_LINEAR_SOURCE_PLAIN) {
     LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), view.rows, view.columns, from));
     LPT_TRY(decode_view(call, weight.forward, from));
   }
   Rotation rotation;
   Operand source;
-  if (call.product(LPT_PRODUCT_DGRAD).is_rotated()) {
-    LPT_TRY(make_rotation(call, LPT_PRODUCT_DGRAD, call.options.random, nullptr, view.rows, rotation));
+  if (call.product(LPT_LINEAR_GEMM_DGRAD).is_rotated()) {
+    LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_DGRAD, call.options.random, nullptr, view.rows, rotation));
   }
-  LPT_TRY(make_source(call, LPT_CAST_DGRAD_WEIGHT, from, rotation, false, source));
-  return prepare_cast(call, LPT_CAST_DGRAD_WEIGHT, source, weight.dgrad, weight.dgrad_storage);
+  LPT_TRY(make_source(call, LPT_LINEAR_CAST_DGRAD_WEIGHT, from, rotation, false, source));
+  return prepare_cast(call, LPT_LINEAR_CAST_DGRAD_WEIGHT, source, weight.dgrad, weight.dgrad_storage);
 }
 
 Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &linear, PreparedWeight &weight) {
@@ -128,7 +129,7 @@ Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &line
 }  // namespace
 
 size_t linear_cast_bytes(const Linear &linear) {
-  const auto bytes = [&](lpt_cast which) {
+  const auto bytes = [&](lpt_linear_cast which) {
     const bool is_transposed = is_stored_transposed(linear.recipe, which);
     const bool is_f64 = linear.weight.is_f64 && !linear.recipe.products[which / 2].is_rotated();
     lpt_format format = linear.recipe.casts[which].format;
@@ -137,11 +138,12 @@ size_t linear_cast_bytes(const Linear &linear) {
     return lay_out_matrix(format_of(format), is_transposed ? linear.input_columns : linear.output_columns,
                           is_transposed ? linear.output_columns : linear.input_columns, nullptr, view);
   };
-  size_t sum = bytes(LPT_CAST_FORWARD_WEIGHT) + (is_weight_shared(linear.recipe) ? 0 : bytes(LPT_CAST_DGRAD_WEIGHT));
-  if (is_clipped(linear.recipe, LPT_PRODUCT_WGRAD)) {
+  size_t sum = bytes(LPT_LINEAR_CAST_FORWARD_WEIGHT) +
+               (is_weight_shared(linear.recipe) ? 0 : bytes(LPT_LINEAR_CAST_DGRAD_WEIGHT));
+  if (is_clipped(linear.recipe, LPT_LINEAR_GEMM_WGRAD)) {
     sum += static_cast<size_t>(linear.output_columns * mask_row_bytes(linear.input_columns));
   }
-  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) {
+  if (linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT].is_used()) {
     sum += static_cast<size_t>(linear.output_columns * mask_row_bytes(linear.input_columns));
   }
   return sum;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kRankShift = 54;  // as wires draw: ten bits, for 1024 ranks
 
-bool is_row_parallel(const lpt_linear_options &options) { return options.parallel == LPT_PARALLEL_ROWS; }
+bool is_row_parallel(const lpt_linear_options &options) { return options.parallel == LPT_LINEAR_PARALLEL_ROWS; }
 
 // A sum of all columns, where no plan says otherwise.
 PartialPlan plan_of(const lpt_linear_options &options, int64_t columns) {
@@ -44,12 +44,12 @@ Status check_plan_columns(const Linear &linear, const lpt_linear_options &option
 }  // namespace
 
 Status check_ranks(const Linear &linear, const lpt_linear_options &options) {
-  LPT_TRY(check_choice("parallel", options.parallel, LPT_PARALLEL_ROWS));
+  LPT_TRY(check_choice("parallel", options.parallel, LPT_LINEAR_PARALLEL_ROWS));
   if (options.reserved_two != 0) return unsupported("reserved_two is %d: expected 0", options.reserved_two);
-  const bool is_parallel = options.parallel != LPT_PARALLEL_NONE;
+  const bool is_parallel = options.parallel != LPT_LINEAR_PARALLEL_NONE;
   if (options.comm != nullptr) LPT_TRY(check_on_processors(*options.comm));
   if (options.comm != nullptr && !is_parallel) {
-    return invalid("parallel is 0 and comm is given: expected LPT_PARALLEL_COLUMNS or LPT_PARALLEL_ROWS");
+    return invalid("parallel is 0 and comm is given: expected LPT_LINEAR_PARALLEL_COLUMNS or LPT_LINEAR_PARALLEL_ROWS");
   }
   if (options.comm == nullptr && is_parallel) {
     return invalid("comm is NULL and parallel is %d: expected the ranks that share the layer", options.parallel);
@@ -59,10 +59,10 @@ Status check_ranks(const Linear &linear, const lpt_linear_options &options) {
   return check_plan_columns(linear, options);
 }
 
-lpt_random random_of(const lpt_linear_options &options, lpt_operand operand) {
+lpt_random random_of(const lpt_linear_options &options, lpt_linear_operand operand) {
   lpt_random random = options.random;
   if (options.comm == nullptr) return random;
-  const lpt_operand whole = is_row_parallel(options) ? LPT_OPERAND_GRADIENT : LPT_OPERAND_INPUT;
+  const lpt_linear_operand whole = is_row_parallel(options) ? LPT_LINEAR_OPERAND_GRADIENT : LPT_LINEAR_OPERAND_INPUT;
   const bool is_own = options.plan != nullptr || operand != whole;
   if (is_own) random.seed ^= static_cast<uint64_t>(options.comm->engine->rank()) << kRankShift;
   return random;
@@ -83,7 +83,7 @@ Status multiply_over_ranks(const Call &call, const Product &product) {
   part.bias = nullptr;
   if (call.is_check_only) {
     Partial unused{};
-    LPT_TRY(prepare_partial(call.context, plan, LPT_PASS_FORWARD, product.c, product.c, unused));
+    LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_FORWARD, product.c, product.c, unused));
     LPT_TRY(multiply_matrices(call.context, part, true));
   } else {
     LPT_TRY(multiply_partially(call.context, *call.options.comm, plan, part));
@@ -97,7 +97,7 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   const PartialPlan &plan = *call.options.plan;
   Partial partial{};
   LPT_TRY(take_matrix(call.context, gradient.format, gradient.rows, gradient.columns, out_view));
-  LPT_TRY(prepare_partial(call.context, plan, LPT_PASS_BACKWARD, gradient, out_view, partial));
+  LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_BACKWARD, gradient, out_view, partial));
   if (call.is_check_only) return {};
   if (plan.shared == 0) return scale_private(call.context, plan, partial);
   Flight flight(call.context, *call.options.comm);
@@ -107,12 +107,12 @@ Status join_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
 }
 
 Status begin_sum(const Call &call, const MatrixView &gradient, std::unique_ptr<Flight> &out_flight) {
-  const bool is_wanted = call.options.parallel == LPT_PARALLEL_COLUMNS && call.options.plan == nullptr;
+  const bool is_wanted = call.options.parallel == LPT_LINEAR_PARALLEL_COLUMNS && call.options.plan == nullptr;
   if (!is_wanted || call.is_check_only) return {};
   const PartialPlan plan = plan_of(call.options, gradient.columns);
   if (is_identity(plan)) return {};
   Partial partial{};
-  LPT_TRY(prepare_partial(call.context, plan, LPT_PASS_BACKWARD, gradient, gradient, partial));
+  LPT_TRY(prepare_partial(call.context, plan, LPT_PARTIAL_PASS_BACKWARD, gradient, gradient, partial));
   out_flight = std::make_unique<Flight>(call.context, *call.options.comm);
   return out_flight->begin(partial.reducing);
 }

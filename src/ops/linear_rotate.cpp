@@ -64,12 +64,12 @@ void add_rows(Context &context, const MatrixView &source, const MatrixView &targ
 
 }  // namespace
 
-Status make_rotation(const Call &call, lpt_product product, const lpt_random &random, const SignSeed *seed,
+Status make_rotation(const Call &call, lpt_linear_gemm product, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation) {
   const ProductRule &rule = call.product(product);
   out_rotation = Rotation();
   out_rotation.size = rule.hadamard_size;
-  if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_SIGNS_NONE) return {};
+  if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_HADAMARD_SIGNS_NONE) return {};
   MatrixView signs;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), 1, columns, signs));
   RandomSource source;

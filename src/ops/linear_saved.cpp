@@ -14,7 +14,7 @@ constexpr size_t kHeaderBytes = kAlignment;
 static_assert(sizeof(SavedHeader) <= kHeaderBytes && sizeof(WordsRequest::word) == kHeaderBytes);
 
 // The format that the saved input has. As it comes: f32, or f64 with an f64 weight; rotated: f32.
-Format saved_format(const Linear &linear, lpt_cast which) {
+Format saved_format(const Linear &linear, lpt_linear_cast which) {
   const lpt_format id = linear.recipe.casts[which].format;
   if (id != LPT_FORMAT_NONE) return format_of(id);
   const bool is_rotated = linear.recipe.products[which / 2].is_rotated();
@@ -23,13 +23,13 @@ Format saved_format(const Linear &linear, lpt_cast which) {
 
 }  // namespace
 
-lpt_cast saved_cast(const Recipe &recipe) {
-  const bool is_plain = recipe.products[LPT_PRODUCT_WGRAD].source == LPT_SOURCE_PLAIN;
-  return is_plain ? LPT_CAST_WGRAD_INPUT : LPT_CAST_FORWARD_INPUT;
+lpt_linear_cast saved_cast(const Recipe &recipe) {
+  const bool is_plain = recipe.products[LPT_LINEAR_GEMM_WGRAD].source == LPT_LINEAR_SOURCE_PLAIN;
+  return is_plain ? LPT_LINEAR_CAST_WGRAD_INPUT : LPT_LINEAR_CAST_FORWARD_INPUT;
 }
 
 Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::byte *memory) {
-  const lpt_cast which = saved_cast(linear.recipe);
+  const lpt_linear_cast which = saved_cast(linear.recipe);
   const Format format = saved_format(linear, which);
   Saved saved;
   saved.input.is_transposed = is_stored_transposed(linear.recipe, which);
@@ -45,7 +45,7 @@ Saved lay_out_saved(const Linear &linear, int64_t rows, bool is_smoothed, std::b
     saved.input.view.format = format;
     saved.input.view.block_scales = nullptr;
   }
-  if (is_clipped(linear.recipe, LPT_PRODUCT_DGRAD)) {
+  if (is_clipped(linear.recipe, LPT_LINEAR_GEMM_DGRAD)) {
     if (memory != nullptr) saved.mask = memory + saved.bytes;
     const auto bytes = static_cast<size_t>(rows * mask_row_bytes(linear.input_columns));
     saved.bytes += aligned(bytes);
@@ -107,7 +107,7 @@ void write_linear(const Linear &linear, const Scaler (&scalers)[kOperandCount], 
   writer.i64(linear.input_columns);
   writer.i64(linear.output_columns);
   for (const Scaler &scaler : scalers) write_scaler(scaler, writer);
-  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) write_sparse_mask(linear, writer);
+  if (linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT].is_used()) write_sparse_mask(linear, writer);
 }
 
 }  // namespace
@@ -142,14 +142,14 @@ Status load_linear(const Context &context, Linear &linear, const void *buffer, s
   Scaler loaded[kOperandCount];
   for (int i = 0; i < kOperandCount; ++i) LPT_TRY(read_scaler(reader, linear.scalers[i], loaded[i]));
   SparseMask mask;
-  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) LPT_TRY(read_sparse_mask(reader, linear, mask));
+  if (linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT].is_used()) LPT_TRY(read_sparse_mask(reader, linear, mask));
   if (reader.left_bytes() != 0) return blob_mismatch("bytes left over", static_cast<long long>(reader.left_bytes()), 0);
   for (int i = 0; i < kOperandCount; ++i) {
     loaded[i].there = linear.scalers[i].there;
     if (loaded[i].there != nullptr) LPT_TRY(send_scaler(context, loaded[i]));
     linear.scalers[i] = loaded[i];
   }
-  if (linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) linear.weight.sparse = mask;
+  if (linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT].is_used()) linear.weight.sparse = mask;
   return {};
 }
 

@@ -75,7 +75,7 @@ void multiply_all(const MatrixView &matrix, float factor) {
 bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
   const SparseMask &mask = linear.weight.sparse;
   if (rule.interval == 1 || rule.rule != LPT_SPARSE_RULE_MAGNITUDE) return false;
-  if (mask.bits == nullptr || rule != linear.recipe.sparsity[LPT_OPERAND_WEIGHT]) return false;
+  if (mask.bits == nullptr || rule != linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT]) return false;
   return step >= mask.step && step - mask.step < static_cast<uint32_t>(rule.interval);
 }
 
@@ -93,7 +93,8 @@ Status select_anew(const Call &call, const Linear &linear, const SparseRule &rul
   pack_bits(mask, out_mask.bits.get());
   out_mask.step = call.options.random.step;
   if (rule.rule == LPT_SPARSE_RULE_SOFT_THRESHOLD) {
-    const bool is_known = rule == linear.recipe.sparsity[LPT_OPERAND_WEIGHT] && linear.weight.sparse.bits != nullptr;
+    const bool is_known =
+        rule == linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT] && linear.weight.sparse.bits != nullptr;
     out_mask.factor = is_known ? linear.weight.sparse.factor : fitting_factor(numbers, masked);
     multiply_all(masked, out_mask.factor);
   }
@@ -105,7 +106,7 @@ Status select_anew(const Call &call, const Linear &linear, const SparseRule &rul
 
 Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
                    MatrixView &out_view) {
-  const SparseRule &rule = call.recipe.sparsity[LPT_OPERAND_WEIGHT];
+  const SparseRule &rule = call.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT];
   out_view = weight;
   if (!rule.is_used()) return {};
   if (weight.format.id == LPT_FORMAT_F64) return unsupported("weight is f64: a recipe with sparse weights takes f32");
@@ -119,7 +120,7 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
 }
 
 Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view) {
-  const SparseRule &rule = call.recipe.sparsity[LPT_OPERAND_GRADIENT];
+  const SparseRule &rule = call.recipe.sparsity[LPT_LINEAR_OPERAND_GRADIENT];
   out_view = gradient;
   if (!rule.is_used()) return {};
   if (call.options.first_row % rule.of != 0) {
@@ -130,7 +131,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
   LPT_TRY(take_matrix(call.context, format_of(is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32), gradient.rows,
                       gradient.columns, out_view));
   lpt_sparse_options options = options_of(rule, call.is_check_only);
-  options.random = random_of(call.options, LPT_OPERAND_GRADIENT);
+  options.random = random_of(call.options, LPT_LINEAR_OPERAND_GRADIENT);
   options.random.offset = call.options.first_row * gradient.columns;
   options.random.row_stride = gradient.columns;
   return select_mask(call.context, options, gradient, {}, out_view);
@@ -138,7 +139,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
 
 Status read_linear_mask(Context &, const Linear &linear, Tensor *mask) {
   MatrixView view;
-  if (!linear.recipe.sparsity[LPT_OPERAND_WEIGHT].is_used()) {
+  if (!linear.recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT].is_used()) {
     return invalid("linear has dense weights: expected a recipe that makes them sparse");
   }
   if (!linear.weight.is_ready) {

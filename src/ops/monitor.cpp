@@ -68,9 +68,9 @@ void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsR
 
 // Both norms from sums over the gradients and their noisy twins, or over two draws of the same noise: there
 // E|a - b|² = 2 σ² and E(a·b) = |gradient|².
-lpt_noise_values noise_values(lpt_noise kind, const PairSums &sums) {
+lpt_noise_values noise_values(lpt_noise_kind kind, const PairSums &sums) {
   lpt_noise_values values = LPT_NOISE_VALUES_INIT;
-  const bool is_drawn_twice = kind == LPT_NOISE_TWO_DRAWS;
+  const bool is_drawn_twice = kind == LPT_NOISE_KIND_TWO_DRAWS;
   const double gradient = is_drawn_twice ? std::max(sums.products, 0.0) : sums.first_squares;
   const double noise = is_drawn_twice ? sums.squared_differences / 2.0 : sums.squared_differences;
   values.gradient_norm = std::sqrt(gradient);
@@ -95,7 +95,7 @@ Status measure_noise(Context &context, const Tensor *const *gradients, const Ten
                      const lpt_noise_options &options, lpt_noise_values &out_values) {
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_choice("kind", options.kind, LPT_NOISE_TWO_DRAWS));
+  LPT_TRY(check_choice("kind", options.kind, LPT_NOISE_KIND_TWO_DRAWS));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (count < 0) return invalid("count is %lld: expected at least 0", static_cast<long long>(count));
   if (count > 0 && gradients == nullptr) return invalid("gradients is NULL: expected an array of tensors");

@@ -31,11 +31,11 @@ Status check_options(const lpt_optimizer_options &options) {
   LPT_TRY(check_decay("beta1", options.beta1));
   LPT_TRY(check_decay("beta2", options.beta2));
   LPT_TRY(check_finite("epsilon", options.epsilon, 0.0, static_cast<double>(FLT_MAX)));
-  LPT_TRY(check_choice("second_underflow", options.second_underflow, LPT_UNDERFLOW_STOCHASTIC));
-  LPT_TRY(check_choice("method", options.method, LPT_METHOD_LION));
+  LPT_TRY(check_choice("second_underflow", options.second_underflow, LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC));
+  LPT_TRY(check_choice("method", options.method, LPT_OPTIMIZER_METHOD_LION));
   LPT_TRY(check_switch("is_nesterov", options.is_nesterov));
-  if (options.is_nesterov == 1 && options.method != LPT_METHOD_SGD) {
-    return unsupported("is_nesterov is 1: only LPT_METHOD_SGD has Nesterov's momentum");
+  if (options.is_nesterov == 1 && options.method != LPT_OPTIMIZER_METHOD_SGD) {
+    return unsupported("is_nesterov is 1: only LPT_OPTIMIZER_METHOD_SGD has Nesterov's momentum");
   }
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
@@ -122,7 +122,9 @@ Status read_shard(const lpt_optimizer_parameter &wish, OptimizerParameter &out_p
   return {};
 }
 
-bool has_second(lpt_method method) { return method == LPT_METHOD_ADAMW || method == LPT_METHOD_ADAM; }
+bool has_second(lpt_optimizer_method method) {
+  return method == LPT_OPTIMIZER_METHOD_ADAMW || method == LPT_OPTIMIZER_METHOD_ADAM;
+}
 
 Status read_parameter(const Optimizer &optimizer, const lpt_optimizer_parameter &wish,
                       OptimizerParameter &out_parameter) {

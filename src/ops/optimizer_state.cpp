@@ -34,7 +34,7 @@ Status damaged(std::string why) { return Status(LPT_INVALID_STATE, "saved state:
 template <typename Visit>
 void for_each_section(const Optimizer &optimizer, const OptimizerParameter &parameter, const Visit &visit) {
   const Moment &first = parameter.first, &second = parameter.second;
-  if (optimizer.options.method != LPT_METHOD_ADAMW) visit(Section::kMethod, size_t{4});
+  if (optimizer.options.method != LPT_OPTIMIZER_METHOD_ADAMW) visit(Section::kMethod, size_t{4});
   if (parameter.whole_elements != parameter.elements) visit(Section::kShard, size_t{16});
   if (first.block != 0) visit(Section::kFirstScales, first.scales.bytes());
   if (second.block != 0) visit(Section::kSecondScales, second.scales.bytes());

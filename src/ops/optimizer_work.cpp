@@ -255,8 +255,8 @@ Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_
 Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work) {
   constexpr double most = static_cast<double>(FLT_MAX);
   const lpt_optimizer_options &wish = optimizer.options;
-  const bool is_adam = wish.method == LPT_METHOD_ADAMW || wish.method == LPT_METHOD_ADAM;
-  const bool is_coupled = wish.method == LPT_METHOD_ADAM || wish.method == LPT_METHOD_SGD;
+  const bool is_adam = wish.method == LPT_OPTIMIZER_METHOD_ADAMW || wish.method == LPT_OPTIMIZER_METHOD_ADAM;
+  const bool is_coupled = wish.method == LPT_OPTIMIZER_METHOD_ADAM || wish.method == LPT_OPTIMIZER_METHOD_SGD;
   const auto t = static_cast<double>(work.parameter->step_count + 1);
   const double correction = is_adam ? 1.0 - std::pow(wish.beta1, t) : 1.0;
   const double step_size = options.learning_rate / correction;

@@ -13,7 +13,7 @@ constexpr const char *kOperations[] = {"partial_allreduce, forward", "partial_al
 
 constexpr const char *kWires[] = {"forward_wire", "backward_wire"};
 
-lpt_reduce_options reduce_options(const PartialPlan &plan, lpt_pass pass) {
+lpt_reduce_options reduce_options(const PartialPlan &plan, lpt_partial_pass pass) {
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.wire = plan.wires[pass];
   return options;
@@ -106,7 +106,7 @@ Status check_partial_comm(const PartialPlan &plan, const Comm &comm) {
   return invalid("comm has %d ranks: expected %d, as the plan", comm.engine->ranks(), plan.ranks);
 }
 
-Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
+Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial, const Device &device) {
   out_partial.device = device;
   out_partial.input = input;
@@ -149,10 +149,10 @@ Status scale_private(Context &context, const PartialPlan &plan, const Partial &p
   return {};
 }
 
-Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass, const Tensor *input,
-                         Tensor *output, Future **out_future) {
+Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
+                         const Tensor *input, Tensor *output, Future **out_future) {
   MatrixView from, to;
-  LPT_TRY(check_choice("pass", pass, LPT_PASS_BACKWARD));
+  LPT_TRY(check_choice("pass", pass, LPT_PARTIAL_PASS_BACKWARD));
   LPT_TRY(check_partial_comm(plan, comm));
   const Device device = device_of(comm);
   LPT_TRY(check_wide_matrix(input, "input", true, from, device));

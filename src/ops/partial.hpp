@@ -12,7 +12,7 @@ struct lpt_partial_plan {
   int64_t hidden = 0, shared = 0;  // columns
   int32_t ranks = 1;
   double scale = 1.0;
-  lpt_format wires[2] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE};  // by lpt_pass
+  lpt_format wires[2] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE};  // by lpt_partial_pass
   int64_t chunk_rows = 0;                                    // 0: as many as are best for the link, if it is known
   lpt_link link = LPT_LINK_INIT;
 };
@@ -38,7 +38,7 @@ struct Partial {
   const Row<ReduceRequest> *scale_row;  // NULL: there is nothing to multiply by
   Device device;                        // where they lie
 };
-Status prepare_partial(Context &context, const PartialPlan &plan, lpt_pass pass, const MatrixView &input,
+Status prepare_partial(Context &context, const PartialPlan &plan, lpt_partial_pass pass, const MatrixView &input,
                        const MatrixView &output, Partial &out_partial, const Device &device = {});
 
 // Rows of a product of so many that are reduced while the next ones are multiplied.
@@ -47,8 +47,8 @@ Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format,
 // Writes the private columns. On the processor it neither fails nor throws: others may be at the shared ones.
 Status scale_private(Context &context, const PartialPlan &plan, const Partial &partial);
 
-Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_pass pass, const Tensor *input,
-                         Tensor *output, Future **out_future);
+Status partial_allreduce(Context &context, Comm &comm, const PartialPlan &plan, lpt_partial_pass pass,
+                         const Tensor *input, Tensor *output, Future **out_future);
 Status partial_scale_weight(Context &context, const PartialPlan &plan, Tensor *weight);
 
 // ---- partial_gemm.cpp

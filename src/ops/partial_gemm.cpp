@@ -57,7 +57,7 @@ Status prepare_rows(Context &context, const PartialPlan &plan, const Device &dev
   const MatrixView rows = cut_rows(c, begin, count);
   const size_t told = context.choices.size();
   Partial part{};
-  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, rows, rows, part, device));
+  LPT_TRY(prepare_partial(context, plan, LPT_PARTIAL_PASS_FORWARD, rows, rows, part, device));
   context.choices.resize(told);
   out_reducing = part.reducing;
   return {};
@@ -130,7 +130,7 @@ Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan,
     return invalid("c has %lld columns: expected %lld, as the plan", number(product.c.columns), number(plan.hidden));
   }
   Partial partial{};
-  LPT_TRY(prepare_partial(context, plan, LPT_PASS_FORWARD, product.c, product.c, partial, device_of(comm)));
+  LPT_TRY(prepare_partial(context, plan, LPT_PARTIAL_PASS_FORWARD, product.c, product.c, partial, device_of(comm)));
   LPT_TRY(check_product(context, product));
   const Silence silence(context);
   if (plan.shared == 0) {

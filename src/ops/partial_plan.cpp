@@ -87,8 +87,8 @@ Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out
   plan->hidden = options.hidden_columns;
   plan->shared = options.shared_columns;
   plan->ranks = options.rank_count;
-  plan->wires[LPT_PASS_FORWARD] = options.forward_wire;
-  plan->wires[LPT_PASS_BACKWARD] = options.backward_wire;
+  plan->wires[LPT_PARTIAL_PASS_FORWARD] = options.forward_wire;
+  plan->wires[LPT_PARTIAL_PASS_BACKWARD] = options.backward_wire;
   plan->chunk_rows = options.chunk_rows;
   plan->link.latency_seconds = options.link_latency_seconds;
   plan->link.bytes_per_second = options.link_bytes_per_second;
@@ -98,7 +98,7 @@ Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out
 
 Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_values &out_values) {
   double bytes[2];
-  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+  for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     const lpt_format wire = plan.wires[pass] == LPT_FORMAT_NONE ? format : plan.wires[pass];
     Format known;
     if (!find_format(wire, known)) return invalid("format is %lld: expected that of the tensors", number(format));
@@ -109,8 +109,8 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
   out_values.shared_columns = plan.shared;
   out_values.rank_count = plan.ranks;
   out_values.private_scale = plan.scale;
-  out_values.forward_row_bytes = bytes[LPT_PASS_FORWARD];
-  out_values.backward_row_bytes = bytes[LPT_PASS_BACKWARD];
+  out_values.forward_row_bytes = bytes[LPT_PARTIAL_PASS_FORWARD];
+  out_values.backward_row_bytes = bytes[LPT_PARTIAL_PASS_BACKWARD];
   return {};
 }
 
@@ -123,7 +123,7 @@ Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format,
   instant.bytes_per_second = 0.0;
   lpt_cost_values whole = LPT_COST_VALUES_INIT, latency = LPT_COST_VALUES_INIT;
   const auto cost_of = [&](const lpt_link &link, lpt_cost_values &out_values) {
-    return collective_cost(LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, plan.ranks, rows * plan.shared,
+    return collective_cost(LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, plan.ranks, rows * plan.shared,
                            format, link, out_values);
   };
   LPT_TRY(cost_of(plan.link, whole));

@@ -53,13 +53,13 @@ constexpr PresetCast kPlainE5m2 = {"e5m2"};
 constexpr ProductRule kPlain = {};
 constexpr ProductRule kHadamard32 = {.hadamard_size = 32};
 constexpr ProductRule kHadamard128 = {.hadamard_size = 128};
-constexpr ProductRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_AXIS_ROWS};
-constexpr ProductRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_SIGNS_FIXED};
+constexpr ProductRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_HADAMARD_AXIS_ROWS};
+constexpr ProductRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_HADAMARD_SIGNS_FIXED};
 constexpr ProductRule kQuartetBackward = {
-    .hadamard_size = 32, .hadamard_signs = LPT_SIGNS_RANDOM, .source = LPT_SOURCE_FORWARD_CLIPPED};
+    .hadamard_size = 32, .hadamard_signs = LPT_HADAMARD_SIGNS_RANDOM, .source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED};
 constexpr ProductRule kTwoDraws = {.draws = 2};
-constexpr ProductRule kTwoParts = {.source = LPT_SOURCE_FORWARD_CLIPPED, .parts = 2};
-constexpr ProductRule kUnit = {.output_scale = LPT_OUTPUT_SCALE_UNIT};
+constexpr ProductRule kTwoParts = {.source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED, .parts = 2};
+constexpr ProductRule kUnit = {.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT};
 
 constexpr SparseRule kDense = {};
 constexpr SparseRule kRows24 = {.kept = 2, .of = 4};

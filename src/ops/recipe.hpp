@@ -6,9 +6,9 @@
 
 namespace lpt {
 
-constexpr int kCastCount = 6;     // lpt_cast_values
-constexpr int kOperandCount = 3;  // lpt_operand_values
-constexpr int kProductCount = 3;  // lpt_product_values
+constexpr int kCastCount = 6;     // lpt_linear_cast_values
+constexpr int kOperandCount = 3;  // lpt_linear_operand_values
+constexpr int kProductCount = 3;  // lpt_linear_gemm_values
 
 // How one operand of one product is cast; NONE: it is used as it comes.
 struct CastRule {
@@ -25,15 +25,15 @@ struct CastRule {
 // How one product is made of its casts: lpt_product_options.
 struct ProductRule {
   int32_t hadamard_size = 0;
-  lpt_signs hadamard_signs = LPT_SIGNS_NONE;
-  lpt_axis hadamard_axis = LPT_AXIS_INNER;
-  lpt_source source = LPT_SOURCE_PLAIN;
+  lpt_hadamard_signs hadamard_signs = LPT_HADAMARD_SIGNS_NONE;
+  lpt_hadamard_axis hadamard_axis = LPT_HADAMARD_AXIS_INNER;
+  lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN;
   int32_t draws = 1;
   int32_t parts = 1;
-  lpt_output_scale output_scale = LPT_OUTPUT_SCALE_NONE;
+  lpt_linear_output_scale output_scale = LPT_LINEAR_OUTPUT_SCALE_NONE;
 
-  bool is_rotated() const { return hadamard_size != 0 && hadamard_axis == LPT_AXIS_INNER; }
-  bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_AXIS_ROWS; }
+  bool is_rotated() const { return hadamard_size != 0 && hadamard_axis == LPT_HADAMARD_AXIS_INNER; }
+  bool is_rotated_along_rows() const { return hadamard_size != 0 && hadamard_axis == LPT_HADAMARD_AXIS_ROWS; }
 };
 
 // Which numbers of an operand stay: lpt_sparse_options without what belongs to a call. kept 0: all.
@@ -71,9 +71,10 @@ using Recipe = lpt_recipe;
 Status make_recipe(const char *name, Recipe &out_recipe);
 const char *recipe_name(int64_t index);  // NULL past the last one
 
-Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options);
-Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product_options &options);
-Status set_recipe_sparsity(Recipe &recipe, lpt_operand operand, const lpt_sparse_options *options, int32_t interval);
-Status raise_recipe(Recipe &recipe, lpt_product product, lpt_format format);
+Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options);
+Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_product_options &options);
+Status set_recipe_sparsity(Recipe &recipe, lpt_linear_operand operand, const lpt_sparse_options *options,
+                           int32_t interval);
+Status raise_recipe(Recipe &recipe, lpt_linear_gemm product, lpt_format format);
 
 }  // namespace lpt

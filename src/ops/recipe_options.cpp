@@ -39,8 +39,8 @@ Status check_range(const char *name, int32_t value, int32_t last) {
 
 // What only backward products have.
 Status check_forward_options(const lpt_product_options &options) {
-  if (options.source != LPT_SOURCE_PLAIN) {
-    return unsupported("source is %d: the forward product takes LPT_SOURCE_PLAIN", options.source);
+  if (options.source != LPT_LINEAR_SOURCE_PLAIN) {
+    return unsupported("source is %d: the forward product takes LPT_LINEAR_SOURCE_PLAIN", options.source);
   }
   if (options.draws != 1 || options.parts != 1) {
     return unsupported("%s is %d: the forward product has no gradient, it takes 1",
@@ -49,23 +49,23 @@ Status check_forward_options(const lpt_product_options &options) {
   return {};
 }
 
-Status check_product_options(lpt_product product, const lpt_product_options &options) {
+Status check_product_options(lpt_linear_gemm product, const lpt_product_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   const int32_t size = options.hadamard_size;
   if (size != 0 && size != 16 && size != 32 && size != 64 && size != 128) {
     return invalid("hadamard_size is %d: expected 0, 16, 32, 64 or 128", size);
   }
-  LPT_TRY(check_choice("hadamard_signs", options.hadamard_signs, LPT_SIGNS_RANDOM));
-  LPT_TRY(check_choice("hadamard_axis", options.hadamard_axis, LPT_AXIS_ROWS));
-  LPT_TRY(check_choice("source", options.source, LPT_SOURCE_FORWARD_CLIPPED));
+  LPT_TRY(check_choice("hadamard_signs", options.hadamard_signs, LPT_HADAMARD_SIGNS_RANDOM));
+  LPT_TRY(check_choice("hadamard_axis", options.hadamard_axis, LPT_HADAMARD_AXIS_ROWS));
+  LPT_TRY(check_choice("source", options.source, LPT_LINEAR_SOURCE_FORWARD_CLIPPED));
   LPT_TRY(check_range("draws", options.draws, 16));
   LPT_TRY(check_range("parts", options.parts, 2));
-  LPT_TRY(check_choice("output_scale", options.output_scale, LPT_OUTPUT_SCALE_UNIT));
-  if (options.hadamard_axis == LPT_AXIS_ROWS && product != LPT_PRODUCT_DGRAD) {
-    return unsupported("hadamard_axis is LPT_AXIS_ROWS: it is for LPT_PRODUCT_DGRAD");
+  LPT_TRY(check_choice("output_scale", options.output_scale, LPT_LINEAR_OUTPUT_SCALE_UNIT));
+  if (options.hadamard_axis == LPT_HADAMARD_AXIS_ROWS && product != LPT_LINEAR_GEMM_DGRAD) {
+    return unsupported("hadamard_axis is LPT_HADAMARD_AXIS_ROWS: it is for LPT_LINEAR_GEMM_DGRAD");
   }
-  return product == LPT_PRODUCT_FORWARD ? check_forward_options(options) : Status();
+  return product == LPT_LINEAR_GEMM_FORWARD ? check_forward_options(options) : Status();
 }
 
 Status check_numbers(lpt_format format) {
@@ -77,7 +77,7 @@ Status check_numbers(lpt_format format) {
 
 }  // namespace
 
-Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const lpt_quantize_options &options) {
+Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options) {
   LPT_TRY(check_choice("cast", cast, kCastCount - 1));
   LPT_TRY(check_cast_options(options));
   LPT_TRY(check_recipe_options(options));
@@ -94,7 +94,7 @@ Status set_recipe_cast(Recipe &recipe, lpt_cast cast, lpt_format format, const l
   return {};
 }
 
-Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product_options &options) {
+Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_product_options &options) {
   LPT_TRY(check_choice("product", product, kProductCount - 1));
   LPT_TRY(check_product_options(product, options));
   if (is_check_only(options.flags)) return {};
@@ -106,15 +106,15 @@ Status set_recipe_product(Recipe &recipe, lpt_product product, const lpt_product
 
 namespace {
 
-Status check_sparse_operand(lpt_operand operand, const lpt_sparse_options &options, int32_t interval) {
+Status check_sparse_operand(lpt_linear_operand operand, const lpt_sparse_options &options, int32_t interval) {
   LPT_TRY(check_sparse_options(options));
   if (options.importance != nullptr) return invalid("importance is given: a recipe keeps no handles");
   LPT_TRY(check_no_random(options.random));
-  if (operand == LPT_OPERAND_INPUT) {
+  if (operand == LPT_LINEAR_OPERAND_INPUT) {
     return unsupported("operand is %d, the input: expected the weight or the gradient", operand);
   }
   const bool is_drawn = options.rule == LPT_SPARSE_RULE_MVUE || options.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
-  if (operand == LPT_OPERAND_WEIGHT) {
+  if (operand == LPT_LINEAR_OPERAND_WEIGHT) {
     if (is_drawn) return unsupported("rule is %d for the weight: expected MAGNITUDE or SOFT_THRESHOLD", options.rule);
     return check_range("interval", interval, 1 << 20);
   }
@@ -126,7 +126,8 @@ Status check_sparse_operand(lpt_operand operand, const lpt_sparse_options &optio
 
 }  // namespace
 
-Status set_recipe_sparsity(Recipe &recipe, lpt_operand operand, const lpt_sparse_options *options, int32_t interval) {
+Status set_recipe_sparsity(Recipe &recipe, lpt_linear_operand operand, const lpt_sparse_options *options,
+                           int32_t interval) {
   LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
   if (options == nullptr) {
     recipe.sparsity[operand] = SparseRule();
@@ -141,13 +142,13 @@ Status set_recipe_sparsity(Recipe &recipe, lpt_operand operand, const lpt_sparse
   return {};
 }
 
-Status raise_recipe(Recipe &recipe, lpt_product product, lpt_format format) {
+Status raise_recipe(Recipe &recipe, lpt_linear_gemm product, lpt_format format) {
   LPT_TRY(check_choice("product", product, kProductCount - 1));
   LPT_TRY(check_numbers(format));
   CastRule rule;
   rule.format = format;
   recipe.casts[2 * product] = recipe.casts[2 * product + 1] = rule;
-  const lpt_output_scale output_scale = recipe.products[product].output_scale;
+  const lpt_linear_output_scale output_scale = recipe.products[product].output_scale;
   recipe.products[product] = ProductRule();
   recipe.products[product].output_scale = output_scale;
   return {};

@@ -16,11 +16,11 @@ Status check_scaler_options(const lpt_scaler_options &options) {
   if (options.margin < -64 || options.margin > 64) {
     return invalid("margin is %d: expected -64 to 64", options.margin);
   }
-  if (options.history_rule < LPT_HISTORY_LARGEST || options.history_rule > LPT_HISTORY_LATEST) {
-    return invalid("history_rule is %d: expected 0 to %d", options.history_rule, LPT_HISTORY_LATEST);
+  if (options.history_rule < LPT_SCALER_HISTORY_RULE_MAX || options.history_rule > LPT_SCALER_HISTORY_RULE_LATEST) {
+    return invalid("history_rule is %d: expected 0 to %d", options.history_rule, LPT_SCALER_HISTORY_RULE_LATEST);
   }
-  if (options.zero_rule < LPT_ZERO_LOOKS || options.zero_rule > LPT_ZERO_KEEPS) {
-    return invalid("zero_rule is %d: expected 0 to %d", options.zero_rule, LPT_ZERO_KEEPS);
+  if (options.zero_rule < LPT_SCALER_ZERO_RULE_USE_CURRENT || options.zero_rule > LPT_SCALER_ZERO_RULE_USE_LAST) {
+    return invalid("zero_rule is %d: expected 0 to %d", options.zero_rule, LPT_SCALER_ZERO_RULE_USE_LAST);
   }
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
@@ -70,7 +70,7 @@ void record_amax(Scaler &scaler, float amax) {
 
 float history_amax(const Scaler &scaler) {
   float amax = 0.0f;
-  if (scaler.options.history_rule == LPT_HISTORY_LATEST) {
+  if (scaler.options.history_rule == LPT_SCALER_HISTORY_RULE_LATEST) {
     const int64_t newest = (scaler.update_count + scaler.options.history_length - 1) % scaler.options.history_length;
     return scaler.history[static_cast<size_t>(newest)];
   }
@@ -83,8 +83,8 @@ float with_margin(const Scaler &scaler, float amax) { return amax_with_margin(am
 bool has_delayed_amax(const Scaler &scaler, float &out_amax) {
   if (scaler.options.kind != LPT_SCALER_DELAYED) return false;
   float amax = history_amax(scaler);
-  if (amax == 0.0f && scaler.options.zero_rule == LPT_ZERO_KEEPS) amax = scaler.kept_amax;
-  if (amax == 0.0f && scaler.options.zero_rule == LPT_ZERO_LOOKS) return false;
+  if (amax == 0.0f && scaler.options.zero_rule == LPT_SCALER_ZERO_RULE_USE_LAST) amax = scaler.kept_amax;
+  if (amax == 0.0f && scaler.options.zero_rule == LPT_SCALER_ZERO_RULE_USE_CURRENT) return false;
   out_amax = with_margin(scaler, amax);
   return true;
 }
@@ -100,7 +100,7 @@ lpt_scaler_values scaler_values(const Scaler &scaler) {
 namespace {
 
 bool has_rules(const lpt_scaler_options &options) {
-  return options.history_rule != LPT_HISTORY_LARGEST || options.zero_rule != LPT_ZERO_LOOKS;
+  return options.history_rule != LPT_SCALER_HISTORY_RULE_MAX || options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT;
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ Status sequence_gather(Context &context, Comm &comm, const PartialPlan *plan, co
   return all_gather(context, comm, input, row_counts, output, out_future);
 }
 
-Status sequence_scatter(Context &context, Comm &comm, const PartialPlan *plan, lpt_pass pass, const Tensor *input,
-                        const int64_t *row_counts, Tensor *output, Future **out_future) {
-  LPT_TRY(check_choice("pass", pass, LPT_PASS_BACKWARD));
+Status sequence_scatter(Context &context, Comm &comm, const PartialPlan *plan, lpt_partial_pass pass,
+                        const Tensor *input, const int64_t *row_counts, Tensor *output, Future **out_future) {
+  LPT_TRY(check_choice("pass", pass, LPT_PARTIAL_PASS_BACKWARD));
   LPT_TRY(check_rows(input, plan, comm));
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   if (plan != nullptr) options.wire = plan->wires[pass];

@@ -9,7 +9,7 @@ namespace lpt {
 // Both take NULL for a plan.
 Status sequence_gather(Context &context, Comm &comm, const PartialPlan *plan, const Tensor *input,
                        const int64_t *row_counts, Tensor *output, Future **out_future);
-Status sequence_scatter(Context &context, Comm &comm, const PartialPlan *plan, lpt_pass pass, const Tensor *input,
-                        const int64_t *row_counts, Tensor *output, Future **out_future);
+Status sequence_scatter(Context &context, Comm &comm, const PartialPlan *plan, lpt_partial_pass pass,
+                        const Tensor *input, const int64_t *row_counts, Tensor *output, Future **out_future);
 
 }  // namespace lpt

@@ -247,27 +247,28 @@ Status check_cutlass_shape(const MatrixView &sparse) {
 
 }  // namespace
 
-bool is_sparse_layout(lpt_dialect dialect) {
-  return dialect == LPT_DIALECT_MMA_SPARSE || dialect == LPT_DIALECT_CUTLASS_SPARSE;
+bool is_sparse_layout(lpt_foreign_layout dialect) {
+  return dialect == LPT_FOREIGN_LAYOUT_MMA_SPARSE || dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
 }
 
-Status plan_sparse_layout(const MatrixView &sparse, lpt_dialect dialect, size_t &out_bytes) {
+Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout dialect, size_t &out_bytes) {
   LPT_TRY(check_element(sparse));
-  const bool is_cutlass = dialect == LPT_DIALECT_CUTLASS_SPARSE;
+  const bool is_cutlass = dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
   if (is_cutlass) LPT_TRY(check_cutlass_shape(sparse));
   out_bytes = is_cutlass ? bytes_as<CutlassOrder>(sparse) : bytes_as<MmaOrder>(sparse);
   return {};
 }
 
-Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_dialect dialect, uint8_t *buffer) {
+Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout dialect, uint8_t *buffer) {
   if (sparse.rows == 0 || sparse.columns == 0) return {};
-  if (dialect == LPT_DIALECT_CUTLASS_SPARSE) return export_as<CutlassOrder>(context, sparse, buffer);
+  if (dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return export_as<CutlassOrder>(context, sparse, buffer);
   return export_as<MmaOrder>(context, sparse, buffer);
 }
 
-Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_dialect dialect, const MatrixView &sparse) {
+Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout dialect,
+                            const MatrixView &sparse) {
   if (sparse.rows == 0 || sparse.columns == 0) return {};
-  if (dialect == LPT_DIALECT_CUTLASS_SPARSE) return import_as<CutlassOrder>(context, buffer, sparse);
+  if (dialect == LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE) return import_as<CutlassOrder>(context, buffer, sparse);
   return import_as<MmaOrder>(context, buffer, sparse);
 }
 

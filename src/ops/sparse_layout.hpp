@@ -1,4 +1,4 @@
-// LPT_DIALECT_MMA_SPARSE and LPT_DIALECT_CUTLASS_SPARSE: 2:4 matrices in the orders that GPUs read.
+// LPT_FOREIGN_LAYOUT_MMA_SPARSE and LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE: 2:4 matrices in the orders that GPUs read.
 #pragma once
 
 #include "src/ops/context.hpp"
@@ -6,13 +6,14 @@
 
 namespace lpt {
 
-bool is_sparse_layout(lpt_dialect dialect);
+bool is_sparse_layout(lpt_foreign_layout dialect);
 
 // Refuses elements and shapes that the dialect does not take.
-Status plan_sparse_layout(const MatrixView &sparse, lpt_dialect dialect, size_t &out_bytes);
+Status plan_sparse_layout(const MatrixView &sparse, lpt_foreign_layout dialect, size_t &out_bytes);
 
 // Of planned views. Indices that are not legal are refused, and nothing is written then.
-Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_dialect dialect, uint8_t *buffer);
-Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_dialect dialect, const MatrixView &sparse);
+Status export_sparse_layout(Context &context, const MatrixView &sparse, lpt_foreign_layout dialect, uint8_t *buffer);
+Status import_sparse_layout(Context &context, const uint8_t *buffer, lpt_foreign_layout dialect,
+                            const MatrixView &sparse);
 
 }  // namespace lpt

@@ -13,7 +13,7 @@ namespace {
 
 Status check_options(const lpt_swiglu_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_choice("smoothing", options.smoothing, LPT_SMOOTHING_CHANNEL));
+  LPT_TRY(check_choice("smoothing", options.smoothing, LPT_SWIGLU_SMOOTHING_CHANNEL));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
 }
@@ -41,7 +41,7 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
   const int64_t rows = whole.gate.rows;
   const int64_t columns = whole.gate.columns;
   void *factors = nullptr;
-  const bool is_smoothed = options.smoothing == LPT_SMOOTHING_CHANNEL;
+  const bool is_smoothed = options.smoothing == LPT_SWIGLU_SMOOTHING_CHANNEL;
   if (is_smoothed) {
     LPT_TRY(check_vector(smoothing, "smoothing", LPT_FORMAT_E8M0FNU, columns, needs_data, &factors, device));
     const MatrixView view = vector_view(LPT_FORMAT_E8M0FNU, factors, columns);
@@ -49,7 +49,7 @@ Status swiglu_forward(Context &context, const Tensor *gate, const Tensor *up, co
     LPT_TRY(check_apart(view, "smoothing", whole.up, "up"));
     LPT_TRY(check_apart(view, "smoothing", whole.output, "output"));
   } else if (smoothing != nullptr) {
-    return invalid("smoothing is given and options.smoothing is %d: expected NULL, or LPT_SMOOTHING_CHANNEL",
+    return invalid("smoothing is given and options.smoothing is %d: expected NULL, or LPT_SWIGLU_SMOOTHING_CHANNEL",
                    options.smoothing);
   }
   if (!device.is_cpu()) {

@@ -30,7 +30,7 @@ struct lpt_tensor {
   int32_t tile_rows = 0, tile_columns = 0;            // of weights in tiles
   lpt::Device device;                                 // where all its parts lie
   lpt::Layout layout = lpt::Layout::kRows;            // panels: strides count elements of whole panels
-  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_part; empty where the caller's memory is borrowed
+  std::array<std::shared_ptr<std::byte>, 5> storage;  // by lpt_tensor_part; empty where the caller's memory is borrowed
 };
 
 namespace lpt {
@@ -46,7 +46,7 @@ Status wrap_tensor(Context &context, const lpt_tensor_description &description, 
 Status wrap_matrix(Context &context, lpt_format format, void *data, int64_t rows, int64_t columns, int64_t row_stride,
                    Tensor **out_tensor);
 Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *extents, Tensor **out_tensor);
-Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor);
+Status part_of_tensor(const Tensor &tensor, lpt_tensor_part part, Tensor **out_tensor);
 Status copy_tensor(Context &context, const Tensor &source, const Tensor &target);
 Status combine_tensor(lpt_format format, int64_t rows, int64_t columns, const Tensor *const *parts, int32_t part_count,
                       Tensor **out_tensor);

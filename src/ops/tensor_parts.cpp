@@ -84,11 +84,11 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
   return {};
 }
 
-Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) {
+Status part_of_tensor(const Tensor &tensor, lpt_tensor_part part, Tensor **out_tensor) {
   if (is_packed(tensor.layout)) return unsupported("tensor is packed weights: they have no parts");
   auto result = std::make_unique<Tensor>();
   lpt_format plain = LPT_FORMAT_NONE;
-  if (part == LPT_PART_PAYLOAD) {
+  if (part == LPT_TENSOR_PART_PAYLOAD) {
     *result = tensor;
     result->block_scales = nullptr;
     result->tensor_scale = nullptr;
@@ -96,7 +96,7 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     result->sparse_indices = nullptr;
     if (tensor.format.is_sparse) result->extents[1] = stored_columns(tensor.format, tensor.extents[1]);
     plain = tensor.format.element;
-  } else if (part == LPT_PART_SPARSE_INDICES && tensor.format.is_sparse) {
+  } else if (part == LPT_TENSOR_PART_SPARSE_INDICES && tensor.format.is_sparse) {
     plain = LPT_FORMAT_UINT8;
     result->rank = 2;
     result->extents[0] = tensor.extents[0];
@@ -105,11 +105,11 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     result->strides[1] = 1;
     result->data = tensor.sparse_indices;
     result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
-  } else if ((part == LPT_PART_BLOCK_SCALES && tensor.format.has_block_scale()) ||
-             (part == LPT_PART_ZERO_POINTS && tensor.format.has_zero_point())) {
+  } else if ((part == LPT_TENSOR_PART_BLOCK_SCALES && tensor.format.has_block_scale()) ||
+             (part == LPT_TENSOR_PART_ZERO_POINTS && tensor.format.has_zero_point())) {
     const Shape shape = shape_of(tensor);
     const BlockGrid grid = block_grid(tensor.format, shape.rows, shape.columns);
-    const bool is_scales = part == LPT_PART_BLOCK_SCALES;
+    const bool is_scales = part == LPT_TENSOR_PART_BLOCK_SCALES;
     plain = is_scales ? tensor.format.block_scale : tensor.format.zero_point;
     result->rank = 2;
     result->extents[0] = grid.rows;
@@ -118,10 +118,10 @@ Status part_of_tensor(const Tensor &tensor, lpt_part part, Tensor **out_tensor) 
     result->strides[1] = 1;
     result->data = is_scales ? tensor.block_scales : tensor.zero_points;
     result->storage.fill(tensor.storage[static_cast<size_t>(part)]);
-  } else if (part == LPT_PART_TENSOR_SCALE && tensor.format.has_tensor_scale()) {
+  } else if (part == LPT_TENSOR_PART_TENSOR_SCALE && tensor.format.has_tensor_scale()) {
     plain = tensor.format.tensor_scale;
     result->data = tensor.tensor_scale;
-    result->storage.fill(tensor.storage[LPT_PART_TENSOR_SCALE]);
+    result->storage.fill(tensor.storage[LPT_TENSOR_PART_TENSOR_SCALE]);
   } else {
     return invalid("part is %d: %s has no such part", part, format_name(tensor.format.id).c_str());
   }
@@ -213,12 +213,12 @@ Status join_payload(const Tensor &payload, Tensor &tensor) {
   tensor.strides[0] = is_bytes ? packs * packing.elements : view.row_stride;
   tensor.strides[1] = 1;
   tensor.data = view.data;
-  tensor.storage[LPT_PART_PAYLOAD] = payload.storage[0];
+  tensor.storage[LPT_TENSOR_PART_PAYLOAD] = payload.storage[0];
   return {};
 }
 
 // A part beside the payload: dense, of `rows` × `columns`.
-Status join_part(const Tensor *const *parts, lpt_part part, lpt_format format, int64_t rows, int64_t columns,
+Status join_part(const Tensor *const *parts, lpt_tensor_part part, lpt_format format, int64_t rows, int64_t columns,
                  Tensor &tensor, void **out_data) {
   const Tensor &given = *parts[part];
   LPT_TRY(check_scales(given, kPartNames[part], format, rows, columns));
@@ -234,20 +234,21 @@ Status join_others(const Tensor *const *parts, Tensor &tensor) {
   const BlockGrid grid = block_grid(format, rows, columns);
   void *data = nullptr;
   if (format.has_block_scale()) {
-    LPT_TRY(join_part(parts, LPT_PART_BLOCK_SCALES, format.block_scale, grid.rows, grid.columns, tensor, &data));
+    LPT_TRY(join_part(parts, LPT_TENSOR_PART_BLOCK_SCALES, format.block_scale, grid.rows, grid.columns, tensor, &data));
     tensor.block_scales = data;
     tensor.block_scale_stride = grid.columns;
   }
   if (format.has_tensor_scale()) {
-    LPT_TRY(join_part(parts, LPT_PART_TENSOR_SCALE, format.tensor_scale, 1, 1, tensor, &data));
+    LPT_TRY(join_part(parts, LPT_TENSOR_PART_TENSOR_SCALE, format.tensor_scale, 1, 1, tensor, &data));
     tensor.tensor_scale = static_cast<float *>(data);
   }
   if (format.has_zero_point()) {
-    LPT_TRY(join_part(parts, LPT_PART_ZERO_POINTS, format.zero_point, grid.rows, grid.columns, tensor, &data));
+    LPT_TRY(join_part(parts, LPT_TENSOR_PART_ZERO_POINTS, format.zero_point, grid.rows, grid.columns, tensor, &data));
     tensor.zero_points = static_cast<uint8_t *>(data);
   }
   if (format.is_sparse) {
-    LPT_TRY(join_part(parts, LPT_PART_SPARSE_INDICES, LPT_FORMAT_UINT8, rows, index_bytes(columns), tensor, &data));
+    LPT_TRY(
+        join_part(parts, LPT_TENSOR_PART_SPARSE_INDICES, LPT_FORMAT_UINT8, rows, index_bytes(columns), tensor, &data));
     tensor.sparse_indices = static_cast<uint8_t *>(data);
     tensor.sparse_index_stride = index_bytes(columns);
   }
@@ -268,8 +269,8 @@ Status combine_tensor(lpt_format id, int64_t rows, int64_t columns, const Tensor
   tensor->rank = 2;
   tensor->extents[0] = rows;
   tensor->extents[1] = columns;
-  tensor->device = parts[LPT_PART_PAYLOAD]->device;
-  LPT_TRY(join_payload(*parts[LPT_PART_PAYLOAD], *tensor));
+  tensor->device = parts[LPT_TENSOR_PART_PAYLOAD]->device;
+  LPT_TRY(join_payload(*parts[LPT_TENSOR_PART_PAYLOAD], *tensor));
   LPT_TRY(join_others(parts, *tensor));
   *out_tensor = tensor.release();
   return {};

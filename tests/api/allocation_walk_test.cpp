@@ -174,9 +174,9 @@ lpt_status walk_formats(World &w) {
 lpt_status walk_tensors(World &w) {
   OwnTensor codes, parts[3], whole, view, copy, strided;
   LPT_TEST_TRY(w.cast(LPT_FORMAT_NVFP4, codes));
-  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_PAYLOAD, parts[0].out()));
-  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_BLOCK_SCALES, parts[1].out()));
-  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_PART_TENSOR_SCALE, parts[2].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_TENSOR_PART_PAYLOAD, parts[0].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_TENSOR_PART_BLOCK_SCALES, parts[1].out()));
+  LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_TENSOR_PART_TENSOR_SCALE, parts[2].out()));
   const lpt_tensor *const all[] = {parts[0], parts[1], parts[2]};
   LPT_TEST_TRY(lpt_tensor_combine(w.c, LPT_FORMAT_NVFP4, kSide, kSide, all, 3, whole.out()));
   const int64_t begins[] = {16, 0}, extents[] = {32, kSide};
@@ -247,11 +247,11 @@ lpt_status walk_casts(World &w) {
 lpt_status walk_dialects(World &w) {
   static constexpr struct {
     lpt_format format;
-    lpt_dialect dialect;
-  } kPairs[] = {{LPT_FORMAT_MXFP4, LPT_DIALECT_GGML},
-                {LPT_FORMAT_UINT4_1X32, LPT_DIALECT_GGML_Q4_1},
-                {LPT_FORMAT_NF4_1X64, LPT_DIALECT_BITSANDBYTES},
-                {LPT_FORMAT_MXFP8_E4M3, LPT_DIALECT_CUBLAS_SCALES}};
+    lpt_foreign_layout dialect;
+  } kPairs[] = {{LPT_FORMAT_MXFP4, LPT_FOREIGN_LAYOUT_GGML},
+                {LPT_FORMAT_UINT4_1X32, LPT_FOREIGN_LAYOUT_GGML_Q4_1},
+                {LPT_FORMAT_NF4_1X64, LPT_FOREIGN_LAYOUT_BITSANDBYTES},
+                {LPT_FORMAT_MXFP8_E4M3, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES}};
   alignas(64) static uint8_t buffer[1 << 16];
   for (const auto &[format, dialect] : kPairs) {
     OwnTensor codes;
@@ -266,7 +266,7 @@ lpt_status walk_dialects(World &w) {
   LPT_TEST_TRY(lpt_format_from_name("bf16/2:4", &format));
   LPT_TEST_TRY(w.create(format, kSide, kSide, sparse));
   LPT_TEST_TRY(lpt_sparse_compress(w.c, w.halves.get(), w.mask.get(), sparse, nullptr));
-  for (const lpt_dialect dialect : {LPT_DIALECT_MMA_SPARSE, LPT_DIALECT_CUTLASS_SPARSE}) {
+  for (const lpt_foreign_layout dialect : {LPT_FOREIGN_LAYOUT_MMA_SPARSE, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE}) {
     size_t bytes = 0;
     LPT_TEST_TRY(lpt_foreign_layout_size(w.c, sparse, dialect, &bytes));
     LPT_TEST_TRY(lpt_foreign_layout_export(w.c, sparse, dialect, buffer, bytes));
@@ -605,7 +605,7 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
     LPT_TEST_TRY(w.create(LPT_FORMAT_F32, sides[k], sides[k], gradients[k]));
     LPT_TEST_TRY(w.create(has_compensation ? LPT_FORMAT_BF16 : LPT_FORMAT_F32, sides[k], sides[k], values[k]));
     const Paused paused;
-    std::fill_n(part_data<float>(w.c, gradients[k], LPT_PART_PAYLOAD), parameter.elements, 0.5f);
+    std::fill_n(part_data<float>(w.c, gradients[k], LPT_TENSOR_PART_PAYLOAD), parameter.elements, 0.5f);
   }
   const auto bits = [&] {
     Bytes bytes;
@@ -740,7 +740,7 @@ lpt_status call_layers(Ranked &r) {
   LPT_TEST_TRY(lpt_linear_prepare(r.c, linear, r.x.get(), nullptr));
   lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
   options.comm = r.comm;
-  options.parallel = LPT_PARALLEL_ROWS;
+  options.parallel = LPT_LINEAR_PARALLEL_ROWS;
   LPT_TEST_TRY(lpt_linear_forward(r.c, linear, r.x.get(), &options, nullptr, r.y.get()));
   lpt_linear *const linears[] = {linear};
   LPT_TEST_TRY(lpt_linear_share_amax(r.c, r.comm, linears, 1));
@@ -749,7 +749,7 @@ lpt_status call_layers(Ranked &r) {
   wanted.shared_columns = kSide / 2;
   wanted.rank_count = 2;
   LPT_TEST_TRY(lpt_partial_plan_create(r.c, &wanted, plan.out()));
-  LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
+  LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PARTIAL_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
   LPT_TEST_TRY(lpt_partial_gemm(r.c, r.comm, plan, r.x.get(), r.x.get(), nullptr, r.y.get()));
   const int64_t one[] = {1}, rows[] = {kSide};
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 1, one, loss.out()));

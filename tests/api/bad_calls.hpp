@@ -10,7 +10,7 @@ namespace lpt::test {
 constexpr uint8_t kCanary = 0xC7;
 
 inline void fill_with_canary(lpt_context *context, const lpt_tensor *tensor) {
-  for (const lpt_part part : parts_of(describe(context, tensor).format)) {
+  for (const lpt_tensor_part part : parts_of(describe(context, tensor).format)) {
     const Tensor taken = part_of(context, tensor, part);
     const size_t bytes = plain_bytes(context, taken.get()).size();
     if (bytes > 0) std::memset(describe(context, taken.get()).data, kCanary, bytes);
@@ -152,7 +152,7 @@ struct World {
 
     EXPECT_TRUE(ok(own, lpt_recipe_create(own, "fp8_trillion", out(recipe))));
     EXPECT_TRUE(ok(own, lpt_recipe_create(own, "f32", out(block_recipe))));
-    for (const lpt_cast cast : {LPT_CAST_FORWARD_INPUT, LPT_CAST_WGRAD_INPUT}) {
+    for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_WGRAD_INPUT}) {
       EXPECT_TRUE(ok(own, lpt_recipe_set_cast(own, block_recipe.get(), cast, LPT_FORMAT_MXFP8_E4M3, nullptr)));
     }
     lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
@@ -237,7 +237,7 @@ struct World {
     add(state(lpt_linear_state_size, lpt_linear_state_save, linear.get()));
     add(save_parameter(0));
     add(save_parameter(1));
-    for (lpt_cast cast = LPT_CAST_FORWARD_INPUT; cast <= LPT_CAST_WGRAD_INPUT; ++cast) {
+    for (lpt_linear_cast cast = LPT_LINEAR_CAST_FORWARD_INPUT; cast <= LPT_LINEAR_CAST_WGRAD_INPUT; ++cast) {
       lpt_format format = LPT_FORMAT_NONE;
       EXPECT_TRUE(ok(owner.get(), lpt_recipe_cast_format(owner.get(), recipe.get(), cast, &format)));
       result.push_back(static_cast<uint8_t>(format));
@@ -327,7 +327,7 @@ inline lpt_status multiply(World &w, const Tensor &target, Change change) {
 }
 
 template <typename Change>
-inline lpt_status set_cast(World &w, lpt_cast which, lpt_format format, Change change) {
+inline lpt_status set_cast(World &w, lpt_linear_cast which, lpt_format format, Change change) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   change(options);
   return lpt_recipe_set_cast(w.c, w.recipe.get(), which, format, &options);
@@ -352,7 +352,7 @@ inline lpt_status backward(World &w, const Tensor &saved, const Tensor &weight_g
                              weight_gradient.get(), w.bias_gradient.get());
 }
 
-inline lpt_status swiglu(World &w, lpt_smoothing smoothing, lpt_tensor *factors) {
+inline lpt_status swiglu(World &w, lpt_swiglu_smoothing smoothing, lpt_tensor *factors) {
   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
   options.smoothing = smoothing;
   return lpt_swiglu_forward(w.c, w.gate.get(), w.up.get(), &options, w.activation.get(), factors);

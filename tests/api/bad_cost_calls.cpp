@@ -6,7 +6,7 @@ namespace lpt::test {
 namespace {
 
 template <typename Change>
-lpt_status ask(World &w, lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
+lpt_status ask(World &w, lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                lpt_format payload, Change change) {
   lpt_link link = LPT_LINK_INIT;
   change(link);
@@ -16,13 +16,13 @@ lpt_status ask(World &w, lpt_collective collective, lpt_cost_algorithm algorithm
   return status;
 }
 
-lpt_status ask(World &w, lpt_collective collective, lpt_cost_algorithm algorithm) {
+lpt_status ask(World &w, lpt_cost_collective collective, lpt_cost_algorithm algorithm) {
   return ask(w, collective, algorithm, 4, 64, LPT_FORMAT_F32, kUnchanged);
 }
 
 template <typename Change>
 lpt_status ask_of_link(World &w, Change change) {
-  return ask(w, LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, 64, LPT_FORMAT_F32, change);
+  return ask(w, LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, 64, LPT_FORMAT_F32, change);
 }
 
 lpt_status fit(World &w, const std::vector<double> &bytes, const std::vector<double> &seconds) {
@@ -37,7 +37,7 @@ template <typename Change>
 lpt_status find_break_even(World &w, lpt_format plain, lpt_format payload, Change change) {
   lpt_cast_rates rates = LPT_CAST_RATES_INIT;
   change(rates);
-  return lpt_cost_break_even(w.c, LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, plain, payload, &rates,
+  return lpt_cost_break_even(w.c, LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, plain, payload, &rates,
                              nullptr, &w.out_number);
 }
 
@@ -51,19 +51,19 @@ const std::vector<BadCall> kCostCalls = {
     {"collective_cost: no such algorithm",
      LPT_INVALID_ARGUMENT,
      {"algorithm is 6", "0 to 5"},
-     [](World &w) { return ask(w, LPT_COLLECTIVE_ALL_REDUCE, 6); }},
+     [](World &w) { return ask(w, LPT_COST_COLLECTIVE_ALL_REDUCE, 6); }},
     {"collective_cost: negative algorithm",
      LPT_INVALID_ARGUMENT,
      {"algorithm is -1"},
-     [](World &w) { return ask(w, LPT_COLLECTIVE_ALL_REDUCE, -1); }},
+     [](World &w) { return ask(w, LPT_COST_COLLECTIVE_ALL_REDUCE, -1); }},
     {"collective_cost: a broadcast on a ring",
      LPT_UNSUPPORTED,
      {"algorithm is ring", "broadcast", "best, one_shot, tree"},
-     [](World &w) { return ask(w, LPT_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_RING); }},
+     [](World &w) { return ask(w, LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_RING); }},
     {"collective_cost: an all-to-all on a tree",
      LPT_UNSUPPORTED,
      {"algorithm is tree", "all_to_all", "best, one_shot"},
-     [](World &w) { return ask(w, LPT_COLLECTIVE_ALL_TO_ALL, LPT_COST_ALGORITHM_TREE); }},
+     [](World &w) { return ask(w, LPT_COST_COLLECTIVE_ALL_TO_ALL, LPT_COST_ALGORITHM_TREE); }},
     {"collective_cost: no ranks",
      LPT_INVALID_ARGUMENT,
      {"ranks is 0", "1 to 1048576"},

@@ -3,13 +3,13 @@
 namespace lpt::test {
 namespace {
 
-lpt_status size_of(World &w, const Tensor &tensor, lpt_dialect dialect) {
+lpt_status size_of(World &w, const Tensor &tensor, lpt_foreign_layout dialect) {
   return lpt_foreign_layout_size(w.c, tensor.get(), dialect, &w.out_size);
 }
-lpt_status export_to(World &w, const Tensor &tensor, lpt_dialect dialect) {
+lpt_status export_to(World &w, const Tensor &tensor, lpt_foreign_layout dialect) {
   return lpt_foreign_layout_export(w.c, tensor.get(), dialect, w.buffer.data(), w.buffer.size());
 }
-lpt_status import_from(World &w, const Tensor &tensor, lpt_dialect dialect) {
+lpt_status import_from(World &w, const Tensor &tensor, lpt_foreign_layout dialect) {
   return lpt_foreign_layout_import(w.c, w.buffer.data(), w.buffer.size(), dialect, tensor.get());
 }
 
@@ -52,134 +52,137 @@ const std::vector<BadCall> kDialectCalls = {
     {"dialect_size: no tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_DIALECT_GGML, &w.out_size); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_FOREIGN_LAYOUT_GGML, &w.out_size); }},
     {"dialect_size: a scaler for the tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is not a live tensor"},
      [](World &w) {
-       return lpt_foreign_layout_size(w.c, cast<lpt_tensor>(w.scaler.get()), LPT_DIALECT_GGML, &w.out_size);
+       return lpt_foreign_layout_size(w.c, cast<lpt_tensor>(w.scaler.get()), LPT_FOREIGN_LAYOUT_GGML, &w.out_size);
      }},
     {"dialect_size: no room for the answer",
      LPT_INVALID_ARGUMENT,
      {"out_size_bytes is NULL"},
-     [](World &w) { return lpt_foreign_layout_size(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, nullptr); }},
     {"dialect_size: dialect 0",
      LPT_INVALID_ARGUMENT,
-     {"dialect is 0", "lpt_dialect_values"},
+     {"dialect is 0", "lpt_foreign_layout_values"},
      [](World &w) { return size_of(w, w.packed, 0); }},
     {"dialect_size: dialect 7",
      LPT_INVALID_ARGUMENT,
-     {"dialect is 7", "lpt_dialect_values"},
+     {"dialect is 7", "lpt_foreign_layout_values"},
      [](World &w) { return size_of(w, w.packed, 7); }},
     {"dialect_size: ggml of fp8",
      LPT_UNSUPPORTED,
      {"tensor is mxfp8_e4m3", "int8_1x32, int4_1x32 or mxfp4"},
-     [](World &w) { return size_of(w, w.codes, LPT_DIALECT_GGML); }},
+     [](World &w) { return size_of(w, w.codes, LPT_FOREIGN_LAYOUT_GGML); }},
     {"dialect_size: Q4_1 of Q4_0's format",
      LPT_UNSUPPORTED,
      {"tensor is int4_1x32", "uint4_1x32"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT4_1X32, 4, 32), LPT_DIALECT_GGML_Q4_1);
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT4_1X32, 4, 32), LPT_FOREIGN_LAYOUT_GGML_Q4_1);
      }},
     {"dialect_size: ggml of half a block",
      LPT_INVALID_ARGUMENT,
      {"tensor has 48 columns", "multiple of 32"},
-     [](World &w) { return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_MXFP4, 4, 48), LPT_DIALECT_GGML); }},
+     [](World &w) { return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_MXFP4, 4, 48), LPT_FOREIGN_LAYOUT_GGML); }},
     {"dialect_size: bitsandbytes of eight bits",
      LPT_UNSUPPORTED,
      {"tensor is mxfp8_e4m3", "4 bits"},
-     [](World &w) { return size_of(w, w.codes, LPT_DIALECT_BITSANDBYTES); }},
+     [](World &w) { return size_of(w, w.codes, LPT_FOREIGN_LAYOUT_BITSANDBYTES); }},
     {"dialect_size: bitsandbytes of two bits",
      LPT_UNSUPPORTED,
      {"tensor is ternary", "4 bits"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_TERNARY, 4, 32), LPT_DIALECT_BITSANDBYTES);
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_TERNARY, 4, 32), LPT_FOREIGN_LAYOUT_BITSANDBYTES);
      }},
     {"dialect_size: tiles without scales",
      LPT_UNSUPPORTED,
      {"tensor is e2m1fn", "block scales of one byte"},
-     [](World &w) { return size_of(w, w.packed, LPT_DIALECT_CUBLAS_SCALES); }},
+     [](World &w) { return size_of(w, w.packed, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES); }},
     {"dialect_size: tiles of scales of four bytes",
      LPT_UNSUPPORTED,
      {"tensor is int8_1x32", "block scales of one byte"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_DIALECT_CUBLAS_SCALES);
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
      }},
     {"dialect_size: tiles of scales of four bytes, in blocks of many rows",
      LPT_UNSUPPORTED,
      {"tensor is e4m3fn_128x128", "block scales of one byte"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32), LPT_DIALECT_CUBLAS_SCALES);
+       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32),
+                      LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
      }},
     {"dialect_size: mma.sp of a dense matrix",
      LPT_UNSUPPORTED,
      {"tensor is 4 x 32 e4m3fn", "a 2:4 format"},
-     [](World &w) { return size_of(w, w.plain, LPT_DIALECT_MMA_SPARSE); }},
+     [](World &w) { return size_of(w, w.plain, LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"dialect_size: CUTLASS without a tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_DIALECT_CUTLASS_SPARSE, &w.out_size); }},
+     [](World &w) { return lpt_foreign_layout_size(w.c, nullptr, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE, &w.out_size); }},
     {"dialect_size: mma.sp of f32",
      LPT_UNSUPPORTED,
      {"tensor is f32/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "f32/2:4", 4, 32), LPT_DIALECT_MMA_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "f32/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"dialect_size: CUTLASS of four bits",
      LPT_UNSUPPORTED,
      {"tensor is nvfp4/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "nvfp4/2:4", 32, 128), LPT_DIALECT_CUTLASS_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "nvfp4/2:4", 32, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"dialect_size: mma.sp of a relative of fp8",
      LPT_UNSUPPORTED,
      {"tensor is e4m3fnuz/2:4", "e4m3fn"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fnuz/2:4", 4, 32), LPT_DIALECT_MMA_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fnuz/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"dialect_size: CUTLASS of half a group of rows",
      LPT_INVALID_ARGUMENT,
      {"tensor has 48 rows", "multiple of 32", "16-bit"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "bf16/2:4", 48, 64), LPT_DIALECT_CUTLASS_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "bf16/2:4", 48, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"dialect_size: CUTLASS of half a group of rows of bytes",
      LPT_INVALID_ARGUMENT,
      {"tensor has 24 rows", "multiple of 16", "8-bit"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "int8/2:4", 24, 128), LPT_DIALECT_CUTLASS_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "int8/2:4", 24, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"dialect_size: CUTLASS of half a tile of columns",
      LPT_INVALID_ARGUMENT,
      {"tensor has 96 columns", "multiple of 64", "tiles"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "f16/2:4", 32, 96), LPT_DIALECT_CUTLASS_SPARSE); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "f16/2:4", 32, 96), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"dialect_size: CUTLASS of half a tile of columns of bytes",
      LPT_INVALID_ARGUMENT,
      {"tensor has 64 columns", "multiple of 128", "tiles"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fn_row/2:4", 16, 64), LPT_DIALECT_CUTLASS_SPARSE); }},
+     [](World &w) {
+       return size_of(w, sparse_tensor(w, "e4m3fn_row/2:4", 16, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE);
+     }},
     {"dialect_size: a 2:4 matrix where there is no place for one",
      LPT_UNSUPPORTED,
      {"tensor is sparse", "lpt_sparse_decompress"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_DIALECT_GGML); }},
+     [](World &w) { return size_of(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_FOREIGN_LAYOUT_GGML); }},
     {"dialect_export: mma.sp without data",
      LPT_INVALID_ARGUMENT,
      {"without data"},
      [](World &w) {
        const Tensor payload = wrap(w.owner.get(), LPT_FORMAT_BF16, nullptr, 4, 16);
        const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, nullptr, 4, 4);
-       return export_to(w, sparse_of(w, "bf16/2:4", 4, 32, payload, nullptr, indices), LPT_DIALECT_MMA_SPARSE);
+       return export_to(w, sparse_of(w, "bf16/2:4", 4, 32, payload, nullptr, indices), LPT_FOREIGN_LAYOUT_MMA_SPARSE);
      }},
     {"dialect_export: mma.sp, a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 639", "at least 640"},
      [](World &w) {
-       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 4, 32).get(), LPT_DIALECT_MMA_SPARSE,
+       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 4, 32).get(), LPT_FOREIGN_LAYOUT_MMA_SPARSE,
                                         w.buffer.data(), 639);
      }},
     {"dialect_export: CUTLASS without a buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "1280 bytes"},
      [](World &w) {
-       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 16, 128).get(), LPT_DIALECT_CUTLASS_SPARSE,
-                                        nullptr, 1280);
+       return lpt_foreign_layout_export(w.c, sparse_tensor(w, "int8/2:4", 16, 128).get(),
+                                        LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE, nullptr, 1280);
      }},
     {"dialect_export: mma.sp over the codes",
      LPT_INVALID_ARGUMENT,
      {"tensor at", "overlaps buffer at"},
      [](World &w) {
        const Tensor sparse = sparse_tensor(w, "bf16/2:4", 16, 128);
-       void *codes = part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_PAYLOAD);
-       return lpt_foreign_layout_export(w.c, sparse.get(), LPT_DIALECT_MMA_SPARSE, codes, 4096);
+       void *codes = part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_TENSOR_PART_PAYLOAD);
+       return lpt_foreign_layout_export(w.c, sparse.get(), LPT_FOREIGN_LAYOUT_MMA_SPARSE, codes, 4096);
      }},
     {"dialect_export: mma.sp over the indices",
      LPT_INVALID_ARGUMENT,
@@ -187,7 +190,7 @@ const std::vector<BadCall> kDialectCalls = {
      [](World &w) {
        const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_BF16, 16, 64);
        const Tensor indices = wrap(w.owner.get(), LPT_FORMAT_UINT8, w.buffer.data() + 100, 16, 16);
-       return export_to(w, sparse_of(w, "bf16/2:4", 16, 128, payload, nullptr, indices), LPT_DIALECT_MMA_SPARSE);
+       return export_to(w, sparse_of(w, "bf16/2:4", 16, 128, payload, nullptr, indices), LPT_FOREIGN_LAYOUT_MMA_SPARSE);
      }},
     {"dialect_export: mma.sp over the tensor scale",
      LPT_INVALID_ARGUMENT,
@@ -197,57 +200,59 @@ const std::vector<BadCall> kDialectCalls = {
        const Tensor indices = make_tensor(w.owner.get(), LPT_FORMAT_UINT8, 4, 4);
        const Tensor scale = wrap(w.owner.get(), LPT_FORMAT_F32, w.buffer.data(), 1, 1);
        return export_to(w, sparse_of(w, "e4m3fn_tensor/2:4", 4, 32, payload, scale.get(), indices),
-                        LPT_DIALECT_MMA_SPARSE);
+                        LPT_FOREIGN_LAYOUT_MMA_SPARSE);
      }},
     {"dialect_export: mma.sp of indices that are none",
      LPT_INVALID_ARGUMENT,
      {"tensor has the index 0x5", "group 3", "row 2"},
      [](World &w) {
        const Tensor sparse = sparse_tensor(w, "int8/2:4", 4, 32);
-       part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_SPARSE_INDICES)[2 * 4 + 1] = 0x54;
-       return export_to(w, sparse, LPT_DIALECT_MMA_SPARSE);
+       part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_TENSOR_PART_SPARSE_INDICES)[2 * 4 + 1] = 0x54;
+       return export_to(w, sparse, LPT_FOREIGN_LAYOUT_MMA_SPARSE);
      }},
     {"dialect_import: mma.sp into a dense matrix",
      LPT_UNSUPPORTED,
      {"tensor is 4 x 32 int8", "a 2:4 format"},
-     [](World &w) { return import_from(w, w.integers, LPT_DIALECT_MMA_SPARSE); }},
+     [](World &w) { return import_from(w, w.integers, LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"dialect_import: CUTLASS, a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 2303", "at least 2304"},
      [](World &w) {
-       return lpt_foreign_layout_import(w.c, w.buffer.data(), 2303, LPT_DIALECT_CUTLASS_SPARSE,
+       return lpt_foreign_layout_import(w.c, w.buffer.data(), 2303, LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE,
                                         sparse_tensor(w, "f16/2:4", 32, 64).get());
      }},
     {"dialect_import: mma.sp of indices that are none",
      LPT_INVALID_ARGUMENT,
      {"buffer has the index 0x7", "group 0", "row 0"},
-     [](World &w) { return import_from(w, sparse_tensor(w, "e5m2/2:4", 16, 64), LPT_DIALECT_MMA_SPARSE); }},
+     [](World &w) { return import_from(w, sparse_tensor(w, "e5m2/2:4", 16, 64), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"dialect_export: a tensor without data",
      LPT_INVALID_ARGUMENT,
      {"tensor", "without data"},
      [](World &w) {
-       return export_to(w, wrap(w.owner.get(), LPT_FORMAT_NF4, nullptr, 4, 32), LPT_DIALECT_BITSANDBYTES);
+       return export_to(w, wrap(w.owner.get(), LPT_FORMAT_NF4, nullptr, 4, 32), LPT_FOREIGN_LAYOUT_BITSANDBYTES);
      }},
     {"dialect_export: a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 63", "at least 64"},
      [](World &w) {
-       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(), 63);
+       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, w.buffer.data(), 63);
      }},
     {"dialect_export: no buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "64 bytes"},
-     [](World &w) { return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, nullptr, 64); }},
+     [](World &w) {
+       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, nullptr, 64);
+     }},
     {"dialect_export: Q4_1 of numbers",
      LPT_UNSUPPORTED,
      {"tensor is f32", "uint4_1x32"},
-     [](World &w) { return export_to(w, w.source, LPT_DIALECT_GGML_Q4_1); }},
+     [](World &w) { return export_to(w, w.source, LPT_FOREIGN_LAYOUT_GGML_Q4_1); }},
     {"dialect_export: over the tensor",
      LPT_INVALID_ARGUMENT,
      {"buffer at", "overlaps tensor at"},
      [](World &w) {
        void *data = describe(w.owner.get(), w.packed.get()).data;
-       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_DIALECT_BITSANDBYTES, data, 64);
+       return lpt_foreign_layout_export(w.c, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, data, 64);
      }},
     {"dialect_export: over the scales",
      LPT_INVALID_ARGUMENT,
@@ -259,41 +264,43 @@ const std::vector<BadCall> kDialectCalls = {
        Tensor tensor;
        EXPECT_TRUE(
            ok(w.owner.get(), lpt_tensor_combine(w.owner.get(), LPT_FORMAT_MXFP4, 4, 32, parts, 2, out(tensor))));
-       return export_to(w, tensor, LPT_DIALECT_CUBLAS_SCALES);
+       return export_to(w, tensor, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
      }},
     {"dialect_import: no tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
      [](World &w) {
-       return lpt_foreign_layout_import(w.c, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML, nullptr);
+       return lpt_foreign_layout_import(w.c, w.buffer.data(), w.buffer.size(), LPT_FOREIGN_LAYOUT_GGML, nullptr);
      }},
     {"dialect_import: a byte too short",
      LPT_INVALID_ARGUMENT,
      {"buffer_bytes is 79", "at least 80"},
-     [](World &w) { return lpt_foreign_layout_import(w.c, w.buffer.data(), 79, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+     [](World &w) {
+       return lpt_foreign_layout_import(w.c, w.buffer.data(), 79, LPT_FOREIGN_LAYOUT_GGML_Q4_1, w.wide.get());
+     }},
     {"dialect_import: no buffer",
      LPT_INVALID_ARGUMENT,
      {"buffer is NULL", "80 bytes"},
-     [](World &w) { return lpt_foreign_layout_import(w.c, nullptr, 80, LPT_DIALECT_GGML_Q4_1, w.wide.get()); }},
+     [](World &w) { return lpt_foreign_layout_import(w.c, nullptr, 80, LPT_FOREIGN_LAYOUT_GGML_Q4_1, w.wide.get()); }},
     {"dialect_import: Q4_1 into integers",
      LPT_UNSUPPORTED,
      {"tensor is int8", "uint4_1x32"},
-     [](World &w) { return import_from(w, w.integers, LPT_DIALECT_GGML_Q4_1); }},
+     [](World &w) { return import_from(w, w.integers, LPT_FOREIGN_LAYOUT_GGML_Q4_1); }},
     {"dialect_import: Q4_1 whose least is no zero point",
      LPT_INVALID_ARGUMENT,
      {"buffer has in row 0, columns 0 to 31", "0 to 255"},
-     [](World &w) { return import_from(w, w.shifted, LPT_DIALECT_GGML_Q4_1); }},
+     [](World &w) { return import_from(w, w.shifted, LPT_FOREIGN_LAYOUT_GGML_Q4_1); }},
     {"dialect_import: tiles into a tensor without scales",
      LPT_UNSUPPORTED,
      {"tensor is e4m3fn", "block scales of one byte"},
-     [](World &w) { return import_from(w, w.plain, LPT_DIALECT_CUBLAS_SCALES); }},
+     [](World &w) { return import_from(w, w.plain, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES); }},
     {"dialect_import: tiles with two scales for one block",
      LPT_INVALID_ARGUMENT,
      {"buffer has in row 1, columns 16 to 31", "0x01", "in row 0", "0x00"},
      [](World &w) {
        std::vector<uint8_t> tiles(512);
        tiles[17] = 1;
-       return lpt_foreign_layout_import(w.c, tiles.data(), tiles.size(), LPT_DIALECT_CUBLAS_SCALES,
+       return lpt_foreign_layout_import(w.c, tiles.data(), tiles.size(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES,
                                         w.square_blocks.get());
      }},
     {"convert: no source",
@@ -353,7 +360,7 @@ const std::vector<BadCall> kDialectCalls = {
      {"output's tensor scale", "overlaps source's tensor scale"},
      [](World &w) {
        const Tensor payload = make_tensor(w.owner.get(), LPT_FORMAT_E4M3FNUZ, 4, 32);
-       const Tensor scale = part_of(w.owner.get(), w.fp8.get(), LPT_PART_TENSOR_SCALE);
+       const Tensor scale = part_of(w.owner.get(), w.fp8.get(), LPT_TENSOR_PART_TENSOR_SCALE);
        const lpt_tensor *const parts[] = {payload.get(), nullptr, scale.get()};
        Tensor output;
        EXPECT_TRUE(ok(w.owner.get(),

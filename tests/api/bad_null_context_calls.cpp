@@ -27,19 +27,22 @@ const std::vector<BadCall> kNullContextCalls = {
     {"dialect_size: no context",
      LPT_INVALID_ARGUMENT,
      {},
-     [](World &w) { return lpt_foreign_layout_size(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, &w.out_size); }},
+     [](World &w) {
+       return lpt_foreign_layout_size(nullptr, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, &w.out_size);
+     }},
     {"dialect_export: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
-       return lpt_foreign_layout_export(nullptr, w.packed.get(), LPT_DIALECT_BITSANDBYTES, w.buffer.data(),
+       return lpt_foreign_layout_export(nullptr, w.packed.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, w.buffer.data(),
                                         w.buffer.size());
      }},
     {"dialect_import: no context",
      LPT_INVALID_ARGUMENT,
      {},
      [](World &w) {
-       return lpt_foreign_layout_import(nullptr, w.buffer.data(), w.buffer.size(), LPT_DIALECT_GGML_Q4_1, w.wide.get());
+       return lpt_foreign_layout_import(nullptr, w.buffer.data(), w.buffer.size(), LPT_FOREIGN_LAYOUT_GGML_Q4_1,
+                                        w.wide.get());
      }},
     {"convert: no context",
      LPT_INVALID_ARGUMENT,

@@ -25,7 +25,7 @@ const std::vector<BadCall> kOptimizerCalls = {
      [](World &w) { return create_optimizer(w, [](auto &o) { o.method = 4; }); }},
     {"optimizer_create: AdamW with Nesterov's momentum",
      LPT_UNSUPPORTED,
-     {"is_nesterov is 1", "LPT_METHOD_SGD"},
+     {"is_nesterov is 1", "LPT_OPTIMIZER_METHOD_SGD"},
      [](World &w) { return create_optimizer(w, [](auto &o) { o.is_nesterov = 1; }); }},
     {"optimizer_set_directory: no optimizer",
      LPT_INVALID_ARGUMENT,

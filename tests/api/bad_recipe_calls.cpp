@@ -4,7 +4,7 @@ namespace lpt::test {
 namespace {
 
 template <typename Change>
-lpt_status set_product(World &w, lpt_product product, const Change &change) {
+lpt_status set_product(World &w, lpt_linear_gemm product, const Change &change) {
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   change(options);
   return lpt_recipe_set_gemm(w.c, w.recipe.get(), product, &options);
@@ -12,7 +12,7 @@ lpt_status set_product(World &w, lpt_product product, const Change &change) {
 
 // A layer of the world's shape under a recipe by name, prepared, and one call of it.
 template <typename Run>
-lpt_status with_recipe(World &w, const char *name, lpt_source source, const Run &run) {
+lpt_status with_recipe(World &w, const char *name, lpt_linear_source source, const Run &run) {
   lpt_context *own = w.owner.get();
   Recipe recipe;
   Linear linear;
@@ -20,13 +20,13 @@ lpt_status with_recipe(World &w, const char *name, lpt_source source, const Run 
   EXPECT_TRUE(ok(own, lpt_recipe_create(own, name, out(recipe))));
   lpt_product_options product = LPT_PRODUCT_OPTIONS_INIT;
   product.source = source;
-  EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_PRODUCT_DGRAD, &product)));
+  EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_LINEAR_GEMM_DGRAD, &product)));
   EXPECT_TRUE(ok(own, lpt_linear_create(own, recipe.get(), &shape, out(linear))));
   EXPECT_TRUE(ok(own, lpt_linear_prepare(own, linear.get(), w.weight.get(), nullptr)));
   return run(linear.get());
 }
 
-lpt_status smooth(World &w, const char *name, lpt_source source) {
+lpt_status smooth(World &w, const char *name, lpt_linear_source source) {
   return with_recipe(w, name, source, [&](lpt_linear *linear) {
     lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
     options.input_smoothing = w.input_factors.get();
@@ -127,59 +127,63 @@ const std::vector<BadCall> kRecipeCalls = {
     {"recipe_set_product: size that is none",
      LPT_INVALID_ARGUMENT,
      {"hadamard_size is 48", "0, 16, 32, 64 or 128"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
     {"recipe_set_product: unknown signs",
      LPT_INVALID_ARGUMENT,
      {"hadamard_signs is 3", "0 to 2"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_signs = 3; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_signs = 3; }); }},
     {"recipe_set_product: unknown axis",
      LPT_INVALID_ARGUMENT,
      {"hadamard_axis is 2", "0 to 1"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_DGRAD, [](auto &o) { o.hadamard_axis = 2; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_DGRAD, [](auto &o) { o.hadamard_axis = 2; }); }},
     {"recipe_set_product: rows of another product",
      LPT_UNSUPPORTED,
-     {"hadamard_axis is LPT_AXIS_ROWS", "LPT_PRODUCT_DGRAD"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.hadamard_axis = LPT_AXIS_ROWS; }); }},
+     {"hadamard_axis is LPT_HADAMARD_AXIS_ROWS", "LPT_LINEAR_GEMM_DGRAD"},
+     [](World &w) {
+       return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_axis = LPT_HADAMARD_AXIS_ROWS; });
+     }},
     {"recipe_set_product: unknown source",
      LPT_INVALID_ARGUMENT,
      {"source is 3", "0 to 2"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.source = 3; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.source = 3; }); }},
     {"recipe_set_product: forward from forward",
      LPT_UNSUPPORTED,
      {"source is 1", "forward"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.source = LPT_SOURCE_FORWARD; }); }},
+     [](World &w) {
+       return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.source = LPT_LINEAR_SOURCE_FORWARD; });
+     }},
     {"recipe_set_product: no draws",
      LPT_INVALID_ARGUMENT,
      {"draws is 0", "1 to 16"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.draws = 0; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 0; }); }},
     {"recipe_set_product: too many draws",
      LPT_INVALID_ARGUMENT,
      {"draws is 17", "1 to 16"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.draws = 17; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.draws = 17; }); }},
     {"recipe_set_product: draws of a product without a gradient",
      LPT_UNSUPPORTED,
      {"draws is 2", "forward"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.draws = 2; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.draws = 2; }); }},
     {"recipe_set_product: parts of a product without a gradient",
      LPT_UNSUPPORTED,
      {"parts is 2", "forward"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_FORWARD, [](auto &o) { o.parts = 2; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_FORWARD, [](auto &o) { o.parts = 2; }); }},
     {"recipe_set_product: too many parts",
      LPT_INVALID_ARGUMENT,
      {"parts is 3", "1 to 2"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.parts = 3; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.parts = 3; }); }},
     {"recipe_set_product: unknown output scale",
      LPT_INVALID_ARGUMENT,
      {"output_scale is 2", "0 to 1"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.output_scale = 2; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.output_scale = 2; }); }},
     {"recipe_set_product: reserved",
      LPT_UNSUPPORTED,
      {"reserved is 1"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.reserved = 1; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.reserved = 1; }); }},
     {"recipe_set_product: unknown flag",
      LPT_UNSUPPORTED,
      {"flags"},
-     [](World &w) { return set_product(w, LPT_PRODUCT_WGRAD, [](auto &o) { o.flags = 1u << 20; }); }},
+     [](World &w) { return set_product(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.flags = 1u << 20; }); }},
     {"recipe_raise: no recipe",
      LPT_INVALID_ARGUMENT,
      {"recipe is NULL"},
@@ -203,16 +207,16 @@ const std::vector<BadCall> kRecipeCalls = {
     {"linear_forward: factors with a rotation",
      LPT_UNSUPPORTED,
      {"input_smoothing", "rotates"},
-     [](World &w) { return smooth(w, "halo_2", LPT_SOURCE_PLAIN); }},
+     [](World &w) { return smooth(w, "halo_2", LPT_LINEAR_SOURCE_PLAIN); }},
     {"linear_forward: factors where backward takes forward's cast",
      LPT_UNSUPPORTED,
      {"input_smoothing", "backward takes what forward multiplied"},
-     [](World &w) { return smooth(w, "luq", LPT_SOURCE_FORWARD); }},
+     [](World &w) { return smooth(w, "luq", LPT_LINEAR_SOURCE_FORWARD); }},
     {"linear_backward: nothing saved of what forward clipped",
      LPT_INVALID_ARGUMENT,
      {"saved is NULL", "input_gradient", "clipped"},
      [](World &w) {
-       return with_recipe(w, "luq", LPT_SOURCE_FORWARD_CLIPPED, [&](lpt_linear *linear) {
+       return with_recipe(w, "luq", LPT_LINEAR_SOURCE_FORWARD_CLIPPED, [&](lpt_linear *linear) {
          return lpt_linear_backward(w.c, linear, nullptr, w.output_gradient.get(), nullptr, w.input_gradient.get(),
                                     nullptr, nullptr);
        });

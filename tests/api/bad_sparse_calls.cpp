@@ -196,7 +196,7 @@ const std::vector<BadCall> kSparseCalls = {
      {"index 0x5", "group 3", "row 2"},
      [](World &w) {
        const Tensor sparse = sparse_tensor(w, "f32/2:4");
-       part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_PART_SPARSE_INDICES)[2 * 4 + 1] = 0x54;
+       part_data<uint8_t>(w.owner.get(), sparse.get(), LPT_TENSOR_PART_SPARSE_INDICES)[2 * 4 + 1] = 0x54;
        return lpt_sparse_decompress(w.c, sparse.get(), w.wide.get());
      }},
     {"quantize: a sparse source",

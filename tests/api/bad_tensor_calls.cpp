@@ -209,17 +209,17 @@ const std::vector<BadCall> kTensorCalls = {
     {"tensor_part: NULL",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
-     [](World &w) { return lpt_tensor_view_part(w.c, nullptr, LPT_PART_PAYLOAD, &w.out_tensor); }},
+     [](World &w) { return lpt_tensor_view_part(w.c, nullptr, LPT_TENSOR_PART_PAYLOAD, &w.out_tensor); }},
     {"tensor_part: a layer for a tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is not a live handle"},
      [](World &w) {
-       return lpt_tensor_view_part(w.c, cast<lpt_tensor>(w.linear.get()), LPT_PART_PAYLOAD, &w.out_tensor);
+       return lpt_tensor_view_part(w.c, cast<lpt_tensor>(w.linear.get()), LPT_TENSOR_PART_PAYLOAD, &w.out_tensor);
      }},
     {"tensor_part: the format has none",
      LPT_INVALID_ARGUMENT,
      {"part is 1", "f32 has no such part"},
-     [](World &w) { return lpt_tensor_view_part(w.c, w.source.get(), LPT_PART_BLOCK_SCALES, &w.out_tensor); }},
+     [](World &w) { return lpt_tensor_view_part(w.c, w.source.get(), LPT_TENSOR_PART_BLOCK_SCALES, &w.out_tensor); }},
     {"tensor_part: unknown",
      LPT_INVALID_ARGUMENT,
      {"part is 9"},

@@ -60,7 +60,7 @@ lpt_format scaled(const Definition &of, const char *blocks_and_scales) {
 }
 
 uint8_t *codes_of(lpt_context *context, const lpt_tensor *tensor) {
-  return part_data<uint8_t>(context, tensor, LPT_PART_PAYLOAD);
+  return part_data<uint8_t>(context, tensor, LPT_TENSOR_PART_PAYLOAD);
 }
 
 Tensor with_all_codes(lpt_context *context, lpt_format format) {
@@ -75,7 +75,7 @@ TEST(ConvertCodes, MeanTheSameOrTheNearestInEveryPair) {
   const Context context = make_context();
   for (const auto &[from, to] : pairs()) {
     const Tensor source = with_all_codes(context.get(), scaled(from, "/tensor/f32"));
-    *part_data<float>(context.get(), source.get(), LPT_PART_TENSOR_SCALE) = 0.75f;
+    *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 0.75f;
     const Tensor output = make_tensor(context.get(), scaled(to, "/tensor/f32"), 1, 256);
     ASSERT_TRUE(ok(context.get(), lpt_convert(context.get(), source.get(), nullptr, output.get())));
     const double scale = std::ldexp(0.75, to.power - from.power);
@@ -159,7 +159,7 @@ void fill_common(lpt_context *context, lpt_tensor *tensor, uint64_t place) {
     codes_of(context, tensor)[i] = static_cast<uint8_t>(code | (code != 0 && random.chance(0.5) ? 0x80 : 0));
   }
   if (describe(describe(context, tensor).format).block_scale != LPT_FORMAT_F32) return;
-  const Tensor scales = part_of(context, tensor, LPT_PART_BLOCK_SCALES);
+  const Tensor scales = part_of(context, tensor, LPT_TENSOR_PART_BLOCK_SCALES);
   const Shape grid = shape_of(context, scales.get());
   for (int64_t i = 0; i < grid.rows * grid.columns; ++i) {
     static_cast<float *>(describe(context, scales.get()).data)[i] = static_cast<float>(std::exp(random.normal()));
@@ -176,8 +176,8 @@ TEST(Convert, KeepsTheNumbersInEveryShapeAndScale) {
         fill_common(context.get(), source.get(), 401);
         const Tensor output = make_tensor(context.get(), scaled(to, scales), shape.rows, shape.columns);
         ASSERT_TRUE(ok(context.get(), lpt_convert(context.get(), source.get(), nullptr, output.get())));
-        ASSERT_EQ(plain_bytes(context.get(), part_of(context.get(), source.get(), LPT_PART_PAYLOAD).get()),
-                  plain_bytes(context.get(), part_of(context.get(), output.get(), LPT_PART_PAYLOAD).get()));
+        ASSERT_EQ(plain_bytes(context.get(), part_of(context.get(), source.get(), LPT_TENSOR_PART_PAYLOAD).get()),
+                  plain_bytes(context.get(), part_of(context.get(), output.get(), LPT_TENSOR_PART_PAYLOAD).get()));
         ASSERT_EQ(numbers_of(context.get(), source.get()), numbers_of(context.get(), output.get()))
             << from.name << " to " << to.name << scales << " " << shape.rows << "×" << shape.columns;
       }
@@ -188,11 +188,11 @@ TEST(Convert, KeepsTheNumbersInEveryShapeAndScale) {
 TEST(Convert, MovesTheTensorScaleAloneWhereThereAreBoth) {
   const Context context = make_context();
   const Tensor source = make_tensor(context.get(), format_named("e4m3fn/1x4/f32/f32"), 2, 8);
-  part_data<float>(context.get(), source.get(), LPT_PART_BLOCK_SCALES)[3] = 5.0f;
-  *part_data<float>(context.get(), source.get(), LPT_PART_TENSOR_SCALE) = 3.0f;
+  part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_BLOCK_SCALES)[3] = 5.0f;
+  *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 3.0f;
   const Tensor output = make_tensor(context.get(), format_named("e4m3fnuz/1x4/f32/f32"), 2, 8);
   ASSERT_TRUE(ok(context.get(), lpt_convert(context.get(), source.get(), nullptr, output.get())));
-  EXPECT_EQ(5.0f, part_data<float>(context.get(), output.get(), LPT_PART_BLOCK_SCALES)[3]);
+  EXPECT_EQ(5.0f, part_data<float>(context.get(), output.get(), LPT_TENSOR_PART_BLOCK_SCALES)[3]);
   EXPECT_EQ(6.0f, tensor_scale_of(context.get(), output.get()));
 }
 
@@ -210,7 +210,8 @@ TEST(Convert, SeesPartsOfATensor) {
     for (int64_t column = 0; column < 24; ++column) {
       if (row < 6 && column >= 4 && column < 16) continue;
       EXPECT_EQ(0x11, codes_of(context.get(), output.get())[row * 24 + column]);
-      EXPECT_EQ(1.0f, part_data<float>(context.get(), output.get(), LPT_PART_BLOCK_SCALES)[row / 2 * 6 + column / 4]);
+      EXPECT_EQ(1.0f,
+                part_data<float>(context.get(), output.get(), LPT_TENSOR_PART_BLOCK_SCALES)[row / 2 * 6 + column / 4]);
     }
   }
 }
@@ -219,7 +220,7 @@ TEST(ConvertScale, KeepsZeroInfinityAndNan) {
   const Context context = make_context();
   for (const float scale : {0.0f, INFINITY, -INFINITY, NAN, 0x1p126f, -0x1p-126f, 0x1p-140f}) {
     const Tensor source = make_tensor(context.get(), scaled(kE4m3fn, "/tensor/f32"), 1, 1);
-    *part_data<float>(context.get(), source.get(), LPT_PART_TENSOR_SCALE) = scale;
+    *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = scale;
     const Tensor output = make_tensor(context.get(), scaled(kE4m3fnuz, "/tensor/f32"), 1, 1);
     if (scale == 0x1p-140f) {
       EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_convert(context.get(), source.get(), nullptr, output.get()));
@@ -247,7 +248,8 @@ TEST(ConvertScale, IsRefusedWhereItLeavesTheNormalRange) {
       const Tensor source = make_tensor(context.get(), scaled(from, scales), 3, 6);
       fill_common(context.get(), source.get(), 403);
       part_data<float>(context.get(), source.get(),
-                       is_tensor ? LPT_PART_TENSOR_SCALE : LPT_PART_BLOCK_SCALES)[is_tensor ? 0 : 5] = scale;
+                       is_tensor ? LPT_TENSOR_PART_TENSOR_SCALE : LPT_TENSOR_PART_BLOCK_SCALES)[is_tensor ? 0 : 5] =
+          scale;
       const Tensor output = make_tensor(context.get(), scaled(to, scales), 3, 6);
       const Bytes before = bytes_of(context.get(), output.get());
       EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_convert(context.get(), source.get(), nullptr, output.get()));
@@ -282,7 +284,7 @@ TEST(ConvertStatistics, CountWhatBecomesOfTheElements) {
   const Context context = make_context();
   for (const auto &[from, to] : pairs()) {
     const Tensor source = with_all_codes(context.get(), scaled(from, "/tensor/f32"));
-    *part_data<float>(context.get(), source.get(), LPT_PART_TENSOR_SCALE) = 0.7f;
+    *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 0.7f;
     const double scale = static_cast<double>(0.7f);
     const Tensor output = make_tensor(context.get(), scaled(to, "/tensor/f32"), 1, 256);
     const Counted counted = converted_with_statistics(context.get(), source.get(), output.get(), 2);
@@ -364,7 +366,7 @@ TEST(ConvertStatistics, AreTheSameForAnyNumberOfThreads) {
 TEST(ConvertStatistics, CountNothingOfARefusedCall) {
   const Context context = make_context();
   const Tensor source = with_all_codes(context.get(), LPT_FORMAT_E4M3FN_TENSOR);
-  *part_data<float>(context.get(), source.get(), LPT_PART_TENSOR_SCALE) = 0x1p127f;
+  *part_data<float>(context.get(), source.get(), LPT_TENSOR_PART_TENSOR_SCALE) = 0x1p127f;
   const Tensor output = make_tensor(context.get(), LPT_FORMAT_E4M3FNUZ_TENSOR, 1, 256);
   const Counted counted = converted_with_statistics(context.get(), source.get(), output.get());
   EXPECT_EQ(LPT_INVALID_ARGUMENT, counted.status);

@@ -169,7 +169,7 @@ inline std::vector<Step> joined(std::vector<Step> first, const std::vector<Step>
   return first;
 }
 
-inline std::vector<Step> steps_of(lpt_collective collective, lpt_cost_algorithm algorithm, int ranks) {
+inline std::vector<Step> steps_of(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int ranks) {
   const auto whole = [=](int, int) { return all_chunks(ranks); };
   const auto of_target = [](int, int to) { return std::vector<int>{to}; };
   const auto of_source = [](int from, int) { return std::vector<int>{from}; };
@@ -178,33 +178,33 @@ inline std::vector<Step> steps_of(lpt_collective collective, lpt_cost_algorithm 
   const auto others = [=](int q) { return all_but(ranks, q); };
   const Step scatter{true, to_all(ranks, of_target)}, gather{false, to_all(ranks, of_source)};
   switch (collective * 8 + algorithm) {
-    case LPT_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_RING:
+    case LPT_COST_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_RING:
       return joined(ring(ranks, true), ring(ranks, false));
-    case LPT_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_TREE:
+    case LPT_COST_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_TREE:
       return joined(tree(ranks, true), tree(ranks, false));
-    case LPT_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
+    case LPT_COST_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
       return {scatter, gather};
-    case LPT_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
+    case LPT_COST_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
       return {{true, to_all(ranks, whole)}};
-    case LPT_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_STAR:
+    case LPT_COST_COLLECTIVE_ALL_REDUCE * 8 + LPT_COST_ALGORITHM_STAR:
       return {star(ranks, true, true, everything), star(ranks, false, false, everything)};
-    case LPT_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_RING:
+    case LPT_COST_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_RING:
       return ring(ranks, true);
-    case LPT_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
+    case LPT_COST_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
       return {scatter};
-    case LPT_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_STAR:
+    case LPT_COST_COLLECTIVE_REDUCE_SCATTER * 8 + LPT_COST_ALGORITHM_STAR:
       return {star(ranks, true, true, everything), star(ranks, false, false, own)};
-    case LPT_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_RING:
+    case LPT_COST_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_RING:
       return ring(ranks, false);
-    case LPT_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
+    case LPT_COST_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_TWO_SHOT:
       return {gather};
-    case LPT_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_STAR:
+    case LPT_COST_COLLECTIVE_ALL_GATHER * 8 + LPT_COST_ALGORITHM_STAR:
       return {star(ranks, false, true, own), star(ranks, false, false, others)};
-    case LPT_COLLECTIVE_BROADCAST * 8 + LPT_COST_ALGORITHM_TREE:
+    case LPT_COST_COLLECTIVE_BROADCAST * 8 + LPT_COST_ALGORITHM_TREE:
       return tree(ranks, false);
-    case LPT_COLLECTIVE_BROADCAST * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
+    case LPT_COST_COLLECTIVE_BROADCAST * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
       return {star(ranks, false, false, everything)};
-    case LPT_COLLECTIVE_ALL_TO_ALL * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
+    case LPT_COST_COLLECTIVE_ALL_TO_ALL * 8 + LPT_COST_ALGORITHM_ONE_SHOT:
       return {{false, to_all(ranks, of_target)}};
     default:
       return {};

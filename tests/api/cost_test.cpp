@@ -16,7 +16,7 @@ lpt_link link_of(double latency, double bytes_per_second, double reduce_bytes_pe
   return link;
 }
 
-lpt_cost_values cost(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm, int32_t ranks,
+lpt_cost_values cost(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks,
                      int64_t elements, lpt_format payload, const lpt_link *link) {
   lpt_cost_values values = LPT_COST_VALUES_INIT;
   EXPECT_TRUE(ok(context, lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, &values)));
@@ -25,7 +25,7 @@ lpt_cost_values cost(lpt_context *context, lpt_collective collective, lpt_cost_a
 
 lpt_cost_values all_reduce_cost(lpt_context *context, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                                 const lpt_link &link) {
-  return cost(context, LPT_COLLECTIVE_ALL_REDUCE, algorithm, ranks, elements, LPT_FORMAT_F32, &link);
+  return cost(context, LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks, elements, LPT_FORMAT_F32, &link);
 }
 
 constexpr lpt_cost_algorithm kAlgorithms[] = {LPT_COST_ALGORITHM_RING, LPT_COST_ALGORITHM_TREE,
@@ -35,31 +35,31 @@ constexpr lpt_cost_algorithm kAlgorithms[] = {LPT_COST_ALGORITHM_RING, LPT_COST_
 // ---- against messages that are played through
 
 // Whose numbers each rank has at first, and must have in the end.
-void fill(Play &play, lpt_collective collective, int ranks) {
+void fill(Play &play, lpt_cost_collective collective, int ranks) {
   for (int q = 0; q < ranks; ++q) {
     for (int c = 0; c < ranks; ++c) {
-      const bool has_it = collective == LPT_COLLECTIVE_ALL_GATHER  ? q == c
-                          : collective == LPT_COLLECTIVE_BROADCAST ? q == 0
-                                                                   : true;
+      const bool has_it = collective == LPT_COST_COLLECTIVE_ALL_GATHER  ? q == c
+                          : collective == LPT_COST_COLLECTIVE_BROADCAST ? q == 0
+                                                                        : true;
       play.held(q, c) = has_it ? 1u << q : 0u;
     }
   }
 }
 
-void expect_complete(Play &play, lpt_collective collective, int ranks) {
+void expect_complete(Play &play, lpt_cost_collective collective, int ranks) {
   for (int q = 0; q < ranks; ++q) {
     for (int c = 0; c < ranks; ++c) {
-      if (collective == LPT_COLLECTIVE_ALL_REDUCE) {
+      if (collective == LPT_COST_COLLECTIVE_ALL_REDUCE) {
         EXPECT_EQ(play.all(), play.held(q, c)) << q << ", " << c;
       }
-      if (collective == LPT_COLLECTIVE_ALL_GATHER) {
+      if (collective == LPT_COST_COLLECTIVE_ALL_GATHER) {
         EXPECT_EQ(1u << c, play.held(q, c)) << q << ", " << c;
       }
-      if (collective == LPT_COLLECTIVE_BROADCAST) {
+      if (collective == LPT_COST_COLLECTIVE_BROADCAST) {
         EXPECT_EQ(1u, play.held(q, c)) << q << ", " << c;
       }
     }
-    if (collective == LPT_COLLECTIVE_REDUCE_SCATTER) {
+    if (collective == LPT_COST_COLLECTIVE_REDUCE_SCATTER) {
       EXPECT_EQ(play.all(), play.held(q, q)) << q;
     }
   }
@@ -79,7 +79,7 @@ TEST(CollectiveCost, IsThatOfItsMessages) {
   const lpt_link links[] = {link_of(5e-6, 12.5e9), link_of(1e-3, 125e6, 8e9), link_of(0.0, 1e9, 1e9),
                             link_of(1e-6, 0.0, 2e9)};
   int played_count = 0;
-  for (lpt_collective collective = 0; collective <= LPT_COLLECTIVE_ALL_TO_ALL; ++collective) {
+  for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
     for (const lpt_cost_algorithm algorithm : kAlgorithms) {
       for (int ranks = 2; ranks <= 9; ++ranks) {
         const std::vector<Step> steps = steps_of(collective, algorithm, ranks);
@@ -104,7 +104,7 @@ TEST(CollectiveCost, IsThatOfItsMessages) {
 // What is not played is refused, and what is refused is not played.
 TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
   const Context context = make_context();
-  for (lpt_collective collective = 0; collective <= LPT_COLLECTIVE_ALL_TO_ALL; ++collective) {
+  for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
     for (const lpt_cost_algorithm algorithm : kAlgorithms) {
       lpt_cost_values values = LPT_COST_VALUES_INIT;
       const lpt_status status =
@@ -122,7 +122,7 @@ TEST(CollectiveCost, OfPartlySharedActivationsIsThePublishedOne) {
   const Context context = make_context();
   const double expected[] = {469762048.0, 234881024.0, 117440512.0};
   for (int i = 0; i < 3; ++i) {
-    const lpt_cost_values values = cost(context.get(), LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, 8,
+    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, 8,
                                         int64_t{32768} * (4096 >> i), LPT_FORMAT_BF16, nullptr);
     EXPECT_EQ(expected[i], values.rank_bytes);
     EXPECT_EQ(8.0 * expected[i], values.total_bytes);
@@ -143,11 +143,11 @@ TEST(CollectiveCost, OfAStarIsLessThanThatOfARingBelowOneSize) {
       double model[2], played[2];
       for (int i = 0; i < 2; ++i) {
         const lpt_cost_algorithm algorithm = i == 0 ? LPT_COST_ALGORITHM_STAR : LPT_COST_ALGORITHM_RING;
-        model[i] =
-            cost(context.get(), LPT_COLLECTIVE_ALL_REDUCE, algorithm, ranks, bytes, LPT_FORMAT_INT8, &link).seconds;
+        model[i] = cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks, bytes, LPT_FORMAT_INT8, &link)
+                       .seconds;
         Play play(ranks, static_cast<double>(bytes), link);
-        fill(play, LPT_COLLECTIVE_ALL_REDUCE, ranks);
-        for (const Step &step : steps_of(LPT_COLLECTIVE_ALL_REDUCE, algorithm, ranks)) play.run(step);
+        fill(play, LPT_COST_COLLECTIVE_ALL_REDUCE, ranks);
+        for (const Step &step : steps_of(LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks)) play.run(step);
         played[i] = play.played().seconds;
       }
       EXPECT_EQ(part < 1.0, model[0] < model[1]) << ranks << ", " << part;
@@ -191,7 +191,7 @@ TEST(CollectiveCost, OfTheBestIsOneShotForLittleAndTwoShotForMuch) {
 TEST(CollectiveCost, WithoutALinkCountsBytes) {
   const Context context = make_context();
   const lpt_cost_values values =
-      cost(context.get(), LPT_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, 64, LPT_FORMAT_F32, nullptr);
+      cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, 64, LPT_FORMAT_F32, nullptr);
   EXPECT_EQ(LPT_COST_ALGORITHM_TWO_SHOT, values.algorithm);
   EXPECT_EQ(2, values.step_count);
   EXPECT_EQ(256.0, values.payload_bytes);
@@ -203,7 +203,7 @@ TEST(CollectiveCost, WithoutALinkCountsBytes) {
 TEST(CollectiveCost, OfOneRankIsNothing) {
   const Context context = make_context();
   const lpt_link link = link_of(1.0, 1.0, 1.0);
-  for (lpt_collective collective = 0; collective <= LPT_COLLECTIVE_ALL_TO_ALL; ++collective) {
+  for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
     const lpt_cost_values values =
         cost(context.get(), collective, LPT_COST_ALGORITHM_BEST, 1, 1000, LPT_FORMAT_F32, &link);
     EXPECT_NE(LPT_COST_ALGORITHM_BEST, values.algorithm);
@@ -235,11 +235,11 @@ TEST(CollectiveCost, CountsScales) {
                           {"uint4_1x32", 2048 + 128 * 5},
                           {"e4m3fn/column/e8m0fnu/f32", 8192 + 4}};
   for (const auto &item : kCases) {
-    const lpt_cost_values values = cost(context.get(), LPT_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 4096,
+    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 4096,
                                         format_named(item.name), nullptr);
     EXPECT_EQ(item.bytes, values.payload_bytes) << item.name;
-    const lpt_cost_values nothing =
-        cost(context.get(), LPT_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 0, format_named(item.name), nullptr);
+    const lpt_cost_values nothing = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 0,
+                                         format_named(item.name), nullptr);
     EXPECT_EQ(0.0, nothing.payload_bytes) << item.name;
   }
 }
@@ -252,13 +252,13 @@ TEST(CollectiveCost, CountsTheBytesOfATensor) {
     const Tensor tensor = make_tensor(context.get(), format_named(name), 1, 8192);
     size_t bytes = 0;
     ASSERT_TRUE(ok(context.get(), lpt_tensor_size(context.get(), tensor.get(), &bytes)));
-    const lpt_cost_values values =
-        cost(context.get(), LPT_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_BEST, 2, 8192, format_named(name), nullptr);
+    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_BEST, 2, 8192,
+                                        format_named(name), nullptr);
     EXPECT_EQ(static_cast<double>(bytes), values.payload_bytes) << name;
   }
 }
 
-void expect_counted(const Rank &self, lpt_collective collective, int64_t elements, lpt_format format,
+void expect_counted(const Rank &self, lpt_cost_collective collective, int64_t elements, lpt_format format,
                     const lpt_comm_values &before) {
   const lpt_cost_values values =
       cost(self.context, collective, LPT_COST_ALGORITHM_TWO_SHOT, self.ranks, elements, format, nullptr);
@@ -274,14 +274,14 @@ TEST(CollectiveCost, CountsWhatRanksSend) {
         const Tensor all = make_tensor(self.context, format, {whole}), mine = make_tensor(self.context, format, {part});
         lpt_comm_values before = read(self);
         ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, all.get(), nullptr, all.get(), nullptr)));
-        expect_counted(self, LPT_COLLECTIVE_ALL_REDUCE, whole, format, before);
+        expect_counted(self, LPT_COST_COLLECTIVE_ALL_REDUCE, whole, format, before);
         before = read(self);
         ASSERT_TRUE(
             self.ok(lpt_reduce_scatter(self.context, self.comm, all.get(), nullptr, nullptr, mine.get(), nullptr)));
-        expect_counted(self, LPT_COLLECTIVE_REDUCE_SCATTER, whole, format, before);
+        expect_counted(self, LPT_COST_COLLECTIVE_REDUCE_SCATTER, whole, format, before);
         before = read(self);
         ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, mine.get(), nullptr, all.get(), nullptr)));
-        expect_counted(self, LPT_COLLECTIVE_ALL_GATHER, whole, format, before);
+        expect_counted(self, LPT_COST_COLLECTIVE_ALL_GATHER, whole, format, before);
       }
     });
   }
@@ -381,7 +381,7 @@ lpt_cast_rates rates_of(double overhead, double encode, double decode) {
 int64_t break_even(lpt_context *context, lpt_cost_algorithm algorithm, int32_t ranks, lpt_format payload,
                    const lpt_cast_rates &rates, const lpt_link &link) {
   int64_t elements = 0;
-  EXPECT_TRUE(ok(context, lpt_cost_break_even(context, LPT_COLLECTIVE_ALL_REDUCE, algorithm, ranks, LPT_FORMAT_F32,
+  EXPECT_TRUE(ok(context, lpt_cost_break_even(context, LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks, LPT_FORMAT_F32,
                                               payload, &rates, &link, &elements)));
   return elements;
 }
@@ -409,7 +409,8 @@ double gain(lpt_context *context, const std::vector<Casts> &known, int64_t eleme
   double plain = INFINITY, cast = INFINITY;
   for (const Casts &casts : known) {
     plain = std::min(plain, all_reduce_cost(context, casts.algorithm, 4, elements, link).seconds);
-    const double sent = cost(context, LPT_COLLECTIVE_ALL_REDUCE, casts.algorithm, 4, elements, payload, &link).seconds;
+    const double sent =
+        cost(context, LPT_COST_COLLECTIVE_ALL_REDUCE, casts.algorithm, 4, elements, payload, &link).seconds;
     cast = std::min(cast, sent + cast_seconds(casts, static_cast<double>(elements), rates));
   }
   return plain - cast;

@@ -10,14 +10,14 @@ using Bytes = std::vector<uint8_t>;
 // What stands where nothing may be written.
 constexpr uint8_t kGarbage = 0xA5;
 
-inline size_t size_of(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect) {
+inline size_t size_of(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect) {
   size_t size = 0;
   EXPECT_TRUE(ok(context, lpt_foreign_layout_size(context, tensor, dialect, &size)));
   return size;
 }
 
 // The bytes of a tensor in a dialect; a byte behind them stays as it was.
-inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect) {
+inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect) {
   Bytes bytes(size_of(context, tensor, dialect) + 1, kGarbage);
   EXPECT_TRUE(ok(context, lpt_foreign_layout_export(context, tensor, dialect, bytes.data(), bytes.size() - 1)));
   EXPECT_EQ(kGarbage, bytes.back());
@@ -25,12 +25,12 @@ inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_dialec
   return bytes;
 }
 
-inline testing::AssertionResult import(lpt_context *context, const Bytes &bytes, lpt_dialect dialect,
+inline testing::AssertionResult import(lpt_context *context, const Bytes &bytes, lpt_foreign_layout dialect,
                                        lpt_tensor *tensor) {
   return ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), dialect, tensor));
 }
 
-inline Bytes part_bytes(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+inline Bytes part_bytes(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   return plain_bytes(context, part_of(context, tensor, part).get());
 }
 
@@ -41,14 +41,14 @@ inline Bytes random_bytes(uint64_t place, size_t count) {
   return bytes;
 }
 
-inline void fill(lpt_context *context, lpt_tensor *tensor, lpt_part part, const Bytes &bytes) {
+inline void fill(lpt_context *context, lpt_tensor *tensor, lpt_tensor_part part, const Bytes &bytes) {
   const Bytes old = part_bytes(context, tensor, part);
   ASSERT_EQ(old.size(), bytes.size());
   std::memcpy(part_data<uint8_t>(context, tensor, part), bytes.data(), bytes.size());
 }
 
 // Both calls say where, and leave everything as it was.
-inline void expect_refused_export(lpt_context *context, const lpt_tensor *tensor, lpt_dialect dialect,
+inline void expect_refused_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout dialect,
                                   const std::vector<const char *> &words) {
   Bytes bytes(size_of(context, tensor, dialect), kGarbage);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_foreign_layout_export(context, tensor, dialect, bytes.data(), bytes.size()));
@@ -56,8 +56,8 @@ inline void expect_refused_export(lpt_context *context, const lpt_tensor *tensor
   EXPECT_EQ(Bytes(bytes.size(), kGarbage), bytes);
 }
 
-inline void expect_refused_import(lpt_context *context, const Bytes &bytes, lpt_dialect dialect, lpt_tensor *tensor,
-                                  const std::vector<const char *> &words) {
+inline void expect_refused_import(lpt_context *context, const Bytes &bytes, lpt_foreign_layout dialect,
+                                  lpt_tensor *tensor, const std::vector<const char *> &words) {
   const Bytes before = bytes_of(context, tensor);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), dialect, tensor));
   expect_words(words, lpt_context_error(context));

@@ -7,19 +7,20 @@ namespace {
 TEST(DialectBitsandbytes, PutsTheFirstOfAByteInItsHighHalf) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_NF4, 2, 4);
-  fill(context.get(), tensor.get(), LPT_PART_PAYLOAD, {0x21, 0x43, 0x65, 0x87});
-  EXPECT_EQ((Bytes{0x12, 0x34, 0x56, 0x78}), exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES));
+  fill(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD, {0x21, 0x43, 0x65, 0x87});
+  EXPECT_EQ((Bytes{0x12, 0x34, 0x56, 0x78}), exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES));
 }
 
 TEST(DialectBitsandbytes, LetsRowsFollowInsideAByte) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_BNB_FP4, 3, 3);
-  fill(context.get(), tensor.get(), LPT_PART_PAYLOAD, {0x21, 0x03, 0x54, 0x06, 0x87, 0x09});
-  EXPECT_EQ((Bytes{0x12, 0x34, 0x56, 0x78, 0x90}), exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES));
+  fill(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD, {0x21, 0x03, 0x54, 0x06, 0x87, 0x09});
+  EXPECT_EQ((Bytes{0x12, 0x34, 0x56, 0x78, 0x90}),
+            exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES));
   // The spare half may hold anything; here ends in zeros.
   const Tensor read = make_tensor(context.get(), LPT_FORMAT_BNB_FP4, 3, 3);
   std::memset(describe(context.get(), read.get()).data, 0xFF, 6);
-  ASSERT_TRUE(import(context.get(), {0x12, 0x34, 0x56, 0x78, 0x9E}, LPT_DIALECT_BITSANDBYTES, read.get()));
+  ASSERT_TRUE(import(context.get(), {0x12, 0x34, 0x56, 0x78, 0x9E}, LPT_FOREIGN_LAYOUT_BITSANDBYTES, read.get()));
   const auto *data = static_cast<const uint8_t *>(describe(context.get(), read.get()).data);
   EXPECT_EQ((Bytes{0x21, 0x03, 0x54, 0x06, 0x87, 0x09}), Bytes(data, data + 6));
 }
@@ -30,7 +31,7 @@ TEST(DialectBitsandbytes, MovesEveryElementOfFourBitsInEveryShape) {
                            "uint4_1x32", "int4_1x128", "e3m0_tensor"}) {
     for (const Shape shape : {Shape{1, 1}, Shape{7, 1}, Shape{5, 33}, Shape{4, 64}, Shape{301, 257}}) {
       const Tensor tensor = make_tensor(context.get(), format_named(name), shape.rows, shape.columns);
-      const Tensor codes = part_of(context.get(), tensor.get(), LPT_PART_PAYLOAD);
+      const Tensor codes = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD);
       auto *data = static_cast<uint8_t *>(describe(context.get(), codes.get()).data);
       const auto stride = static_cast<size_t>((shape.columns + 1) / 2);
       const Bytes noise = random_bytes(309, stride * static_cast<size_t>(shape.rows));
@@ -42,9 +43,9 @@ TEST(DialectBitsandbytes, MovesEveryElementOfFourBitsInEveryShape) {
         const int code = noise[row * stride + column / 2] >> (column % 2 == 1 ? 4 : 0) & 15;
         expected[i / 2] = static_cast<uint8_t>(expected[i / 2] | code << (i % 2 == 0 ? 4 : 0));
       }
-      EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES)) << name;
+      EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES)) << name;
       const Tensor read = make_tensor(context.get(), format_named(name), shape.rows, shape.columns);
-      ASSERT_TRUE(import(context.get(), expected, LPT_DIALECT_BITSANDBYTES, read.get()));
+      ASSERT_TRUE(import(context.get(), expected, LPT_FOREIGN_LAYOUT_BITSANDBYTES, read.get()));
       EXPECT_EQ(bytes_of(context.get(), tensor.get()), bytes_of(context.get(), read.get())) << name;
     }
   }
@@ -53,10 +54,10 @@ TEST(DialectBitsandbytes, MovesEveryElementOfFourBitsInEveryShape) {
 TEST(DialectBitsandbytes, LeavesTheScales) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_NF4_1X64, 2, 128);
-  auto *scales = part_data<float>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  auto *scales = part_data<float>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   scales[2] = 5.0f;
-  EXPECT_EQ(128u, size_of(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES));
-  ASSERT_TRUE(import(context.get(), Bytes(128, 0xF0), LPT_DIALECT_BITSANDBYTES, tensor.get()));
+  EXPECT_EQ(128u, size_of(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES));
+  ASSERT_TRUE(import(context.get(), Bytes(128, 0xF0), LPT_FOREIGN_LAYOUT_BITSANDBYTES, tensor.get()));
   const std::vector<double> numbers = numbers_of(context.get(), tensor.get());
   EXPECT_EQ(1.0, numbers[0]);
   EXPECT_EQ(-1.0, numbers[1]);

@@ -12,15 +12,16 @@ TEST(DialectCublas, PutsEachScaleWhereTheTilesHaveIt) {
     size_t place;
   } cases[] = {{0, 0, 0},   {0, 1, 1},     {1, 0, 16},  {31, 3, 499}, {32, 0, 4},     {33, 1, 21},    {64, 2, 10},
                {96, 0, 12}, {127, 3, 511}, {0, 4, 512}, {5, 4, 592},  {128, 0, 1024}, {128, 3, 1027}, {128, 4, 1536}};
-  ASSERT_EQ(2048u, size_of(context.get(), tensor.get(), LPT_DIALECT_CUBLAS_SCALES));
-  auto *scales = part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  ASSERT_EQ(2048u, size_of(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES));
+  auto *scales = part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   std::memset(scales, 0, 129 * 5);
   for (const auto &[row, column, place] : cases) {
     uint8_t &scale = scales[row * 5 + column];
     scale = 0x5A;
     Bytes expected(2048, 0);
     expected[place] = 0x5A;
-    EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_DIALECT_CUBLAS_SCALES)) << row << ", " << column;
+    EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES))
+        << row << ", " << column;
     scale = 0;
   }
 }
@@ -33,7 +34,7 @@ TEST(DialectCublas, MovesTheScalesAloneInEveryShape) {
       const int64_t columns = grid.columns * block - block / 2;
       const Tensor tensor = make_tensor(context.get(), format, grid.rows, columns);
       const Bytes scales = random_bytes(310, static_cast<size_t>(grid.rows * grid.columns));
-      fill(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES, scales);
+      fill(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES, scales);
       const int64_t across = (grid.columns + 3) / 4;
       Bytes expected(static_cast<size_t>((grid.rows + 127) / 128 * across * 512));
       for (int64_t r = 0; r < grid.rows; ++r) {
@@ -42,13 +43,13 @@ TEST(DialectCublas, MovesTheScalesAloneInEveryShape) {
           expected[static_cast<size_t>(place)] = scales[static_cast<size_t>(r * grid.columns + c)];
         }
       }
-      EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_DIALECT_CUBLAS_SCALES)) << name_of(format);
+      EXPECT_EQ(expected, exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES)) << name_of(format);
 
       const Tensor read = tensor_of(context.get(), format, grid.rows, columns, draw_normal(311, grid.rows * columns));
-      const Bytes payload = part_bytes(context.get(), read.get(), LPT_PART_PAYLOAD);
-      ASSERT_TRUE(import(context.get(), expected, LPT_DIALECT_CUBLAS_SCALES, read.get()));
-      EXPECT_EQ(scales, part_bytes(context.get(), read.get(), LPT_PART_BLOCK_SCALES));
-      EXPECT_EQ(payload, part_bytes(context.get(), read.get(), LPT_PART_PAYLOAD));
+      const Bytes payload = part_bytes(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD);
+      ASSERT_TRUE(import(context.get(), expected, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, read.get()));
+      EXPECT_EQ(scales, part_bytes(context.get(), read.get(), LPT_TENSOR_PART_BLOCK_SCALES));
+      EXPECT_EQ(payload, part_bytes(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD));
     }
   }
 }
@@ -57,16 +58,16 @@ TEST(DialectCublas, SeesTheScalesOfAView) {
   const Context context = make_context();
   const Tensor whole = make_tensor(context.get(), LPT_FORMAT_MXFP8_E5M2, 40, 320);
   const Bytes noise = random_bytes(311, 400);
-  fill(context.get(), whole.get(), LPT_PART_BLOCK_SCALES, noise);
+  fill(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES, noise);
   const Tensor part = view(context.get(), whole.get(), {3, 64}, {33, 160});
-  const Bytes tiles = exported(context.get(), part.get(), LPT_DIALECT_CUBLAS_SCALES);
+  const Bytes tiles = exported(context.get(), part.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
   ASSERT_EQ(1024u, tiles.size());
   EXPECT_EQ(noise[3 * 10 + 2], tiles[0]);
   EXPECT_EQ(noise[35 * 10 + 2 + 3], tiles[7]);
   EXPECT_EQ(noise[4 * 10 + 2 + 4], tiles[512 + 16]);
-  std::memset(part_data<uint8_t>(context.get(), whole.get(), LPT_PART_BLOCK_SCALES), 0, 400);
-  ASSERT_TRUE(import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, part.get()));
-  const Bytes read = part_bytes(context.get(), whole.get(), LPT_PART_BLOCK_SCALES);
+  std::memset(part_data<uint8_t>(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES), 0, 400);
+  ASSERT_TRUE(import(context.get(), tiles, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, part.get()));
+  const Bytes read = part_bytes(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   for (size_t i = 0; i < 400; ++i) {
     const bool is_inside = i / 10 >= 3 && i / 10 < 36 && i % 10 >= 2 && i % 10 < 7;
     EXPECT_EQ(is_inside ? noise[i] : 0, read[i]) << i;
@@ -106,9 +107,9 @@ TEST(DialectCublas, RepeatsTheScaleOfABlockInEachOfItsRows) {
       const int64_t across = (shape.columns + about.block_columns - 1) / about.block_columns;
       const Tensor tensor = make_tensor(context.get(), format, shape.rows, shape.columns);
       const Bytes scales = random_bytes(312, static_cast<size_t>((shape.rows + block_rows - 1) / block_rows * across));
-      fill(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES, scales);
+      fill(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES, scales);
       Bytes tiles = repeated(scales, block_rows, shape.rows, across);
-      EXPECT_TRUE(tiles == exported(context.get(), tensor.get(), LPT_DIALECT_CUBLAS_SCALES)) << where;
+      EXPECT_TRUE(tiles == exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES)) << where;
 
       // What stands where the matrix has no rows or scales is not looked at.
       for (size_t i = 0; i < tiles.size(); ++i) {
@@ -116,12 +117,12 @@ TEST(DialectCublas, RepeatsTheScaleOfABlockInEachOfItsRows) {
         if (at.row >= shape.rows || at.column >= across) tiles[i] = static_cast<uint8_t>(i);
       }
       const Tensor read = make_tensor(context.get(), format, shape.rows, shape.columns);
-      fill(context.get(), read.get(), LPT_PART_PAYLOAD,
-           random_bytes(313, part_bytes(context.get(), read.get(), LPT_PART_PAYLOAD).size()));
-      const Bytes payload = part_bytes(context.get(), read.get(), LPT_PART_PAYLOAD);
-      ASSERT_TRUE(import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, read.get())) << where;
-      EXPECT_TRUE(scales == part_bytes(context.get(), read.get(), LPT_PART_BLOCK_SCALES)) << where;
-      EXPECT_TRUE(payload == part_bytes(context.get(), read.get(), LPT_PART_PAYLOAD)) << where;
+      fill(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD,
+           random_bytes(313, part_bytes(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD).size()));
+      const Bytes payload = part_bytes(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD);
+      ASSERT_TRUE(import(context.get(), tiles, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, read.get())) << where;
+      EXPECT_TRUE(scales == part_bytes(context.get(), read.get(), LPT_TENSOR_PART_BLOCK_SCALES)) << where;
+      EXPECT_TRUE(payload == part_bytes(context.get(), read.get(), LPT_TENSOR_PART_PAYLOAD)) << where;
     }
   }
 }
@@ -130,15 +131,15 @@ TEST(DialectCublas, SeesTheBlocksOfAView) {
   const Context context = make_context();
   const Tensor whole = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, 64, 160);
   const Bytes noise = random_bytes(314, 40);
-  fill(context.get(), whole.get(), LPT_PART_BLOCK_SCALES, noise);
+  fill(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES, noise);
   const Tensor part = view(context.get(), whole.get(), {16, 32}, {48, 80});
   Bytes inside;
   for (size_t r = 1; r < 4; ++r) inside.insert(inside.end(), &noise[r * 10 + 2], &noise[r * 10 + 2] + 5);
   const Bytes tiles = repeated(inside, 16, 48, 5);
-  EXPECT_EQ(tiles, exported(context.get(), part.get(), LPT_DIALECT_CUBLAS_SCALES));
-  fill(context.get(), whole.get(), LPT_PART_BLOCK_SCALES, Bytes(40, 0));
-  ASSERT_TRUE(import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, part.get()));
-  const Bytes read = part_bytes(context.get(), whole.get(), LPT_PART_BLOCK_SCALES);
+  EXPECT_EQ(tiles, exported(context.get(), part.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES));
+  fill(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES, Bytes(40, 0));
+  ASSERT_TRUE(import(context.get(), tiles, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, part.get()));
+  const Bytes read = part_bytes(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   for (size_t i = 0; i < 40; ++i) {
     const bool is_inside = i / 10 >= 1 && i % 10 >= 2 && i % 10 < 7;
     EXPECT_EQ(is_inside ? noise[i] : 0, read[i]) << i;
@@ -159,17 +160,17 @@ TEST(DialectCublas, RefusesABlockOfDifferentScalesAndSaysWhereItBegins) {
     }
     return tiles;
   };
-  expect_refused_import(context.get(), changed(good, 37, 3), LPT_DIALECT_CUBLAS_SCALES, target.get(),
+  expect_refused_import(context.get(), changed(good, 37, 3), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                         {"buffer has in row 37, columns 48 to 63", "in row 32", "16 x 16"});
   // The first row of a block is what the others are held against.
-  expect_refused_import(context.get(), changed(good, 288, 0), LPT_DIALECT_CUBLAS_SCALES, target.get(),
+  expect_refused_import(context.get(), changed(good, 288, 0), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                         {"buffer has in row 289, columns 0 to 15", "in row 288"});
   // The last columns are fewer; the first of several places counts, also where threads share the tiles.
   Bytes bad = changed(changed(changed(good, 4011, 20), 140, 2), 4011, 0);
-  expect_refused_import(context.get(), bad, LPT_DIALECT_CUBLAS_SCALES, target.get(),
+  expect_refused_import(context.get(), bad, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                         {"buffer has in row 140, columns 32 to 47", "in row 128"});
   bad = changed(good, 4011, 20);
-  expect_refused_import(context.get(), bad, LPT_DIALECT_CUBLAS_SCALES, target.get(),
+  expect_refused_import(context.get(), bad, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                         {"buffer has in row 4011, columns 320 to 329", "in row 4000"});
 }
 

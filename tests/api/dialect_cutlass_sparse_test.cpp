@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_dialect kCutlass = LPT_DIALECT_CUTLASS_SPARSE;
+constexpr lpt_foreign_layout kCutlass = LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE;
 
 std::vector<Shape> shapes_of(const WarpElement &element) {
   if (element.bits == 16) return {{32, 64}, {32, 192}, {96, 64}, {128, 320}};
@@ -50,8 +50,8 @@ TEST(DialectCutlassSparse, OrdersMetadataAsPublished) {
     for (const Shape shape : shapes_of(kind.element)) {
       const Tensor tensor = make_tensor(context.get(), sparse_named(kind.name), shape.rows, shape.columns);
       fill_with_noise(context.get(), tensor.get(), 650);
-      Bytes expected = part_bytes(context.get(), tensor.get(), LPT_PART_PAYLOAD);
-      const Bytes indices = part_bytes(context.get(), tensor.get(), LPT_PART_SPARSE_INDICES);
+      Bytes expected = part_bytes(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD);
+      const Bytes indices = part_bytes(context.get(), tensor.get(), LPT_TENSOR_PART_SPARSE_INDICES);
       const Bytes ordered = metadata_in_order(indices, shape.rows, shape.columns, kind.element);
       expected.insert(expected.end(), ordered.begin(), ordered.end());
       EXPECT_TRUE(expected == exported(context.get(), tensor.get(), kCutlass)) << kind.name << " " << shape.rows;
@@ -76,7 +76,7 @@ TEST(DialectCutlassSparse, HasTheBytesThatAreDocumented) {
                           {9, 1, 7}, {15, 1, 31}, {16, 0, 32}, {0, 2, 64}, {31, 3, 127}};
   const auto check = [&](const char *name, int64_t rows, int64_t columns, size_t unit, const auto &places) {
     const Tensor tensor = make_tensor(context.get(), sparse_named(name), rows, columns);
-    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_SPARSE_INDICES);
+    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     const Bytes empty = exported(context.get(), tensor.get(), kCutlass);
     for (const Place &place : places) {
       uint8_t *const from = indices + place.row * (columns / 8) + place.unit * static_cast<int64_t>(unit);
@@ -139,8 +139,8 @@ TEST(DialectCutlassSparse, SeesCodesAndIndicesOfAView) {
   fill_with_noise(context.get(), whole.get(), 653);
   const Tensor part = view(context.get(), whole.get(), {5, 64}, {64, 128});
   const Bytes bytes = exported(context.get(), part.get(), kCutlass);
-  const Bytes indices = part_bytes(context.get(), part.get(), LPT_PART_SPARSE_INDICES);
-  Bytes expected = part_bytes(context.get(), part.get(), LPT_PART_PAYLOAD);
+  const Bytes indices = part_bytes(context.get(), part.get(), LPT_TENSOR_PART_SPARSE_INDICES);
+  Bytes expected = part_bytes(context.get(), part.get(), LPT_TENSOR_PART_PAYLOAD);
   const Bytes ordered = metadata_in_order(indices, 64, 128, {16, 8, 7});
   expected.insert(expected.end(), ordered.begin(), ordered.end());
   EXPECT_TRUE(expected == bytes);
@@ -168,7 +168,7 @@ TEST(DialectCutlassSparse, RefusesIndicesThatAreNotLegal) {
       expect_refused_import(context.get(), bad, kCutlass, target.get(), {text.c_str(), "0x4, 0x8, 0x9"});
     }
   }
-  part_data<uint8_t>(context.get(), source.get(), LPT_PART_SPARSE_INDICES)[47 * 16 + 15] = 0x14;
+  part_data<uint8_t>(context.get(), source.get(), LPT_TENSOR_PART_SPARSE_INDICES)[47 * 16 + 15] = 0x14;
   expect_refused_export(context.get(), source.get(), kCutlass, {"tensor has the index 0x1 in group 31 of row 47"});
 }
 

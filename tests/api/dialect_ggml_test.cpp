@@ -37,23 +37,23 @@ std::vector<HandBlock> hand_blocks(lpt_context *context) {
 
   Bytes codes;  // -16 to 15
   for (int i = 0; i < 32; ++i) codes.push_back(static_cast<uint8_t>(i - 16));
-  fill(context, blocks[0].tensor.get(), LPT_PART_PAYLOAD, codes);
-  *part_data<float>(context, blocks[0].tensor.get(), LPT_PART_BLOCK_SCALES) = 0.5f;
+  fill(context, blocks[0].tensor.get(), LPT_TENSOR_PART_PAYLOAD, codes);
+  *part_data<float>(context, blocks[0].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = 0.5f;
   blocks[0].bytes = Bytes{0x00, 0x38} + codes;
 
   // int4 of code c is c - 8 in ggml's eyes: the top bit of each code flips.
-  fill(context, blocks[1].tensor.get(), LPT_PART_PAYLOAD, pairs(0x88));
-  *part_data<float>(context, blocks[1].tensor.get(), LPT_PART_BLOCK_SCALES) = -0.3125f;
+  fill(context, blocks[1].tensor.get(), LPT_TENSOR_PART_PAYLOAD, pairs(0x88));
+  *part_data<float>(context, blocks[1].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = -0.3125f;
   blocks[1].bytes = Bytes{0x00, 0xB5} + split_halves();
 
   // (q - 3) · 0.5 = 0.5 · q - 1.5
-  fill(context, blocks[2].tensor.get(), LPT_PART_PAYLOAD, pairs(0));
-  *part_data<float>(context, blocks[2].tensor.get(), LPT_PART_BLOCK_SCALES) = 0.5f;
-  *part_data<uint8_t>(context, blocks[2].tensor.get(), LPT_PART_ZERO_POINTS) = 3;
+  fill(context, blocks[2].tensor.get(), LPT_TENSOR_PART_PAYLOAD, pairs(0));
+  *part_data<float>(context, blocks[2].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = 0.5f;
+  *part_data<uint8_t>(context, blocks[2].tensor.get(), LPT_TENSOR_PART_ZERO_POINTS) = 3;
   blocks[2].bytes = Bytes{0x00, 0x38, 0x00, 0xBE} + split_halves();
 
-  fill(context, blocks[3].tensor.get(), LPT_PART_PAYLOAD, pairs(0));
-  *part_data<uint8_t>(context, blocks[3].tensor.get(), LPT_PART_BLOCK_SCALES) = 130;
+  fill(context, blocks[3].tensor.get(), LPT_TENSOR_PART_PAYLOAD, pairs(0));
+  *part_data<uint8_t>(context, blocks[3].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = 130;
   blocks[3].bytes = Bytes{130} + split_halves();
   return blocks;
 }
@@ -80,7 +80,7 @@ TEST(DialectGgml, ImportsTheBytesOfABlockThatIsWorkedOutByHand) {
 
 // Q4_1 of any minimum goes to f32; the others keep their codes.
 lpt_format import_format(const GgmlCase &of) {
-  return of.dialect == LPT_DIALECT_GGML_Q4_1 ? lpt_format{LPT_FORMAT_F32} : of.format;
+  return of.dialect == LPT_FOREIGN_LAYOUT_GGML_Q4_1 ? lpt_format{LPT_FORMAT_F32} : of.format;
 }
 
 TEST(DialectGgml, GivesTheNumbersOfGgmlsFormulasAndTheSameBytesBack) {
@@ -91,7 +91,7 @@ TEST(DialectGgml, GivesTheNumbersOfGgmlsFormulasAndTheSameBytesBack) {
       const Tensor tensor = make_tensor(context.get(), import_format(of), shape.rows, shape.columns);
       ASSERT_TRUE(import(context.get(), bytes, of.dialect, tensor.get()));
       EXPECT_EQ(ggml_numbers(of, bytes), numbers_of(context.get(), tensor.get())) << name_of(of.format);
-      if (of.dialect != LPT_DIALECT_GGML) continue;
+      if (of.dialect != LPT_FOREIGN_LAYOUT_GGML) continue;
       EXPECT_EQ(bytes, exported(context.get(), tensor.get(), of.dialect));
     }
   }
@@ -107,7 +107,7 @@ TEST(DialectGgml, KeepsEveryScaleThatF16Holds) {
     bytes[34 * code + 1] = static_cast<uint8_t>(code >> 8);
   }
   ASSERT_TRUE(import(context.get(), bytes, of.dialect, tensor.get()));
-  const auto *scales = part_data<float>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  const auto *scales = part_data<float>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   const Bytes back = exported(context.get(), tensor.get(), of.dialect);
   for (uint32_t code = 0; code < 65536; ++code) {
     const double expected = half_number(code);
@@ -129,10 +129,10 @@ TEST(DialectGgml, RefusesScalesThatF16LacksAndSaysWhere) {
   for (const lpt_format format : {LPT_FORMAT_INT8_1X32, LPT_FORMAT_INT4_1X32}) {
     for (const float scale : {0.1f, 65536.0f, 0x1p-25f, 1.0f + 0x1p-11f, -65520.0f}) {
       const Tensor tensor = make_tensor(context.get(), format, 40, 96);
-      part_data<float>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES)[37 * 3 + 1] = scale;
+      part_data<float>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES)[37 * 3 + 1] = scale;
       char digits[32];
       std::snprintf(digits, sizeof digits, "scale %.9g", static_cast<double>(scale));
-      expect_refused_export(context.get(), tensor.get(), LPT_DIALECT_GGML,
+      expect_refused_export(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML,
                             {"tensor has in row 37, columns 32 to 63", digits, "f16"});
     }
   }
@@ -142,8 +142,8 @@ TEST(DialectGgml, TakesNanAndInfinityAsScalesOfIntegers) {
   const Context context = make_context();
   for (const float scale : {NAN, INFINITY, -INFINITY, 0.0f, 0x1p-24f, 65504.0f}) {
     const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_INT4_1X32, 1, 32);
-    *part_data<float>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES) = scale;
-    const Bytes bytes = exported(context.get(), tensor.get(), LPT_DIALECT_GGML);
+    *part_data<float>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = scale;
+    const Bytes bytes = exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML);
     const double read = half_number(static_cast<uint32_t>(bytes[0] | bytes[1] << 8));
     EXPECT_TRUE(std::isnan(scale) ? std::isnan(read) : read == static_cast<double>(scale)) << scale;
   }
@@ -152,12 +152,13 @@ TEST(DialectGgml, TakesNanAndInfinityAsScalesOfIntegers) {
 TEST(DialectGgml, RefusesTheNanScaleOfMxfp4BothWays) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_MXFP4, 2, 64);
-  part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES)[3] = 0xFF;
-  expect_refused_export(context.get(), tensor.get(), LPT_DIALECT_GGML, {"row 1, columns 32 to 63", "NaN"});
+  part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES)[3] = 0xFF;
+  expect_refused_export(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML, {"row 1, columns 32 to 63", "NaN"});
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_MXFP4, 2, 64);
   Bytes bytes(4 * 17, 0x12);
   bytes[2 * 17] = 0xFF;
-  expect_refused_import(context.get(), bytes, LPT_DIALECT_GGML, target.get(), {"row 1, columns 0 to 31", "0xFF"});
+  expect_refused_import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML, target.get(),
+                        {"row 1, columns 0 to 31", "0xFF"});
 }
 
 // ---- how a model's weights become blocks: docs/dialects.md tells it
@@ -169,14 +170,14 @@ TEST(DialectGgml, TakesWeightsThatAreQuantizedWithScalesOfF16) {
   for (const lpt_format format : {LPT_FORMAT_INT8_1X32, LPT_FORMAT_INT4_1X32}) {
     const Tensor tensor = make_tensor(context.get(), format, 8, 96);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, tensor.get(), nullptr)));
-    const Tensor scales = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+    const Tensor scales = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
     const Tensor halves = make_tensor(context.get(), LPT_FORMAT_F16, 8, 3);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), scales.get(), nullptr, halves.get(), nullptr)));
     ASSERT_TRUE(ok(context.get(), lpt_dequantize(context.get(), halves.get(), nullptr, scales.get())));
     lpt_quantize_options fixed = LPT_QUANTIZE_OPTIONS_INIT;
     fixed.scale_rule = LPT_SCALE_RULE_FIXED;
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &fixed, tensor.get(), nullptr)));
-    const Bytes bytes = exported(context.get(), tensor.get(), LPT_DIALECT_GGML);
+    const Bytes bytes = exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML);
     const GgmlCase &of = kGgmlCases[format == LPT_FORMAT_INT8_1X32 ? 0 : 1];
     EXPECT_EQ(numbers_of(context.get(), tensor.get()), ggml_numbers(of, bytes));
     EXPECT_LT(relative_error(ggml_numbers(of, bytes), weights), format == LPT_FORMAT_INT8_1X32 ? 0.01 : 0.12);
@@ -198,7 +199,7 @@ TEST(DialectGgml, SeesPartsOfATensor) {
             : Bytes{};
     const Bytes given = bytes.empty() ? finite_blocks(of, 307, 9) : bytes + bytes + bytes;
     const Tensor before = make_tensor(context.get(), of.format, 5, 160);
-    for (const lpt_part p : parts_of(of.format)) {
+    for (const lpt_tensor_part p : parts_of(of.format)) {
       fill(context.get(), before.get(), p, part_bytes(context.get(), whole.get(), p));
     }
     ASSERT_TRUE(import(context.get(), given, of.dialect, part.get()));
@@ -219,11 +220,11 @@ TEST(DialectGgml, ReadsRowsWithGapsAndMoreAxes) {
   const Context context = make_context();
   const Bytes bytes = finite_blocks(kGgmlCases[2], 308, 2 * 3 * 2);
   const Tensor cube = make_tensor(context.get(), LPT_FORMAT_F32, {2, 3, 64});
-  ASSERT_TRUE(import(context.get(), bytes, LPT_DIALECT_GGML_Q4_1, cube.get()));
+  ASSERT_TRUE(import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, cube.get()));
   EXPECT_EQ(ggml_numbers(kGgmlCases[2], bytes), numbers_of(context.get(), cube.get()));
   std::vector<float> memory(6 * 70, 77.0f);
   const Tensor strided = wrap(context.get(), LPT_FORMAT_F32, memory.data(), 6, 64, 70);
-  ASSERT_TRUE(import(context.get(), bytes, LPT_DIALECT_GGML_Q4_1, strided.get()));
+  ASSERT_TRUE(import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, strided.get()));
   EXPECT_EQ(ggml_numbers(kGgmlCases[2], bytes), numbers_of(context.get(), strided.get()));
   for (size_t row = 0; row < 6; ++row) {
     for (size_t gap = 64; gap < 70; ++gap) EXPECT_EQ(77.0f, memory[row * 70 + gap]);

@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_dialect kMma = LPT_DIALECT_MMA_SPARSE;
+constexpr lpt_foreign_layout kMma = LPT_FOREIGN_LAYOUT_MMA_SPARSE;
 
 constexpr Shape kShapes[] = {{16, 64}, {1, 1}, {16, 4},   {8, 68},   {9, 32},
                              {17, 33}, {5, 6}, {48, 192}, {33, 127}, {100, 260}};
@@ -86,8 +86,8 @@ TEST(DialectMmaSparse, HasTheBytesThatAreDocumented) {
                           {0, 32, 512, 8, 2176}, {16, 0, 1024, 0, 2304}, {16, 33, 1537, 8, 2432}};
   const auto check = [&](const char *name, int64_t element_bytes, const auto &places, size_t size) {
     const Tensor tensor = make_tensor(context.get(), sparse_named(name), 17, 65);
-    auto *codes = part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_PAYLOAD);
-    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_SPARSE_INDICES);
+    auto *codes = part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD);
+    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     const Bytes empty = exported(context.get(), tensor.get(), kMma);
     ASSERT_EQ(size, empty.size());
     for (const Place &place : places) {
@@ -131,7 +131,7 @@ TEST(DialectMmaSparse, FillsUpWithZerosAndLegalIndicesAndDoesNotReadThem) {
     fill_with_noise(context.get(), tensor.get(), 645);
     // Half of the last byte of a row may have no group.
     const Tensor odd = make_tensor(context.get(), sparse_named(name), 3, 4);
-    auto *last = part_data<uint8_t>(context.get(), odd.get(), LPT_PART_SPARSE_INDICES);
+    auto *last = part_data<uint8_t>(context.get(), odd.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     last[0] = last[1] = last[2] = 0xF9;
     const Bytes few = exported(context.get(), odd.get(), kMma);
     const size_t metadata = few.size() - 128;
@@ -146,10 +146,10 @@ TEST(DialectMmaSparse, FillsUpWithZerosAndLegalIndicesAndDoesNotReadThem) {
     Bytes foreign(bytes.size(), kGarbage);  // 0xA5 has two halves that are not legal, 0x5 and 0xA
     // What the matrix has is found by what changes when it changes.
     const Tensor other = make_tensor(context.get(), sparse_named(name), 19, 71);
-    fill(context.get(), other.get(), LPT_PART_PAYLOAD,
-         Bytes(part_bytes(context.get(), other.get(), LPT_PART_PAYLOAD).size(), 0xFF));
-    fill(context.get(), other.get(), LPT_PART_SPARSE_INDICES,
-         Bytes(part_bytes(context.get(), other.get(), LPT_PART_SPARSE_INDICES).size(), 0xEE));
+    fill(context.get(), other.get(), LPT_TENSOR_PART_PAYLOAD,
+         Bytes(part_bytes(context.get(), other.get(), LPT_TENSOR_PART_PAYLOAD).size(), 0xFF));
+    fill(context.get(), other.get(), LPT_TENSOR_PART_SPARSE_INDICES,
+         Bytes(part_bytes(context.get(), other.get(), LPT_TENSOR_PART_SPARSE_INDICES).size(), 0xEE));
     const Bytes full = exported(context.get(), other.get(), kMma);
     for (size_t i = 0; i < bytes.size(); ++i) {
       const bool is_matrix = full[i] != (i < code_bytes ? 0x00 : 0x44);
@@ -169,7 +169,7 @@ TEST(DialectMmaSparse, LeavesScalesAndNeighboursOfAView) {
   const Context context = make_context();
   const Tensor whole = make_tensor(context.get(), sparse_named("mxfp8_e4m3"), 40, 320);
   fill_with_noise(context.get(), whole.get(), 646);
-  fill(context.get(), whole.get(), LPT_PART_BLOCK_SCALES, random_bytes(649, 40 * 10));
+  fill(context.get(), whole.get(), LPT_TENSOR_PART_BLOCK_SCALES, random_bytes(649, 40 * 10));
   const Tensor part = view(context.get(), whole.get(), {3, 64}, {33, 160});
   const Bytes bytes = exported(context.get(), part.get(), kMma);
   const std::vector<Bytes> before = all_parts(context.get(), whole.get());
@@ -198,7 +198,7 @@ TEST(DialectMmaSparse, RefusesIndicesThatAreNotLegal) {
     fill_with_noise(context.get(), tensor.get(), 648);
     const Bytes good = exported(context.get(), tensor.get(), kMma);
     const Tensor target = make_tensor(context.get(), sparse_named(name), 21, 74);
-    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_SPARSE_INDICES);
+    auto *indices = part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     for (const int half : {0x0, 0x1, 0x2, 0x3, 0x5, 0x6, 0x7, 0xA, 0xB, 0xF}) {
       for (const Shape at : {Shape{0, 0}, Shape{3, 1}, Shape{8, 9}, Shape{20, 18}}) {
         const int shift = at.columns % 2 == 0 ? 0 : 4;

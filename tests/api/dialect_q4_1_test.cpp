@@ -9,7 +9,7 @@ TEST(DialectQ4_1, RoundsOnceToF32) {
   // 1024 + 15 · 2^-24 lies between two f32, 2^-13 apart: 1024. 15 · (1 + 2^-10) + 2^-24 as well, 2^-20 apart.
   const Bytes bytes = q4_1_block(0x0001, 0x6400, 0xFF) + q4_1_block(0x3C01, 0x0001, 0xFF);
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_F32, 1, 64);
-  ASSERT_TRUE(import(context.get(), bytes, LPT_DIALECT_GGML_Q4_1, tensor.get()));
+  ASSERT_TRUE(import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, tensor.get()));
   const std::vector<double> numbers = numbers_of(context.get(), tensor.get());
   EXPECT_EQ(1024.0, numbers[0]);
   EXPECT_EQ(15.0 * (1 + 0x1p-10), numbers[32]);
@@ -57,7 +57,7 @@ TEST(DialectQ4_1, GoesToUint4WhereTheLeastIsAZeroPoint) {
   }
   const Tensor tensor = make_tensor(context.get(), of.format, 6, 1024);
   ASSERT_TRUE(import(context.get(), bytes, of.dialect, tensor.get()));
-  EXPECT_EQ(zero_points, part_bytes(context.get(), tensor.get(), LPT_PART_ZERO_POINTS));
+  EXPECT_EQ(zero_points, part_bytes(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS));
   EXPECT_EQ(ggml_numbers(of, bytes), numbers_of(context.get(), tensor.get()));
   EXPECT_EQ(bytes, exported(context.get(), tensor.get(), of.dialect));
 }
@@ -75,7 +75,7 @@ TEST(DialectQ4_1, IsRefusedByUint4WhereTheLeastIsNoZeroPoint) {
                {0x3C00, 0xFC00, "d 1 and m -inf"}, {0x7C00, 0x0000, "d inf and m 0"}};
   for (const auto &[d, m, words] : cases) {
     const Bytes bytes = good + good + good + q4_1_block(d, m, 0x10);
-    expect_refused_import(context.get(), bytes, LPT_DIALECT_GGML_Q4_1, tensor.get(),
+    expect_refused_import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, tensor.get(),
                           {"buffer has in row 1, columns 32 to 63", words, "0 to 255", "f32"});
   }
 }
@@ -84,9 +84,9 @@ TEST(DialectQ4_1, KeepsNanInUint4) {
   const Context context = make_context();
   const Bytes bytes = q4_1_block(0x7E00, 0x3C00, 0x10) + q4_1_block(0x3C00, 0x7E00, 0x10);
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 1, 64);
-  ASSERT_TRUE(import(context.get(), bytes, LPT_DIALECT_GGML_Q4_1, tensor.get()));
+  ASSERT_TRUE(import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, tensor.get()));
   for (const double number : numbers_of(context.get(), tensor.get())) EXPECT_TRUE(std::isnan(number));
-  const Bytes back = exported(context.get(), tensor.get(), LPT_DIALECT_GGML_Q4_1);
+  const Bytes back = exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML_Q4_1);
   for (const double number : ggml_numbers(kGgmlCases[2], back)) EXPECT_TRUE(std::isnan(number));
 }
 
@@ -98,11 +98,11 @@ TEST(DialectQ4_1, RefusesScaleAndZeroPointThatF16Lacks) {
   } cases[] = {{0.1f, 0}, {1.0f + 0x1p-10f, 3}, {65504.0f, 2}, {INFINITY, 0}, {INFINITY, 1}};
   for (const auto &[scale, zero] : cases) {
     const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 2, 96);
-    part_data<float>(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES)[4] = scale;
-    part_data<uint8_t>(context.get(), tensor.get(), LPT_PART_ZERO_POINTS)[4] = zero;
+    part_data<float>(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES)[4] = scale;
+    part_data<uint8_t>(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS)[4] = zero;
     char words[64];
     std::snprintf(words, sizeof words, "scale %.9g and zero point %d", static_cast<double>(scale), zero);
-    expect_refused_export(context.get(), tensor.get(), LPT_DIALECT_GGML_Q4_1,
+    expect_refused_export(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_GGML_Q4_1,
                           {"row 1, columns 32 to 63", words, "f16"});
   }
 }

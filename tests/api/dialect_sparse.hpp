@@ -43,7 +43,7 @@ SparseMatrix make_sparse(lpt_context *context, const SparseElement &kind, int64_
   }
   const Tensor dense = make_tensor(context, format_named(kind.name), rows, columns);
   const Tensor codes = tensor_of(context, describe(format_named(kind.name)).element, rows, columns, matrix.numbers);
-  fill(context, dense.get(), LPT_PART_PAYLOAD, bytes_of(context, codes.get()));
+  fill(context, dense.get(), LPT_TENSOR_PART_PAYLOAD, bytes_of(context, codes.get()));
   matrix.compressed = make_tensor(context, sparse_named(kind.name), rows, columns);
   EXPECT_TRUE(ok(context, lpt_sparse_compress(context, dense.get(), nullptr, matrix.compressed.get(), nullptr)));
   return matrix;
@@ -101,7 +101,7 @@ inline void expect_product(const SparseMatrix &matrix, const Factor &factor, int
 // All parts of a matrix.
 inline std::vector<Bytes> all_parts(lpt_context *context, const lpt_tensor *tensor) {
   std::vector<Bytes> parts;
-  for (const lpt_part part : parts_of(describe(context, tensor).format)) {
+  for (const lpt_tensor_part part : parts_of(describe(context, tensor).format)) {
     parts.push_back(part_bytes(context, tensor, part));
   }
   return parts;
@@ -110,16 +110,16 @@ inline std::vector<Bytes> all_parts(lpt_context *context, const lpt_tensor *tens
 // Fills codes and indices with what is legal and differs from place to place.
 inline void fill_with_noise(lpt_context *context, lpt_tensor *tensor, uint64_t place) {
   Random random(place);
-  const size_t codes = part_bytes(context, tensor, LPT_PART_PAYLOAD).size();
-  fill(context, tensor, LPT_PART_PAYLOAD, random_bytes(place, codes));
+  const size_t codes = part_bytes(context, tensor, LPT_TENSOR_PART_PAYLOAD).size();
+  fill(context, tensor, LPT_TENSOR_PART_PAYLOAD, random_bytes(place, codes));
   const int64_t columns = shape_of(context, tensor).columns;
-  Bytes indices = part_bytes(context, tensor, LPT_PART_SPARSE_INDICES);
+  Bytes indices = part_bytes(context, tensor, LPT_TENSOR_PART_SPARSE_INDICES);
   const auto across = static_cast<size_t>((columns + 7) / 8);
   for (size_t i = 0; i < indices.size(); ++i) {
     const bool has_two = i % across + 1 < across || (columns - 1) % 8 >= 4;
     indices[i] = static_cast<uint8_t>(random.of(kLegalIndices) | (has_two ? random.of(kLegalIndices) : 4) << 4);
   }
-  fill(context, tensor, LPT_PART_SPARSE_INDICES, indices);
+  fill(context, tensor, LPT_TENSOR_PART_SPARSE_INDICES, indices);
 }
 
 }  // namespace lpt::test

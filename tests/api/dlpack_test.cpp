@@ -85,7 +85,7 @@ TYPED_TEST(Dlpack, TakesOverAndCallsTheDeleterOnceAfterTheLastViewOnAnyThread) {
       ok(context.get(), lpt_tensor_take_dlpack(context.get(), &foreign.managed, versioned, nullptr, out(tensor))));
   const int64_t begins[] = {1, 1}, extents[] = {1, 2};
   ASSERT_TRUE(ok(context.get(), lpt_tensor_view(context.get(), tensor.get(), begins, extents, out(view))));
-  ASSERT_TRUE(ok(context.get(), lpt_tensor_view_part(context.get(), view.get(), LPT_PART_PAYLOAD, out(part))));
+  ASSERT_TRUE(ok(context.get(), lpt_tensor_view_part(context.get(), view.get(), LPT_TENSOR_PART_PAYLOAD, out(part))));
   tensor.reset();
   view.reset();
   EXPECT_EQ(0, foreign.ends);

@@ -260,7 +260,7 @@ TEST(QuantizeBoth, GivesTheSameCodesAndScalesForSquareBlocks) {
     EXPECT_EQ(transposed(numbers_of(context.get(), straight.get()), kRows, kColumns),
               numbers_of(context.get(), turned.get()));
     EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), turned.get()));
-    for (const lpt_part part : {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES}) {
+    for (const lpt_tensor_part part : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES}) {
       const Tensor ours = part_of(context.get(), straight.get(), part),
                    theirs = part_of(context.get(), turned.get(), part);
       const Shape shape = shape_of(context.get(), ours.get());
@@ -385,8 +385,8 @@ TEST(FixedScales, WithZeroPointsStayToo) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 4, {-3.0, 0.0, 2.4, 100.0});
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 1, 4);
-  const Tensor zeros = part_of(context.get(), target.get(), LPT_PART_ZERO_POINTS);
-  const Tensor scales = part_of(context.get(), target.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor zeros = part_of(context.get(), target.get(), LPT_TENSOR_PART_ZERO_POINTS);
+  const Tensor scales = part_of(context.get(), target.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   *static_cast<uint8_t *>(describe(context.get(), zeros.get()).data) = 5;
   *static_cast<float *>(describe(context.get(), scales.get()).data) = 0.5f;
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -403,7 +403,7 @@ TEST(KeptTensorScale, StaysAndServesTheBlockScales) {
   const Tensor fp8 = make_tensor(context.get(), LPT_FORMAT_E4M3FN_TENSOR, 2, 40);
   const Tensor fp4 = make_tensor(context.get(), LPT_FORMAT_NVFP4, 2, 40);
   for (const Tensor *target : {&fp8, &fp4}) {
-    const Tensor scale = part_of(context.get(), target->get(), LPT_PART_TENSOR_SCALE);
+    const Tensor scale = part_of(context.get(), target->get(), LPT_TENSOR_PART_TENSOR_SCALE);
     *static_cast<float *>(describe(context.get(), scale.get()).data) = 0x1p-6f;
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target->get(), nullptr)));
     EXPECT_EQ(0x1p-6f, tensor_scale_of(context.get(), target->get()));
@@ -413,7 +413,7 @@ TEST(KeptTensorScale, StaysAndServesTheBlockScales) {
   }
   const Tensor mx = make_tensor(context.get(), LPT_FORMAT_MXFP4, 2, 40);
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_quantize(context.get(), source.get(), &options, mx.get(), nullptr));
-  const Tensor scale = part_of(context.get(), fp8.get(), LPT_PART_TENSOR_SCALE);
+  const Tensor scale = part_of(context.get(), fp8.get(), LPT_TENSOR_PART_TENSOR_SCALE);
   for (const float bad : {0.0f, -1.0f, std::nanf(""), INFINITY}) {
     *static_cast<float *>(describe(context.get(), scale.get()).data) = bad;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(context.get(), source.get(), &options, fp8.get(), nullptr)) << bad;

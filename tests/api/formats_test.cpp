@@ -46,8 +46,8 @@ TEST(FormatText, MentionsEveryPartOfAFormat) {
     if (is.block_scale != LPT_FORMAT_NONE) {
       EXPECT_TRUE(mentions(text, "scale: one " + name_of(is.block_scale)));
     }
-    const bool has_nan =
-        is.special == LPT_SPECIAL_IEEE || is.special == LPT_SPECIAL_NAN_ONES || is.special == LPT_SPECIAL_FNUZ;
+    const bool has_nan = is.special == LPT_ELEMENT_SPECIAL_IEEE || is.special == LPT_ELEMENT_SPECIAL_NAN_ONES ||
+                         is.special == LPT_ELEMENT_SPECIAL_FNUZ;
     EXPECT_EQ(has_nan, mentions(text, "NaN"));
     EXPECT_EQ('\n', text.back());
   }
@@ -190,7 +190,7 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
       const std::vector<double> numbers = draw_normal(80, 3 * columns);
       const Tensor whole = tensor_of(context.get(), format, 3, columns, numbers);
       const std::vector<uint8_t> payload =
-          plain_bytes(context.get(), part_of(context.get(), whole.get(), LPT_PART_PAYLOAD).get());
+          plain_bytes(context.get(), part_of(context.get(), whole.get(), LPT_TENSOR_PART_PAYLOAD).get());
       const int64_t row = packed_bytes(plain, columns);
       // Rows of bytes begin on packs: 6-bit elements have four in three bytes.
       const int64_t stride = plain == LPT_FORMAT_E3M2FN || plain == LPT_FORMAT_E2M3FN ? (row + 2) / 3 * 3 : row;
@@ -203,7 +203,7 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
       const lpt_tensor *parts[4] = {bytes.get()};
       const lpt_format_description is = describe(format);
       const bool has[] = {true, is.block_scale != 0, is.tensor_scale != 0, is.zero_point != 0};
-      for (lpt_part part = 1; part < 4; ++part) {
+      for (lpt_tensor_part part = 1; part < 4; ++part) {
         if (!has[part]) continue;
         taken[part] = part_of(context.get(), whole.get(), part);
         parts[part] = taken[part].get();
@@ -231,14 +231,14 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
 TEST(ZeroPoints, AreZeroInANewTensorAndScalesOne) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 2, 70);
-  const Tensor zeros = part_of(context.get(), tensor.get(), LPT_PART_ZERO_POINTS);
+  const Tensor zeros = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS);
   const lpt_tensor_description is = describe(context.get(), zeros.get());
   EXPECT_EQ(LPT_FORMAT_UINT8, is.format);
   ASSERT_EQ(2, is.rank);
   EXPECT_EQ(2, is.extents[0]);
   EXPECT_EQ(3, is.extents[1]);
   EXPECT_EQ(std::vector<uint8_t>(6, 0), plain_bytes(context.get(), zeros.get()));
-  const Tensor scales = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor scales = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   EXPECT_EQ(std::vector<double>(6, 1.0), numbers_of(context.get(), scales.get()));
   size_t bytes = 0;
   ASSERT_EQ(LPT_OK, lpt_tensor_size(context.get(), tensor.get(), &bytes));
@@ -250,18 +250,19 @@ TEST(ZeroPoints, AreMissingInOtherFormats) {
   for (const lpt_format format : {LPT_FORMAT_INT4_1X32, LPT_FORMAT_NVFP4, LPT_FORMAT_F32}) {
     const Tensor tensor = make_tensor(context.get(), format, 2, 70);
     Tensor part;
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_view_part(context.get(), tensor.get(), LPT_PART_ZERO_POINTS, out(part)));
+    EXPECT_EQ(LPT_INVALID_ARGUMENT,
+              lpt_tensor_view_part(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS, out(part)));
   }
 }
 
 TEST(ZeroPoints, GoWithAView) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 3, 96);
-  const Tensor zeros = part_of(context.get(), tensor.get(), LPT_PART_ZERO_POINTS);
+  const Tensor zeros = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS);
   auto *const numbers = static_cast<uint8_t *>(describe(context.get(), zeros.get()).data);
   for (uint8_t i = 0; i < 9; ++i) numbers[i] = i;
   const Tensor part = view(context.get(), tensor.get(), {1, 32}, {2, 40 - 8});
-  const Tensor its_zeros = part_of(context.get(), part.get(), LPT_PART_ZERO_POINTS);
+  const Tensor its_zeros = part_of(context.get(), part.get(), LPT_TENSOR_PART_ZERO_POINTS);
   EXPECT_EQ((std::vector<uint8_t>{4, 7}), plain_bytes(context.get(), its_zeros.get()));
   EXPECT_EQ(-4.0, numbers_of(context.get(), part.get())[0]);
   EXPECT_EQ(-7.0, numbers_of(context.get(), part.get())[32]);
@@ -279,7 +280,8 @@ TEST(ZeroPoints, LiveOnInACombinedTensor) {
     const Tensor parts[4] = {make_tensor(context.get(), LPT_FORMAT_UINT4, 3, 64),
                              make_tensor(context.get(), LPT_FORMAT_F32, 3, 2), Tensor(),
                              make_tensor(context.get(), LPT_FORMAT_UINT8, 3, 2)};
-    for (const lpt_part part : {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES, LPT_PART_ZERO_POINTS}) {
+    for (const lpt_tensor_part part :
+         {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES, LPT_TENSOR_PART_ZERO_POINTS}) {
       const std::vector<uint8_t> bytes = plain_bytes(context.get(), part_of(context.get(), whole.get(), part).get());
       std::memcpy(describe(context.get(), parts[part].get()).data, bytes.data(), bytes.size());
     }
@@ -295,7 +297,7 @@ TEST(ZeroPoints, LiveAsLongAsAnyPart) {
   Tensor zeros;
   {
     const Tensor tensor = tensor_of(context.get(), LPT_FORMAT_UINT4_1X32, 1, 32, draw_normal(81, 32));
-    zeros = part_of(context.get(), tensor.get(), LPT_PART_ZERO_POINTS);
+    zeros = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_ZERO_POINTS);
   }
   EXPECT_GT(plain_bytes(context.get(), zeros.get())[0], 0);
 }

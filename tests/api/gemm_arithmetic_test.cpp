@@ -7,7 +7,7 @@
 namespace lpt::test {
 namespace {
 
-lpt_status run(lpt_context *context, const Tensor &a, const Tensor &b, const Tensor &c, lpt_arithmetic arithmetic,
+lpt_status run(lpt_context *context, const Tensor &a, const Tensor &b, const Tensor &c, lpt_gemm_arithmetic arithmetic,
                int32_t bits = 0, uint64_t flags = 0) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.arithmetic = arithmetic;
@@ -22,12 +22,12 @@ TEST(GemmArithmetic, RefusesBitsOutOfRangeByName) {
   const Tensor b = tensor_of(context.get(), LPT_FORMAT_E4M3FN, 4, 5, draw_normal(961, 20));
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 3, 5);
   struct Bits {
-    lpt_arithmetic arithmetic;
+    lpt_gemm_arithmetic arithmetic;
     int32_t least, most;
   };
   for (const auto &[arithmetic, least, most] :
-       {Bits{LPT_ARITHMETIC_L_MUL, 1, 23}, Bits{LPT_ARITHMETIC_TENSOR_CORE, 10, 24}, Bits{LPT_ARITHMETIC_NATIVE, 0, 0},
-        Bits{LPT_ARITHMETIC_PIECEWISE_AFFINE, 0, 0}}) {
+       {Bits{LPT_GEMM_ARITHMETIC_L_MUL, 1, 23}, Bits{LPT_GEMM_ARITHMETIC_TENSOR_CORE, 10, 24},
+        Bits{LPT_GEMM_ARITHMETIC_NATIVE, 0, 0}, Bits{LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, 0}}) {
     for (int32_t bits = -2; bits < 40; ++bits) {
       const lpt_status status = run(context.get(), a, b, c, arithmetic, bits);
       if (bits == 0 || (bits >= least && bits <= most)) {
@@ -38,7 +38,7 @@ TEST(GemmArithmetic, RefusesBitsOutOfRangeByName) {
       }
     }
   }
-  for (const lpt_arithmetic arithmetic : {-1, 5, 1 << 30}) {
+  for (const lpt_gemm_arithmetic arithmetic : {-1, 5, 1 << 30}) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, run(context.get(), a, b, c, arithmetic));
     expect_words({"arithmetic is", "expected 0 to 4"}, lpt_context_error(context.get()));
   }
@@ -49,15 +49,17 @@ TEST(GemmArithmetic, SaysWhichFormatsItTakes) {
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 8, 8);
   struct Refused {
     const char *a, *b;
-    lpt_arithmetic arithmetic;
+    lpt_gemm_arithmetic arithmetic;
     const char *reason;
   };
   for (const Refused &refused :
-       {Refused{"e4m3fn", "int4", LPT_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
-        Refused{"e3m0", "e3m0", LPT_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
-        Refused{"bf16", "e4m3fn", LPT_ARITHMETIC_TENSOR_CORE, "gemm_tensor_core_ref: a is no float of at most 8 bits"},
-        Refused{"e4m3fn", "int8", LPT_ARITHMETIC_TENSOR_CORE, "gemm_tensor_core_ref: b is no float of at most 8 bits"},
-        Refused{"f64", "f32", LPT_ARITHMETIC_L_MUL, "gemm_l_mul_ref: f64 has the native arithmetic alone"}}) {
+       {Refused{"e4m3fn", "int4", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
+        Refused{"e3m0", "e3m0", LPT_GEMM_ARITHMETIC_SHIFT, "gemm_shift_ref: operands are not one of e3m0"},
+        Refused{"bf16", "e4m3fn", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
+                "gemm_tensor_core_ref: a is no float of at most 8 bits"},
+        Refused{"e4m3fn", "int8", LPT_GEMM_ARITHMETIC_TENSOR_CORE,
+                "gemm_tensor_core_ref: b is no float of at most 8 bits"},
+        Refused{"f64", "f32", LPT_GEMM_ARITHMETIC_L_MUL, "gemm_l_mul_ref: f64 has the native arithmetic alone"}}) {
     const Tensor a = make_tensor(context.get(), format_named(refused.a), 8, 8);
     const Tensor b = make_tensor(context.get(), format_named(refused.b), 8, 8);
     EXPECT_EQ(LPT_UNSUPPORTED, run(context.get(), a, b, c, refused.arithmetic));
@@ -77,7 +79,7 @@ TEST(GemmArithmetic, OfShiftsIsExact) {
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &logarithmic, a.get(), nullptr)));
   const Tensor b = tensor_of(context.get(), LPT_FORMAT_INT4, k, n, draw_normal(963, k * n, 3));
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, n);
-  ASSERT_TRUE(ok(context.get(), run(context.get(), a, b, c, LPT_ARITHMETIC_SHIFT)));
+  ASSERT_TRUE(ok(context.get(), run(context.get(), a, b, c, LPT_GEMM_ARITHMETIC_SHIFT)));
   EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_shift_ref"));
   const ExactProduct exact = multiply(numbers_of(context.get(), a.get()), numbers_of(context.get(), b.get()), m, n, k);
   EXPECT_EQ(exact.value, numbers_of(context.get(), c.get()));

@@ -36,7 +36,7 @@ TEST(GemmDpq, DecodesInt4ToFp8WithOneRoundingAndMultipliesExactly) {
 
   const Tensor wide = make_tensor(context.get(), LPT_FORMAT_F32, kN, kK);
   const Tensor fp8 = make_tensor(context.get(), LPT_FORMAT_E4M3FN_TENSOR, kN, kK);
-  *part_data<float>(context.get(), fp8.get(), LPT_PART_TENSOR_SCALE) = static_cast<float>(scale);
+  *part_data<float>(context.get(), fp8.get(), LPT_TENSOR_PART_TENSOR_SCALE) = static_cast<float>(scale);
   lpt_quantize_options fixed = LPT_QUANTIZE_OPTIONS_INIT;
   fixed.scale_rule = LPT_SCALE_RULE_FIXED;
   ASSERT_TRUE(ok(context.get(), lpt_dequantize(context.get(), int4.get(), nullptr, wide.get())));

@@ -140,7 +140,7 @@ struct Ending {
   double alpha = 1.0, beta = 0.0;
   bool has_bias = false, has_residual = false, has_cast = false;
   uint64_t flags = 0;
-  lpt_arithmetic arithmetic = LPT_ARITHMETIC_NATIVE;
+  lpt_gemm_arithmetic arithmetic = LPT_GEMM_ARITHMETIC_NATIVE;
 };
 
 constexpr Ending kEndings[] = {
@@ -155,7 +155,7 @@ constexpr Ending kEndings[] = {
     {LPT_FORMAT_MXFP8_E4M3},
     {LPT_FORMAT_E4M3FN, LPT_ACTIVATION_NONE, 0.25, 0.0, true, true, true},
     {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 1.0, true, false, false, LPT_PORTABLE_ORDER},
-    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 0.0, false, false, false, 0, LPT_ARITHMETIC_PIECEWISE_AFFINE},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 0.0, false, false, false, 0, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE},
 };
 
 std::string text_of(const Ending &ending) {
@@ -292,10 +292,11 @@ TEST(SparseGemmForms, OperandsThatSharePartsAreNotOne) {
   lpt_context *const c = context.get();
   const Weights first = make_weights(c, "f32", 32, 32, draw_whole(661, 32 * 32));
   const Weights second = make_weights(c, "f32", 32, 32, draw_whole(662, 32 * 32));
-  for (const lpt_part shared : {LPT_PART_SPARSE_INDICES, LPT_PART_PAYLOAD}) {
-    const Tensor payload = part_of(c, (shared == LPT_PART_PAYLOAD ? first : second).sparse.get(), LPT_PART_PAYLOAD);
+  for (const lpt_tensor_part shared : {LPT_TENSOR_PART_SPARSE_INDICES, LPT_TENSOR_PART_PAYLOAD}) {
+    const Tensor payload =
+        part_of(c, (shared == LPT_TENSOR_PART_PAYLOAD ? first : second).sparse.get(), LPT_TENSOR_PART_PAYLOAD);
     const Tensor places =
-        part_of(c, (shared == LPT_PART_PAYLOAD ? second : first).sparse.get(), LPT_PART_SPARSE_INDICES);
+        part_of(c, (shared == LPT_TENSOR_PART_PAYLOAD ? second : first).sparse.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     const lpt_tensor *parts[] = {payload.get(), nullptr, nullptr, nullptr, places.get()};
     Tensor mixed;
     ASSERT_TRUE(ok(c, lpt_tensor_combine(c, format_named("f32/2:4"), 32, 32, parts, 5, out(mixed))));
@@ -513,13 +514,13 @@ TEST(SparseGemmForms, RefusesPartsWithoutData) {
   const lpt_format format = format_named("nvfp4/2:4");
   const Tensor whole = make_tensor(c, format, 8, 32);
   const Tensor a = tensor_of(c, LPT_FORMAT_BF16, 2, 32, draw_whole(658, 64));
-  for (const lpt_part missing :
-       {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES, LPT_PART_TENSOR_SCALE, LPT_PART_SPARSE_INDICES}) {
+  for (const lpt_tensor_part missing : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES,
+                                        LPT_TENSOR_PART_TENSOR_SCALE, LPT_TENSOR_PART_SPARSE_INDICES}) {
     SCOPED_TRACE(missing);
     std::vector<Tensor> parts(5);
     const lpt_tensor *handles[5] = {};
-    for (const lpt_part part :
-         {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES, LPT_PART_TENSOR_SCALE, LPT_PART_SPARSE_INDICES}) {
+    for (const lpt_tensor_part part : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES,
+                                       LPT_TENSOR_PART_TENSOR_SCALE, LPT_TENSOR_PART_SPARSE_INDICES}) {
       Tensor &own = parts[static_cast<size_t>(part)];
       own = part_of(c, whole.get(), part);
       if (part == missing) {

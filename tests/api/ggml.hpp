@@ -18,13 +18,13 @@ inline double half_number(uint32_t code) {
 
 struct GgmlCase {
   lpt_format format;
-  lpt_dialect dialect;
+  lpt_foreign_layout dialect;
   size_t block_bytes;
 };
-constexpr GgmlCase kGgmlCases[] = {{LPT_FORMAT_INT8_1X32, LPT_DIALECT_GGML, 34},
-                                   {LPT_FORMAT_INT4_1X32, LPT_DIALECT_GGML, 18},
-                                   {LPT_FORMAT_UINT4_1X32, LPT_DIALECT_GGML_Q4_1, 20},
-                                   {LPT_FORMAT_MXFP4, LPT_DIALECT_GGML, 17}};
+constexpr GgmlCase kGgmlCases[] = {{LPT_FORMAT_INT8_1X32, LPT_FOREIGN_LAYOUT_GGML, 34},
+                                   {LPT_FORMAT_INT4_1X32, LPT_FOREIGN_LAYOUT_GGML, 18},
+                                   {LPT_FORMAT_UINT4_1X32, LPT_FOREIGN_LAYOUT_GGML_Q4_1, 20},
+                                   {LPT_FORMAT_MXFP4, LPT_FOREIGN_LAYOUT_GGML, 17}};
 
 constexpr double kDoubledE2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, -0.0, -1, -2, -3, -4, -6, -8, -12};
 

@@ -37,7 +37,7 @@ struct GgmlType {
   const char *name;
   uint64_t seed;
   lpt_format format;
-  lpt_dialect dialect;
+  lpt_foreign_layout dialect;
   std::vector<size_t> halves;  // where an f16 stands in a block
 };
 
@@ -62,10 +62,10 @@ std::vector<uint8_t> ggml_bytes(const GgmlType &type, size_t blocks, size_t bloc
 class GoldenGgml : public testing::TestWithParam<GgmlType> {};
 
 INSTANTIATE_TEST_SUITE_P(Types, GoldenGgml,
-                         testing::Values(GgmlType{"Q8_0", 3000, LPT_FORMAT_INT8_1X32, LPT_DIALECT_GGML, {0}},
-                                         GgmlType{"Q4_0", 3001, LPT_FORMAT_INT4_1X32, LPT_DIALECT_GGML, {0}},
-                                         GgmlType{"Q4_1", 3002, LPT_FORMAT_F32, LPT_DIALECT_GGML_Q4_1, {0, 2}},
-                                         GgmlType{"MXFP4", 3003, LPT_FORMAT_MXFP4, LPT_DIALECT_GGML, {}}),
+                         testing::Values(GgmlType{"Q8_0", 3000, LPT_FORMAT_INT8_1X32, LPT_FOREIGN_LAYOUT_GGML, {0}},
+                                         GgmlType{"Q4_0", 3001, LPT_FORMAT_INT4_1X32, LPT_FOREIGN_LAYOUT_GGML, {0}},
+                                         GgmlType{"Q4_1", 3002, LPT_FORMAT_F32, LPT_FOREIGN_LAYOUT_GGML_Q4_1, {0, 2}},
+                                         GgmlType{"MXFP4", 3003, LPT_FORMAT_MXFP4, LPT_FOREIGN_LAYOUT_GGML, {}}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 TEST_P(GoldenGgml, BlocksDecodeAsByGguf) {
@@ -164,17 +164,17 @@ TEST_P(GoldenBitsandbytes, BlocksAndTheirNumbersAreThoseOfItsCpu) {
 
     const Tensor tensor = make_tensor(context.get(), element.format, rows, kBnbColumns);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, tensor.get(), nullptr)));
-    const std::vector<uint8_t> bytes = exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES);
+    const std::vector<uint8_t> bytes = exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES);
     const std::vector<uint8_t> theirs = bytes_of_codes(as_on_its_cpu(codes_of(bytes), element, GetParam(), is_kept));
     EXPECT_EQ(row[5], digest_of_bytes(theirs)) << "codes";
 
     std::vector<float> scales =
-        floats_of(context.get(), part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES).get());
+        floats_of(context.get(), part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES).get());
     for (size_t block = 0; block < scales.size(); ++block) scales[block] = is_kept[block] ? scales[block] : 0.0f;
     EXPECT_EQ(row[4], digest_of_floats(scales)) << "scales";
 
-    ASSERT_TRUE(import(context.get(), theirs, LPT_DIALECT_BITSANDBYTES, tensor.get()));
-    EXPECT_TRUE(theirs == exported(context.get(), tensor.get(), LPT_DIALECT_BITSANDBYTES));
+    ASSERT_TRUE(import(context.get(), theirs, LPT_FOREIGN_LAYOUT_BITSANDBYTES, tensor.get()));
+    EXPECT_TRUE(theirs == exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES));
     std::vector<float> decoded = with_plus_zeros(floats_of(context.get(), tensor.get()));
     for (size_t i = 0; i < decoded.size(); ++i) decoded[i] = is_kept[i / kBnbBlock] ? decoded[i] : 0.0f;
     EXPECT_EQ(row[6], digest_of_floats(decoded)) << "numbers";
@@ -191,7 +191,7 @@ TEST(GoldenCublas, TilesOfScalesAreThoseOfTorchao) {
     const int64_t rows = std::stol(row[0]), columns = std::stol(row[1]);
     SCOPED_TRACE(row[0] + " x " + row[1]);
     const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_MXFP8_E4M3, rows, columns * 32);
-    const Tensor scales = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+    const Tensor scales = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
     const lpt_tensor_description description = describe(context.get(), scales.get());
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) {
@@ -199,12 +199,12 @@ TEST(GoldenCublas, TilesOfScalesAreThoseOfTorchao) {
             static_cast<uint8_t>(r * 31 + c * 7 + 1);
       }
     }
-    const std::vector<uint8_t> tiles = exported(context.get(), tensor.get(), LPT_DIALECT_CUBLAS_SCALES);
+    const std::vector<uint8_t> tiles = exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
     EXPECT_EQ(row[2], std::to_string(tiles.size()));
     EXPECT_EQ(row[3], digest_of_bytes(tiles));
 
     const Tensor back = make_tensor(context.get(), LPT_FORMAT_MXFP8_E4M3, rows, columns * 32);
-    ASSERT_TRUE(import(context.get(), tiles, LPT_DIALECT_CUBLAS_SCALES, back.get()));
+    ASSERT_TRUE(import(context.get(), tiles, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, back.get()));
     EXPECT_TRUE(bytes_of(context.get(), tensor.get()) == bytes_of(context.get(), back.get()));
   }
 }

@@ -77,7 +77,7 @@ TEST(Swiglu, GradientsAreThoseOfTheFormula) {
 std::vector<double> smoothing_factors(lpt_context *context, const std::vector<double> &up, int64_t rows,
                                       int64_t columns, std::vector<uint8_t> *out_bytes = nullptr) {
   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
-  options.smoothing = LPT_SMOOTHING_CHANNEL;
+  options.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL;
   const Tensor gate = tensor_of(context, LPT_FORMAT_F32, rows, columns, draw_normal(306, rows * columns));
   const Tensor up_tensor = tensor_of(context, LPT_FORMAT_F32, rows, columns, up);
   const Tensor output = make_tensor(context, LPT_FORMAT_F32, rows, columns);
@@ -337,7 +337,7 @@ TEST(Layers, GiveTheSameBitsWithAnyNumberOfThreads) {
     const Tensor dup = make_tensor(c, LPT_FORMAT_F32, rows, columns);
     const Tensor factors = make_tensor(c, LPT_FORMAT_E8M0FNU, {columns});
     lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
-    options.smoothing = LPT_SMOOTHING_CHANNEL;
+    options.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL;
     EXPECT_TRUE(ok(c, lpt_swiglu_forward(c, norm.x.get(), norm.dy.get(), &options, y.get(), factors.get())));
     EXPECT_TRUE(
         ok(c, lpt_swiglu_backward(c, norm.x.get(), norm.dy.get(), norm.y.get(), nullptr, dgate.get(), dup.get())));

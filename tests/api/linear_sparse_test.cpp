@@ -93,7 +93,7 @@ TEST(SparseLinear, MaskedWeightsAreCastAsTheRecipeSays) {
   const Recipe recipe = make_recipe(c, "fp8_current");
   const Recipe dense_recipe = make_recipe(c, "fp8_current");
   const lpt_sparse_options options = selection(2, 4);
-  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_OPERAND_WEIGHT, &options, 1)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &options, 1)));
   SparseLayer sparse(c, recipe.get());
   SparseLayer dense(c, dense_recipe.get());
   dense.w = masked(c, dense.w.get(), options);
@@ -198,7 +198,7 @@ TEST(SparseLinear, SoftThresholdsAreFittedOnce) {
   lpt_context *c = context.get();
   const Recipe recipe = make_recipe(c, "f32");
   const lpt_sparse_options options = selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_SOFT_THRESHOLD);
-  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_OPERAND_WEIGHT, &options, 1)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &options, 1)));
   SparseLayer layer(c, recipe.get());
   const std::vector<double> weight = numbers_of(c, layer.w.get());
   const std::vector<double> soft = numbers_of(c, masked(c, layer.w.get(), options).get());
@@ -224,21 +224,21 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Recipe recipe = make_recipe(c, "f32");
-  const auto refuse = [&](lpt_operand operand, lpt_sparse_options options, int32_t interval,
+  const auto refuse = [&](lpt_linear_operand operand, lpt_sparse_options options, int32_t interval,
                           const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK, lpt_recipe_set_sparsity(c, recipe.get(), operand, &options, interval));
     expect_words(words, lpt_context_error(c));
   };
   const lpt_sparse_options rows = selection(2, 4);
-  refuse(LPT_OPERAND_INPUT, rows, 1, {"operand is 0", "input"});
-  refuse(LPT_OPERAND_WEIGHT, rows, 0, {"interval is 0"});
-  refuse(LPT_OPERAND_WEIGHT, selection(4, 4), 1, {"kept is 4 of 4"});
-  refuse(LPT_OPERAND_WEIGHT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1, {"rule is 1"});
-  refuse(LPT_OPERAND_GRADIENT, rows, 1, {"direction is 0", "COLUMN"});
-  refuse(LPT_OPERAND_GRADIENT, selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN), 2, {"interval is 2"});
+  refuse(LPT_LINEAR_OPERAND_INPUT, rows, 1, {"operand is 0", "input"});
+  refuse(LPT_LINEAR_OPERAND_WEIGHT, rows, 0, {"interval is 0"});
+  refuse(LPT_LINEAR_OPERAND_WEIGHT, selection(4, 4), 1, {"kept is 4 of 4"});
+  refuse(LPT_LINEAR_OPERAND_WEIGHT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1, {"rule is 1"});
+  refuse(LPT_LINEAR_OPERAND_GRADIENT, rows, 1, {"direction is 0", "COLUMN"});
+  refuse(LPT_LINEAR_OPERAND_GRADIENT, selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN), 2, {"interval is 2"});
   lpt_sparse_options drawn = rows;
   drawn.random.seed = 1;
-  refuse(LPT_OPERAND_WEIGHT, drawn, 1, {"random is set"});
+  refuse(LPT_LINEAR_OPERAND_WEIGHT, drawn, 1, {"random is set"});
 
   SparseLayer dense(c, recipe.get());
   dense.prepare();
@@ -254,7 +254,8 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
   expect_words({"weight is f64"}, lpt_context_error(c));
   lpt_format format = LPT_FORMAT_NONE;
   ASSERT_EQ(LPT_OK, lpt_format_from_name("e4m3fn/2:4", &format));
-  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_recipe_set_cast(c, recipe.get(), LPT_CAST_FORWARD_WEIGHT, format, nullptr));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_recipe_set_cast(c, recipe.get(), LPT_LINEAR_CAST_FORWARD_WEIGHT, format, nullptr));
   expect_words({"e4m3fn/2:4", "dense"}, lpt_context_error(c));
 }
 

@@ -15,7 +15,7 @@ struct Emulation {
   Scaler scalers[3];
 
   Emulation(lpt_context *given_context, const lpt_recipe *recipe, lpt_scaler_kind kind) : context(given_context) {
-    for (lpt_cast cast = 0; cast < 6; ++cast) {
+    for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
       EXPECT_TRUE(ok(context, lpt_recipe_cast_format(context, recipe, cast, &formats[cast])));
     }
     lpt_scaler_options scaler_options = LPT_SCALER_OPTIONS_INIT;
@@ -23,7 +23,7 @@ struct Emulation {
     for (Scaler &scaler : scalers) EXPECT_TRUE(ok(context, lpt_scaler_create(context, &scaler_options, out(scaler))));
   }
 
-  std::vector<double> cast(lpt_cast which, lpt_operand operand, int64_t rows, int64_t columns,
+  std::vector<double> cast(lpt_linear_cast which, lpt_linear_operand operand, int64_t rows, int64_t columns,
                            const std::vector<double> &numbers) {
     if (formats[which] == LPT_FORMAT_NONE) return numbers;
     const bool is_scaled = describe(formats[which]).tensor_scale != LPT_FORMAT_NONE;
@@ -35,12 +35,12 @@ struct Emulation {
   }
 
   void expect(const Batch &batch, const Results &given) {
-    const auto x_forward = cast(LPT_CAST_FORWARD_INPUT, LPT_OPERAND_INPUT, kRows, kInput, batch.x);
-    const auto w_forward = cast(LPT_CAST_FORWARD_WEIGHT, LPT_OPERAND_WEIGHT, kOutput, kInput, batch.w);
-    const auto dy_dgrad = cast(LPT_CAST_DGRAD_GRADIENT, LPT_OPERAND_GRADIENT, kRows, kOutput, batch.dy);
-    const auto w_dgrad = cast(LPT_CAST_DGRAD_WEIGHT, LPT_OPERAND_WEIGHT, kOutput, kInput, batch.w);
-    const auto dy_wgrad = cast(LPT_CAST_WGRAD_GRADIENT, LPT_OPERAND_GRADIENT, kRows, kOutput, batch.dy);
-    const auto x_wgrad = cast(LPT_CAST_WGRAD_INPUT, LPT_OPERAND_INPUT, kRows, kInput, batch.x);
+    const auto x_forward = cast(LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_OPERAND_INPUT, kRows, kInput, batch.x);
+    const auto w_forward = cast(LPT_LINEAR_CAST_FORWARD_WEIGHT, LPT_LINEAR_OPERAND_WEIGHT, kOutput, kInput, batch.w);
+    const auto dy_dgrad = cast(LPT_LINEAR_CAST_DGRAD_GRADIENT, LPT_LINEAR_OPERAND_GRADIENT, kRows, kOutput, batch.dy);
+    const auto w_dgrad = cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, LPT_LINEAR_OPERAND_WEIGHT, kOutput, kInput, batch.w);
+    const auto dy_wgrad = cast(LPT_LINEAR_CAST_WGRAD_GRADIENT, LPT_LINEAR_OPERAND_GRADIENT, kRows, kOutput, batch.dy);
+    const auto x_wgrad = cast(LPT_LINEAR_CAST_WGRAD_INPUT, LPT_LINEAR_OPERAND_INPUT, kRows, kInput, batch.x);
     ExactProduct y = multiply(x_forward, transposed(w_forward, kOutput, kInput), kRows, kOutput, kInput);
     for (size_t i = 0; i < y.value.size(); ++i) {
       const double bias = batch.bias[i % kOutput];
@@ -64,7 +64,7 @@ Recipe nearest_trillion(lpt_context *context) {
   Recipe recipe = make_recipe(context, "fp8_trillion");
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scale_rule = LPT_SCALE_RULE_POWER_OF_TWO;
-  for (const lpt_cast cast : {LPT_CAST_DGRAD_GRADIENT, LPT_CAST_WGRAD_GRADIENT}) {
+  for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_DGRAD_GRADIENT, LPT_LINEAR_CAST_WGRAD_GRADIENT}) {
     EXPECT_TRUE(ok(context, lpt_recipe_set_cast(context, recipe.get(), cast, LPT_FORMAT_E5M2_TENSOR, &options)));
   }
   return recipe;
@@ -74,20 +74,20 @@ TEST(Recipe, Fp8TrillionIsE4m3ForwardAndE5m2Backward) {
   const Context context = make_context();
   const Recipe recipe = make_recipe(context.get(), "fp8_trillion");
   const Emulation emulation(context.get(), recipe.get(), LPT_SCALER_CURRENT);
-  EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_CAST_FORWARD_INPUT]);
-  EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_CAST_FORWARD_WEIGHT]);
-  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_CAST_DGRAD_GRADIENT]);
-  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_CAST_DGRAD_WEIGHT]);
-  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_CAST_WGRAD_GRADIENT]);
-  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_CAST_WGRAD_INPUT]);
+  EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_LINEAR_CAST_FORWARD_INPUT]);
+  EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_LINEAR_CAST_FORWARD_WEIGHT]);
+  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_LINEAR_CAST_DGRAD_GRADIENT]);
+  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_LINEAR_CAST_DGRAD_WEIGHT]);
+  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_LINEAR_CAST_WGRAD_GRADIENT]);
+  EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_LINEAR_CAST_WGRAD_INPUT]);
 }
 
 TEST(Recipe, ChangesDoNotReachLayersThatWereMadeBefore) {
   const Context context = make_context();
   Recipe recipe = make_recipe(context.get(), "f32");
   const Linear linear = make_linear(context.get(), recipe.get());
-  ASSERT_TRUE(ok(context.get(),
-                 lpt_recipe_set_cast(context.get(), recipe.get(), LPT_CAST_FORWARD_INPUT, LPT_FORMAT_E2M1FN, nullptr)));
+  ASSERT_TRUE(ok(context.get(), lpt_recipe_set_cast(context.get(), recipe.get(), LPT_LINEAR_CAST_FORWARD_INPUT,
+                                                    LPT_FORMAT_E2M1FN, nullptr)));
   const Recipe untouched = make_recipe(context.get(), "f32");
   recipe.reset();
   const Batch batch(100);
@@ -126,7 +126,7 @@ TEST(Linear, InFp8WithDelayedScalesEqualsItsEmulationOverSteps) {
     emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
     emulation.update();
     ASSERT_TRUE(ok(context.get(), lpt_linear_update_scalers(context.get(), linears, 1)));
-    for (lpt_operand operand = 0; operand < 3; ++operand) {
+    for (lpt_linear_operand operand = 0; operand < 3; ++operand) {
       lpt_scaler_values layer = LPT_SCALER_VALUES_INIT;
       lpt_scaler_values own = LPT_SCALER_VALUES_INIT;
       ASSERT_TRUE(ok(context.get(), lpt_linear_scaler_read(context.get(), linear.get(), operand, &layer)));
@@ -152,9 +152,9 @@ TEST(Linear, InComposedRecipesStaysNearF32) {
                {LPT_FORMAT_INT8_TENSOR, 0.03}, {LPT_FORMAT_E4M3, 0.06},         {LPT_FORMAT_F16, 0.001}};
   for (const auto &[format, bound] : cases) {
     Recipe recipe = make_recipe(context.get(), "f32");
-    for (lpt_cast cast = 0; cast < 6; ++cast) {
+    for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
       // Without a scale a gradient of one hundredth would sink below e4m3: it keeps f32 there.
-      const bool is_gradient = cast == LPT_CAST_DGRAD_GRADIENT || cast == LPT_CAST_WGRAD_GRADIENT;
+      const bool is_gradient = cast == LPT_LINEAR_CAST_DGRAD_GRADIENT || cast == LPT_LINEAR_CAST_WGRAD_GRADIENT;
       if (format == LPT_FORMAT_E4M3 && is_gradient) continue;
       ASSERT_TRUE(ok(context.get(), lpt_recipe_set_cast(context.get(), recipe.get(), cast, format, nullptr)));
     }
@@ -173,7 +173,7 @@ TEST(Linear, InComposedRecipesStaysNearF32) {
 TEST(Linear, WithBlocksCastsAlongEachInnerSize) {
   const Context context = make_context();
   Recipe recipe = make_recipe(context.get(), "f32");
-  for (lpt_cast cast = 0; cast < 6; ++cast) {
+  for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
     ASSERT_TRUE(ok(context.get(), lpt_recipe_set_cast(context.get(), recipe.get(), cast, LPT_FORMAT_MXFP4, nullptr)));
   }
   const Linear linear = make_linear(context.get(), recipe.get());

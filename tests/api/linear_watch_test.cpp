@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-lpt_statistics_values read(lpt_context *c, const lpt_linear *linear, lpt_cast cast) {
+lpt_statistics_values read(lpt_context *c, const lpt_linear *linear, lpt_linear_cast cast) {
   lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
   EXPECT_TRUE(ok(c, lpt_linear_cast_read(c, linear, cast, &values)));
   return values;
@@ -18,7 +18,7 @@ void watch(lpt_context *c, lpt_linear *linear, int32_t is_watched) {
 
 int64_t all_elements(lpt_context *c, const lpt_linear *linear) {
   int64_t count = 0;
-  for (lpt_cast cast = 0; cast < 6; ++cast) count += read(c, linear, cast).element_count;
+  for (lpt_linear_cast cast = 0; cast < 6; ++cast) count += read(c, linear, cast).element_count;
   return count;
 }
 
@@ -43,7 +43,7 @@ TEST(LinearWatch, CountsWhatAStaleScaleClips) {
   layer.x = tensor_of(c, LPT_FORMAT_F32, 4, 8, numbers);
   watch(c, linears[0], 1);
   layer.forward();
-  for (const lpt_cast cast : {LPT_CAST_FORWARD_INPUT, LPT_CAST_WGRAD_INPUT}) {
+  for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_WGRAD_INPUT}) {
     const lpt_statistics_values values = read(c, linears[0], cast);
     EXPECT_EQ(32, values.element_count);
     EXPECT_EQ(5, values.clipped_count);
@@ -53,7 +53,7 @@ TEST(LinearWatch, CountsWhatAStaleScaleClips) {
     EXPECT_NEAR(5 * 100.0 * 100.0 + 25.0, values.squared_sum, 1e-6);
     EXPECT_NEAR(5 * 98.25 * 98.25, values.squared_error, 1e-6);
   }
-  EXPECT_EQ(0, read(c, linears[0], LPT_CAST_DGRAD_GRADIENT).element_count) << "backward has not run";
+  EXPECT_EQ(0, read(c, linears[0], LPT_LINEAR_CAST_DGRAD_GRADIENT).element_count) << "backward has not run";
 }
 
 // Rotations keep the sum of squares; f32 sums of 128 terms may move it by 1e-5.
@@ -75,10 +75,10 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
       EXPECT_EQ(0, all_elements(c, plain.linear.get())) << model.name;
       const Matrix *const sources[6] = {&layer.x_numbers, &layer.w_numbers,  &layer.dy_numbers,
                                         &layer.w_numbers, &layer.dy_numbers, &layer.x_numbers};
-      for (lpt_cast cast = 0; cast < 6; ++cast) {
+      for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
         SCOPED_TRACE(std::string(model.name) + ", cast " + std::to_string(cast));
         const lpt_statistics_values values = read(c, layer.linear.get(), cast);
-        const bool is_first = cast <= LPT_CAST_DGRAD_GRADIENT;  // of those that may be shared
+        const bool is_first = cast <= LPT_LINEAR_CAST_DGRAD_GRADIENT;  // of those that may be shared
         const bool is_gradient = sources[cast] == &layer.dy_numbers;
         const int32_t draws = is_gradient ? model.products[cast / 2].draws : 1;
         const auto count = draws * static_cast<int64_t>(sources[cast]->v.size());
@@ -88,7 +88,7 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
         }
         if (!is_first && values.element_count == 0) continue;
         EXPECT_EQ(count, values.element_count);
-        if (is_gradient || model.products[cast / 2].source == LPT_SOURCE_PLAIN) {
+        if (is_gradient || model.products[cast / 2].source == LPT_LINEAR_SOURCE_PLAIN) {
           const double squares = draws * squares_of(*sources[cast]);
           EXPECT_NEAR(squares, values.squared_sum, 1e-5 * squares);
         }
@@ -105,13 +105,13 @@ TEST(LinearWatch, CountsEachDrawOfAGradient) {
   Layer layer(c, "luq", {40, 24, 28}, 5020);
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   options.draws = 3;
-  ASSERT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), LPT_PRODUCT_WGRAD, &options)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), LPT_LINEAR_GEMM_WGRAD, &options)));
   layer.make();
   watch(c, layer.linear.get(), 1);
   layer.forward();
   layer.backward();
-  EXPECT_EQ(2 * 40 * 28, read(c, layer.linear.get(), LPT_CAST_DGRAD_GRADIENT).element_count);
-  EXPECT_EQ(3 * 40 * 28, read(c, layer.linear.get(), LPT_CAST_WGRAD_GRADIENT).element_count);
+  EXPECT_EQ(2 * 40 * 28, read(c, layer.linear.get(), LPT_LINEAR_CAST_DGRAD_GRADIENT).element_count);
+  EXPECT_EQ(3 * 40 * 28, read(c, layer.linear.get(), LPT_LINEAR_CAST_WGRAD_GRADIENT).element_count);
 }
 
 TEST(LinearWatch, BeginsAnewAndEnds) {
@@ -122,11 +122,11 @@ TEST(LinearWatch, BeginsAnewAndEnds) {
   watch(c, linear, 1);
   layer.forward();
   layer.forward();
-  EXPECT_EQ(2 * 4 * 8, read(c, linear, LPT_CAST_FORWARD_INPUT).element_count);
+  EXPECT_EQ(2 * 4 * 8, read(c, linear, LPT_LINEAR_CAST_FORWARD_INPUT).element_count);
   watch(c, linear, 1);
   EXPECT_EQ(0, all_elements(c, linear));
   layer.forward();
-  EXPECT_EQ(4 * 8, read(c, linear, LPT_CAST_FORWARD_INPUT).element_count);
+  EXPECT_EQ(4 * 8, read(c, linear, LPT_LINEAR_CAST_FORWARD_INPUT).element_count);
   watch(c, linear, 0);
   EXPECT_EQ(0, all_elements(c, linear));
   layer.forward();

@@ -90,7 +90,7 @@ class Scenario {
     LPT_TEST_TRY(create(LPT_FORMAT_NVFP4, 40, 32, codes));
     LPT_TEST_TRY(create(LPT_FORMAT_E5M2_TENSOR, 32, 40, turned));
     LPT_TEST_TRY(lpt_quantize(c_, x_.get(), nullptr, codes.get(), turned.get()));
-    LPT_TEST_TRY(lpt_tensor_view_part(c_, codes.get(), LPT_PART_BLOCK_SCALES, out(part)));
+    LPT_TEST_TRY(lpt_tensor_view_part(c_, codes.get(), LPT_TENSOR_PART_BLOCK_SCALES, out(part)));
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
     return lpt_gemm(c_, codes.get(), w_.get(), &options, y_.get());
@@ -164,7 +164,7 @@ TEST(Allocator, OutlivesItsContextInTensors) {
   Counter counter;
   Context context = make_counted(counter, 1);
   Tensor tensor = make_tensor(context.get(), LPT_FORMAT_NVFP4, 16, 64);
-  Tensor part = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  Tensor part = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   context.reset();
   tensor.reset();
   EXPECT_GT(counter.live_bytes, 0) << "the part keeps the memory";

@@ -23,7 +23,8 @@ Monitor make_monitor(lpt_context *context) {
 }
 
 lpt_noise_values noise_of(lpt_context *context, const std::vector<const lpt_tensor *> &first,
-                          const std::vector<const lpt_tensor *> &second, lpt_noise kind = LPT_NOISE_REFERENCE) {
+                          const std::vector<const lpt_tensor *> &second,
+                          lpt_noise_kind kind = LPT_NOISE_KIND_REFERENCE) {
   lpt_noise_options options = LPT_NOISE_OPTIONS_INIT;
   options.kind = kind;
   lpt_noise_values values = LPT_NOISE_VALUES_INIT;
@@ -92,7 +93,7 @@ TEST(Noise, OfTwoDrawsNeedsNoExactGradient) {
   const std::vector<float> a = sum_of(g, draw_of_norm(906, kCount, 1.0));
   const std::vector<float> b = sum_of(g, draw_of_norm(907, kCount, 1.0));
   const Tensor first = wrap(context.get(), a, 1024, 1024), second = wrap(context.get(), b, 1024, 1024);
-  const lpt_noise_values values = noise_of(context.get(), {first.get()}, {second.get()}, LPT_NOISE_TWO_DRAWS);
+  const lpt_noise_values values = noise_of(context.get(), {first.get()}, {second.get()}, LPT_NOISE_KIND_TWO_DRAWS);
   // The inner products of independent directions of n numbers have deviation |a||b| / sqrt(n): 4 sigma of the sums are below
   // 0.4 % of the norms.
   EXPECT_NEAR(2.0, values.gradient_norm, 0.02);

@@ -111,7 +111,7 @@ class Trainee {
   Tensor value_;
 };
 
-inline lpt_optimizer_options options_of(lpt_method method) {
+inline lpt_optimizer_options options_of(lpt_optimizer_method method) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.method = method;
   return options;

@@ -10,7 +10,7 @@ constexpr int64_t kRuns = 4096;
 // Plain gradient descent by -0.001 a step.
 std::vector<double> climbed(lpt_rounding rounding, lpt_format compensation) {
   const Context context = make_context();
-  lpt_optimizer_options options = options_of(LPT_METHOD_SGD);
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
   options.beta1 = 0.0;
   Wish wish;
   wish.compensation = compensation;

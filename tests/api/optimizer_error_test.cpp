@@ -31,7 +31,7 @@ size_t run_count() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : 4;
 }
 
-std::vector<double> way(const Case &item, lpt_underflow underflow, double sigma, uint64_t place) {
+std::vector<double> way(const Case &item, lpt_optimizer_underflow underflow, double sigma, uint64_t place) {
   const Context context = make_context();
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.second_underflow = underflow;
@@ -73,9 +73,9 @@ Errors errors_of(const Case &item, double sigma) {
   static const Case kExact = {"f32", kF32, kF32, false, {}, {}, 0};
   Errors errors;
   for (uint64_t place = 0; place < run_count(); ++place) {
-    const std::vector<double> exact = way(kExact, LPT_UNDERFLOW_ALLOWED, sigma, place);
-    errors.allowed.push_back(relative_error(way(item, LPT_UNDERFLOW_ALLOWED, sigma, place), exact));
-    errors.kept.push_back(relative_error(way(item, LPT_UNDERFLOW_CLAMP, sigma, place), exact));
+    const std::vector<double> exact = way(kExact, LPT_OPTIMIZER_UNDERFLOW_ALLOWED, sigma, place);
+    errors.allowed.push_back(relative_error(way(item, LPT_OPTIMIZER_UNDERFLOW_ALLOWED, sigma, place), exact));
+    errors.kept.push_back(relative_error(way(item, LPT_OPTIMIZER_UNDERFLOW_CLAMP, sigma, place), exact));
   }
   for (Runs *runs : {&errors.allowed, &errors.kept}) std::sort(runs->begin(), runs->end());
   return errors;
@@ -194,7 +194,7 @@ Stored stored_first_moment(lpt_context *c, const Trainee &trainee, bool is_expan
 }
 
 Stored cast_once(lpt_context *c, const std::vector<double> &numbers, bool is_expanded) {
-  lpt_optimizer_options options = options_of(LPT_METHOD_ADAMW);
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = 0.0;
   Wish wish;
   wish.first = LPT_FORMAT_E4M3FN_1X128;

@@ -57,7 +57,7 @@ std::vector<double> halves(size_t count) {
 std::vector<float> gradient_at(int t, size_t count) { return spread(draw(1000 + static_cast<uint64_t>(t), count), 8); }
 
 struct Setting {
-  lpt_method method;
+  lpt_optimizer_method method;
   bool is_nesterov;
   double learning_rate, weight_decay;
 };
@@ -94,10 +94,12 @@ void expect_torch(const std::string &method, const Setting &setting) {
   EXPECT_GT(compared, 40);
 }
 
-TEST(OptimizerGolden, AdamWIsTorchs) { expect_torch("adamw", {LPT_METHOD_ADAMW, false, 1e-3, 0.1}); }
-TEST(OptimizerGolden, AdamIsTorchs) { expect_torch("adam", {LPT_METHOD_ADAM, false, 1e-3, 0.01}); }
-TEST(OptimizerGolden, SgdIsTorchs) { expect_torch("sgd", {LPT_METHOD_SGD, false, 1e-2, 0.01}); }
-TEST(OptimizerGolden, NesterovsMomentumIsTorchs) { expect_torch("nesterov", {LPT_METHOD_SGD, true, 1e-2, 0.01}); }
+TEST(OptimizerGolden, AdamWIsTorchs) { expect_torch("adamw", {LPT_OPTIMIZER_METHOD_ADAMW, false, 1e-3, 0.1}); }
+TEST(OptimizerGolden, AdamIsTorchs) { expect_torch("adam", {LPT_OPTIMIZER_METHOD_ADAM, false, 1e-3, 0.01}); }
+TEST(OptimizerGolden, SgdIsTorchs) { expect_torch("sgd", {LPT_OPTIMIZER_METHOD_SGD, false, 1e-2, 0.01}); }
+TEST(OptimizerGolden, NesterovsMomentumIsTorchs) {
+  expect_torch("nesterov", {LPT_OPTIMIZER_METHOD_SGD, true, 1e-2, 0.01});
+}
 
 // Lion's steps have all one length, so that their roundings add up: two hundred of them stay below the tolerance if the
 // values stay below 2^-3.
@@ -120,7 +122,7 @@ TEST(OptimizerGolden, LionIsItsFormula) {
       }
     }
     // A mixture within roundings of zero has a sign of its own in f32: such an element is two steps off.
-    const std::vector<double> found = after_steps({LPT_METHOD_LION, false, 1e-4, 0.1}, small_values(count));
+    const std::vector<double> found = after_steps({LPT_OPTIMIZER_METHOD_LION, false, 1e-4, 0.1}, small_values(count));
     size_t turned = 0;
     for (size_t i = 0; i < count; ++i) turned += std::fabs(found[i] - p[i]) > kTolerance;
     EXPECT_LE(turned, count / 1000);
@@ -132,7 +134,7 @@ TEST(OptimizerGolden, ClipsAsTorch) {
   lpt_context *c = context.get();
   for (const std::vector<std::string> &row : rows_of("clip.csv")) {
     Optimizer optimizer;
-    const lpt_optimizer_options options = options_of(LPT_METHOD_SGD);
+    const lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
     ASSERT_TRUE(ok(c, lpt_optimizer_create(c, &options, out(optimizer))));
     const std::vector<float> numbers[2] = {draw(2, 1000), draw(3, 77)};
     std::vector<Tensor> gradients, values;
@@ -162,9 +164,9 @@ TEST(OptimizerGolden, ClipsAsTorch) {
 
 std::vector<uint8_t> dynamic_state(const std::vector<float> &gradient) {
   const Context context = make_context();
-  lpt_optimizer_options options = options_of(LPT_METHOD_ADAMW);
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = options.beta2 = 0.0;
-  options.second_underflow = LPT_UNDERFLOW_ALLOWED;
+  options.second_underflow = LPT_OPTIMIZER_UNDERFLOW_ALLOWED;
   Wish wish;
   wish.first = wish.second = LPT_FORMAT_DYNAMIC_1X256;
   Trainee trainee(context.get(), options, wish, std::vector<double>(gradient.size(), 0.0));
@@ -190,7 +192,7 @@ std::vector<float> levels_of(bool is_signed) {
 TEST(OptimizerGolden, SignedDynamicLevelsAreThoseOfBitsandbytesBitForBit) {
   const std::vector<float> levels = levels_of(true);
   const Context context = make_context();
-  lpt_optimizer_options options = options_of(LPT_METHOD_SGD);
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
   options.beta1 = 0.5;
   Wish wish;
   wish.first = LPT_FORMAT_DYNAMIC_1X256;

@@ -8,9 +8,10 @@ constexpr int64_t kElements = 1 << 15;
 constexpr size_t kFirstCodes = 32 + 16 + 12;
 constexpr size_t kSectionBytes = 12;
 
-std::vector<uint8_t> state_after(const Wish &wish, const std::vector<float> &gradient, lpt_underflow underflow) {
+std::vector<uint8_t> state_after(const Wish &wish, const std::vector<float> &gradient,
+                                 lpt_optimizer_underflow underflow) {
   const Context context = make_context(2);
-  lpt_optimizer_options options = options_of(LPT_METHOD_ADAMW);
+  lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_ADAMW);
   options.beta1 = options.beta2 = 0.0;
   options.second_underflow = underflow;
   Trainee trainee(context.get(), options, wish, std::vector<double>(gradient.size(), 0.0));
@@ -31,10 +32,10 @@ TEST(OptimizerGroups, HoldWhatQuantizeGivesForOneRow) {
        {lpt_format{LPT_FORMAT_E4M3FN_1X128}, e4m3_groups(), lpt_format{LPT_FORMAT_E5M2_1X128}}) {
     Wish wish;
     wish.first = format;
-    const std::vector<uint8_t> state = state_after(wish, floats(numbers), LPT_UNDERFLOW_CLAMP);
+    const std::vector<uint8_t> state = state_after(wish, floats(numbers), LPT_OPTIMIZER_UNDERFLOW_CLAMP);
     const Tensor quantized = vector_of(c, format, numbers);
-    const std::vector<uint8_t> codes = plain_bytes(c, part_of(c, quantized.get(), LPT_PART_PAYLOAD).get());
-    const std::vector<uint8_t> scales = plain_bytes(c, part_of(c, quantized.get(), LPT_PART_BLOCK_SCALES).get());
+    const std::vector<uint8_t> codes = plain_bytes(c, part_of(c, quantized.get(), LPT_TENSOR_PART_PAYLOAD).get());
+    const std::vector<uint8_t> scales = plain_bytes(c, part_of(c, quantized.get(), LPT_TENSOR_PART_BLOCK_SCALES).get());
     EXPECT_TRUE(std::equal(codes.begin(), codes.end(), state.begin() + kFirstCodes)) << name_of(format);
     EXPECT_TRUE(std::equal(scales.begin(), scales.end(), state.end() - static_cast<std::ptrdiff_t>(scales.size())))
         << name_of(format);
@@ -53,7 +54,7 @@ struct Counts {
   int64_t zero = 0, least = 0, other = 0;
 };
 
-Counts counts_of(const Kind &kind, double share, lpt_underflow underflow) {
+Counts counts_of(const Kind &kind, double share, lpt_optimizer_underflow underflow) {
   Wish wish;
   wish.second = kind.format;
   const auto root = static_cast<float>(std::sqrt(share * kind.smallest));
@@ -79,7 +80,7 @@ const Kind kKinds[] = {{"e4m3fn, one scale", LPT_FORMAT_E4M3FN_TENSOR, kElements
 TEST(OptimizerUnderflow, IsClampedToTheSmallestCode) {
   for (const Kind &kind : kKinds) {
     for (const double share : {1e-6, 0.3, 0.9}) {
-      const Counts counts = counts_of(kind, share, LPT_UNDERFLOW_CLAMP);
+      const Counts counts = counts_of(kind, share, LPT_OPTIMIZER_UNDERFLOW_CLAMP);
       EXPECT_EQ(0, counts.zero + counts.other) << kind.name << ' ' << share;
     }
   }
@@ -87,30 +88,31 @@ TEST(OptimizerUnderflow, IsClampedToTheSmallestCode) {
 
 TEST(OptimizerUnderflow, IsRoundedWhereItIsAllowed) {
   for (const Kind &kind : kKinds) {
-    EXPECT_EQ(0, counts_of(kind, 0.48, LPT_UNDERFLOW_ALLOWED).least) << kind.name;
-    EXPECT_EQ(0, counts_of(kind, 0.52, LPT_UNDERFLOW_ALLOWED).zero) << kind.name;
+    EXPECT_EQ(0, counts_of(kind, 0.48, LPT_OPTIMIZER_UNDERFLOW_ALLOWED).least) << kind.name;
+    EXPECT_EQ(0, counts_of(kind, 0.52, LPT_OPTIMIZER_UNDERFLOW_ALLOWED).zero) << kind.name;
   }
 }
 
 TEST(OptimizerUnderflow, IsTheSmallestCodeAsOftenAsItsShare) {
   for (const Kind &kind : kKinds) {
     for (const double share : {0.01, 0.3, 0.9}) {
-      const Counts counts = counts_of(kind, share, LPT_UNDERFLOW_STOCHASTIC);
+      const Counts counts = counts_of(kind, share, LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
       const auto count = static_cast<double>(counts.zero + counts.least);
       EXPECT_EQ(0, counts.other) << kind.name;
       EXPECT_NEAR(static_cast<double>(counts.least) / count, share, 4.0 * std::sqrt(share * (1 - share) / count))
           << kind.name << ' ' << share;
     }
-    EXPECT_EQ(0, counts_of(kind, 0.0, LPT_UNDERFLOW_STOCHASTIC).least) << kind.name;
-    const Counts above = counts_of(kind, 1.2, LPT_UNDERFLOW_STOCHASTIC);
+    EXPECT_EQ(0, counts_of(kind, 0.0, LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC).least) << kind.name;
+    const Counts above = counts_of(kind, 1.2, LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
     EXPECT_EQ(0, above.zero + above.other) << kind.name << ": above it the nearest";
   }
 }
 
 TEST(OptimizerUnderflow, NeverMakesSomethingOfZero) {
   for (const Kind &kind : kKinds) {
-    for (const lpt_underflow underflow : {lpt_underflow{LPT_UNDERFLOW_CLAMP}, lpt_underflow{LPT_UNDERFLOW_ALLOWED},
-                                          lpt_underflow{LPT_UNDERFLOW_STOCHASTIC}}) {
+    for (const lpt_optimizer_underflow underflow : {lpt_optimizer_underflow{LPT_OPTIMIZER_UNDERFLOW_CLAMP},
+                                                    lpt_optimizer_underflow{LPT_OPTIMIZER_UNDERFLOW_ALLOWED},
+                                                    lpt_optimizer_underflow{LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC}}) {
       const Counts counts = counts_of(kind, 0.0, underflow);
       EXPECT_EQ(0, counts.least + counts.other) << kind.name;
     }
@@ -124,7 +126,7 @@ TEST(OptimizerTrees, TellANanByTheirScale) {
   gradient[700] = INFINITY;
   Wish wish;
   wish.first = wish.second = LPT_FORMAT_DYNAMIC_1X256;
-  const std::vector<uint8_t> state = state_after(wish, gradient, LPT_UNDERFLOW_CLAMP);
+  const std::vector<uint8_t> state = state_after(wish, gradient, LPT_OPTIMIZER_UNDERFLOW_CLAMP);
   const std::vector<float> second = tail_of<float>(state, 4);
   const std::vector<float> first = tail_of<float>(state, 4, kSectionBytes + 4 * sizeof(float));
   for (const std::vector<float> *scales : {&first, &second}) {

@@ -9,17 +9,20 @@ constexpr int kSteps = 3;
 
 struct Kind {
   const char *name;
-  lpt_method method;
+  lpt_optimizer_method method;
   Wish wish;
   lpt_format value_format;
 };
 
 std::vector<Kind> kinds() {
-  std::vector<Kind> kinds = {
-      {"f32", LPT_METHOD_ADAMW, {}, kF32},          {"adam, bf16", LPT_METHOD_ADAM, {}, kF32},
-      {"sgd", LPT_METHOD_SGD, {}, LPT_FORMAT_BF16}, {"lion, groups", LPT_METHOD_LION, {}, kF32},
-      {"groups", LPT_METHOD_ADAMW, {}, kF32},       {"expanded", LPT_METHOD_ADAMW, {}, kF32},
-      {"trees", LPT_METHOD_ADAMW, {}, kF32},        {"compensated", LPT_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
+  std::vector<Kind> kinds = {{"f32", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"adam, bf16", LPT_OPTIMIZER_METHOD_ADAM, {}, kF32},
+                             {"sgd", LPT_OPTIMIZER_METHOD_SGD, {}, LPT_FORMAT_BF16},
+                             {"lion, groups", LPT_OPTIMIZER_METHOD_LION, {}, kF32},
+                             {"groups", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"expanded", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"trees", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"compensated", LPT_OPTIMIZER_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
   for (Kind &kind : kinds) kind.wish.weight_decay = 0.1;
   kinds[1].wish.first = kinds[1].wish.second = LPT_FORMAT_BF16;
   kinds[3].wish.first = e4m3_groups();
@@ -41,7 +44,7 @@ std::vector<Number> part_of(const std::vector<Number> &whole, int64_t begin, int
 std::vector<double> trained(const Kind &kind, int64_t begin, int64_t end, int32_t threads, lpt_isa isa = LPT_ISA_AUTO) {
   const Context context = make_context(threads, isa);
   lpt_optimizer_options options = options_of(kind.method);
-  options.second_underflow = LPT_UNDERFLOW_STOCHASTIC;
+  options.second_underflow = LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   Wish wish = kind.wish;
   if (end - begin != kElements) {
     wish.whole_elements = kElements;

@@ -14,17 +14,20 @@ constexpr int64_t kElements = 300;  // whole blocks and a rest
 
 struct Kind {
   const char *name;
-  lpt_method method;
+  lpt_optimizer_method method;
   Wish wish;
   lpt_format value_format;
 };
 
 std::vector<Kind> kinds() {
-  std::vector<Kind> kinds = {
-      {"adam, f32", LPT_METHOD_ADAM, {}, kF32},        {"sgd, bf16", LPT_METHOD_SGD, {}, kF32},
-      {"lion, groups", LPT_METHOD_LION, {}, kF32},     {"groups", LPT_METHOD_ADAMW, {}, kF32},
-      {"expanded groups", LPT_METHOD_ADAMW, {}, kF32}, {"trees", LPT_METHOD_ADAMW, {}, kF32},
-      {"delayed", LPT_METHOD_ADAMW, {}, kF32},         {"compensated shard", LPT_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
+  std::vector<Kind> kinds = {{"adam, f32", LPT_OPTIMIZER_METHOD_ADAM, {}, kF32},
+                             {"sgd, bf16", LPT_OPTIMIZER_METHOD_SGD, {}, kF32},
+                             {"lion, groups", LPT_OPTIMIZER_METHOD_LION, {}, kF32},
+                             {"groups", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"expanded groups", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"trees", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"delayed", LPT_OPTIMIZER_METHOD_ADAMW, {}, kF32},
+                             {"compensated shard", LPT_OPTIMIZER_METHOD_ADAMW, {}, LPT_FORMAT_BF16}};
   kinds[1].wish.first = LPT_FORMAT_BF16;
   kinds[2].wish.first = e4m3_groups();
   kinds[3].wish.first = LPT_FORMAT_E4M3FN_1X128;

@@ -38,15 +38,15 @@ class Directory {
 
 struct Kind {
   const char *name;
-  lpt_method method;
+  lpt_optimizer_method method;
   Wish wish;
 };
 
 std::vector<Kind> kinds() {
-  std::vector<Kind> kinds = {{"f32", LPT_METHOD_ADAMW, {}},
-                             {"lion, one scale", LPT_METHOD_LION, {}},
-                             {"expanded", LPT_METHOD_ADAMW, {}},
-                             {"trees, compensated", LPT_METHOD_ADAMW, {}}};
+  std::vector<Kind> kinds = {{"f32", LPT_OPTIMIZER_METHOD_ADAMW, {}},
+                             {"lion, one scale", LPT_OPTIMIZER_METHOD_LION, {}},
+                             {"expanded", LPT_OPTIMIZER_METHOD_ADAMW, {}},
+                             {"trees, compensated", LPT_OPTIMIZER_METHOD_ADAMW, {}}};
   kinds[1].wish.first = LPT_FORMAT_E4M3FN_TENSOR;
   kinds[2].wish.first = kinds[2].wish.second = LPT_FORMAT_E4M3FN_1X128;
   kinds[2].wish.is_first_expanded = kinds[2].wish.is_second_expanded = true;
@@ -123,7 +123,7 @@ TEST(OptimizerStream, KeepsWhatIsMappedBelowItsBudget) {
   context_options.parallel_for_width = 4;
   Context context;
   ASSERT_EQ(LPT_OK, lpt_context_create(&context_options, out(context)));
-  Trainee trainee(context.get(), options_of(LPT_METHOD_ADAMW), {}, std::vector<double>(kElements, 0.0), kF32,
+  Trainee trainee(context.get(), options_of(LPT_OPTIMIZER_METHOD_ADAMW), {}, std::vector<double>(kElements, 0.0), kF32,
                   directory.path());
   const std::vector<float> gradient(kElements, 0.5f);
   for (uint32_t t = 0; t < 2; ++t) trainee.step(gradient, step_at(0.01, t));
@@ -137,7 +137,7 @@ TEST(OptimizerStream, KeepsWhatIsMappedBelowItsBudget) {
 TEST(OptimizerStream, LeavesNoFile) {
   const Directory directory;
   const Context context = make_context();
-  const Trainee trainee(context.get(), options_of(LPT_METHOD_ADAMW), {}, std::vector<double>(1000, 0.0), kF32,
+  const Trainee trainee(context.get(), options_of(LPT_OPTIMIZER_METHOD_ADAMW), {}, std::vector<double>(1000, 0.0), kF32,
                         directory.path());
   EXPECT_EQ(0, directory.count_of_files());
 }

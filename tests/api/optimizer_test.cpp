@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kElements = 3 * 1111;
 
-Optimizer make_optimizer(lpt_context *context, lpt_underflow underflow = LPT_UNDERFLOW_CLAMP) {
+Optimizer make_optimizer(lpt_context *context, lpt_optimizer_underflow underflow = LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.second_underflow = underflow;
   Optimizer optimizer;
@@ -181,7 +181,7 @@ TEST(Optimizer, KeepsTinySecondMomentsFromVanishing) {
   // One large gradient sets the scale; the square of the small ones is far below half the smallest code.
   std::vector<double> numbers(kElements, 1e-6);
   numbers[0] = 1.0;
-  for (const lpt_underflow underflow : {LPT_UNDERFLOW_CLAMP, LPT_UNDERFLOW_ALLOWED}) {
+  for (const lpt_optimizer_underflow underflow : {LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_UNDERFLOW_ALLOWED}) {
     const Optimizer optimizer = make_optimizer(c, underflow);
     const int64_t index = add(c, optimizer.get(), kElements, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_TENSOR);
     const Tensor parameter = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
@@ -193,7 +193,7 @@ TEST(Optimizer, KeepsTinySecondMomentsFromVanishing) {
     const Tensor moved = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
     step(c, optimizer.get(), index, none, moved, options);
     const double update = std::abs(numbers_of(c, moved.get())[1]);
-    if (underflow == LPT_UNDERFLOW_CLAMP) {
+    if (underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
       EXPECT_LT(update, 1e-3) << "no more than a usual step";
     } else {
       EXPECT_GT(update, 1e-3) << "the root is gone, epsilon alone divides";

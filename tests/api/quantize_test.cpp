@@ -8,7 +8,7 @@ namespace {
 
 // Bytes of a tensor's elements.
 std::vector<uint8_t> payload(lpt_context *context, const lpt_tensor *tensor) {
-  return plain_bytes(context, part_of(context, tensor, LPT_PART_PAYLOAD).get());
+  return plain_bytes(context, part_of(context, tensor, LPT_TENSOR_PART_PAYLOAD).get());
 }
 
 constexpr lpt_format kScaledPresets[] = {LPT_FORMAT_E4M3FN_TENSOR,  LPT_FORMAT_E4M3FN_ROW,  LPT_FORMAT_E4M3FN_1X128,
@@ -160,7 +160,7 @@ TEST(QuantizeSmoothing, EqualsTheCastOfTheDividedSource) {
   std::vector<double> expected = numbers_of(context.get(), plain.get());
   for (size_t i = 0; i < expected.size(); ++i) expected[i] *= factors[i % static_cast<size_t>(columns)];
   EXPECT_EQ(expected, numbers_of(context.get(), output.get()));
-  const Tensor scales = part_of(context.get(), output.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor scales = part_of(context.get(), output.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   EXPECT_EQ(factors, numbers_of(context.get(), scales.get()));
 }
 

@@ -21,9 +21,9 @@ struct RecipeModel {
   lpt_product_options products[3] = {LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT};
 };
 
-inline lpt_product_options product_options(int32_t hadamard_size, lpt_signs signs = LPT_SIGNS_NONE,
-                                           lpt_axis axis = LPT_AXIS_INNER, lpt_source source = LPT_SOURCE_PLAIN,
-                                           int32_t parts = 1) {
+inline lpt_product_options product_options(int32_t hadamard_size, lpt_hadamard_signs signs = LPT_HADAMARD_SIGNS_NONE,
+                                           lpt_hadamard_axis axis = LPT_HADAMARD_AXIS_INNER,
+                                           lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN, int32_t parts = 1) {
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   options.hadamard_size = hadamard_size;
   options.hadamard_signs = signs;
@@ -53,12 +53,14 @@ inline std::vector<RecipeModel> recipe_models() {
   const CastModel int8{"int8/tensor/f32", LPT_SCALE_RULE_AMAX};
   const CastModel plain4{"e4m3fn"}, plain5{"e5m2"};
   const lpt_product_options none = LPT_PRODUCT_OPTIONS_INIT;
-  const lpt_product_options clipped = product_options(32, LPT_SIGNS_RANDOM, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED);
-  const lpt_product_options parts = product_options(0, LPT_SIGNS_NONE, LPT_AXIS_INNER, LPT_SOURCE_FORWARD_CLIPPED, 2);
+  const lpt_product_options clipped =
+      product_options(32, LPT_HADAMARD_SIGNS_RANDOM, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
+  const lpt_product_options parts =
+      product_options(0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED, 2);
   lpt_product_options twice = LPT_PRODUCT_OPTIONS_INIT;
   twice.draws = 2;
   lpt_product_options unit = LPT_PRODUCT_OPTIONS_INIT;
-  unit.output_scale = LPT_OUTPUT_SCALE_UNIT;
+  unit.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT;
   return {
       {"f32", {}},
       {"bf16", {bf16, bf16, bf16, bf16, bf16, bf16}},
@@ -69,14 +71,14 @@ inline std::vector<RecipeModel> recipe_models() {
       {"fp4_all_the_way", {nv, nv, nv_random, nv, nv_random, nv_random}},
       {"nvfp4_pretrain",
        {nv, nv_square, nv_random, nv_square, nv_random, nv},
-       {none, none, product_options(16, LPT_SIGNS_FIXED)}},
+       {none, none, product_options(16, LPT_HADAMARD_SIGNS_FIXED)}},
       {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {product_options(32), clipped, clipped}},
       {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, twice, twice}},
       {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
       {"halo_1", {fine, fine, wide, wide, wide, wide}, {product_options(128), none, none}},
       {"halo_2",
        {int8, int8, int8, int8, int8, int8},
-       {product_options(128), product_options(128, LPT_SIGNS_NONE, LPT_AXIS_ROWS), none}},
+       {product_options(128), product_options(128, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
       {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, row}},
       {"int4_hadamard", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {product_options(32), parts, parts}},
       {"unit_scaling", {plain4, plain4, plain5, plain4, plain5, plain4}, {unit, unit, unit}},
@@ -135,13 +137,13 @@ inline std::vector<uint8_t> turn_bits(const std::vector<uint8_t> &words, int64_t
 
 // ---- rotations
 
-inline std::vector<double> signs_of(const lpt_product_options &rule, lpt_product product, const lpt_random &random,
+inline std::vector<double> signs_of(const lpt_product_options &rule, lpt_linear_gemm product, const lpt_random &random,
                                     int64_t count) {
   static constexpr int kFixed[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
   std::vector<double> signs(static_cast<size_t>(count), 1.0);
   for (int64_t i = 0; i < count; ++i) {
-    if (rule.hadamard_signs == LPT_SIGNS_FIXED) signs[static_cast<size_t>(i)] = kFixed[i % 16];
-    if (rule.hadamard_signs != LPT_SIGNS_RANDOM) continue;
+    if (rule.hadamard_signs == LPT_HADAMARD_SIGNS_FIXED) signs[static_cast<size_t>(i)] = kFixed[i % 16];
+    if (rule.hadamard_signs != LPT_HADAMARD_SIGNS_RANDOM) continue;
     const uint32_t stream = 6u << 28 | random.stream << 4 | static_cast<uint32_t>(product);
     const auto index = static_cast<uint64_t>(i % rule.hadamard_size);
     signs[static_cast<size_t>(i)] = (philox_bits(random.seed, index, stream, random.step) & 1) != 0 ? -1.0 : 1.0;
@@ -209,17 +211,19 @@ class LayerModel {
     Modelled result;
     const lpt_product_options &forward = recipe_.products[0];
     const std::vector<double> forward_signs = signs_of(forward, 0, prepare_, shape_.input);
-    const Cast a = cast(LPT_CAST_FORWARD_INPUT, rotate(c_, x, forward.hadamard_size, forward_signs), call_);
-    const Cast b = cast(LPT_CAST_FORWARD_WEIGHT, rotate(c_, w, forward.hadamard_size, forward_signs), prepare_);
+    const Cast a = cast(LPT_LINEAR_CAST_FORWARD_INPUT, rotate(c_, x, forward.hadamard_size, forward_signs), call_);
+    const Cast b = cast(LPT_LINEAR_CAST_FORWARD_WEIGHT, rotate(c_, w, forward.hadamard_size, forward_signs), prepare_);
     result.y = product(a.decoded, turn(b.decoded), unit(0));
 
-    Matrix w_backward = source(1) == LPT_SOURCE_PLAIN ? w : b.decoded;
-    const bool is_kept_w = source(1) != LPT_SOURCE_PLAIN && is_same(LPT_CAST_DGRAD_WEIGHT, LPT_CAST_FORWARD_WEIGHT) &&
+    Matrix w_backward = source(1) == LPT_LINEAR_SOURCE_PLAIN ? w : b.decoded;
+    const bool is_kept_w = source(1) != LPT_LINEAR_SOURCE_PLAIN &&
+                           is_same(LPT_LINEAR_CAST_DGRAD_WEIGHT, LPT_LINEAR_CAST_FORWARD_WEIGHT) &&
                            recipe_.products[1].hadamard_size == 0;
     result.dx = end(dgrad(dy, w_backward, is_kept_w), 1, a.is_inside, forward_signs);
 
-    Matrix x_backward = source(2) == LPT_SOURCE_PLAIN ? x : a.decoded;
-    const bool is_kept_x = source(2) != LPT_SOURCE_PLAIN && is_same(LPT_CAST_WGRAD_INPUT, LPT_CAST_FORWARD_INPUT) &&
+    Matrix x_backward = source(2) == LPT_LINEAR_SOURCE_PLAIN ? x : a.decoded;
+    const bool is_kept_x = source(2) != LPT_LINEAR_SOURCE_PLAIN &&
+                           is_same(LPT_LINEAR_CAST_WGRAD_INPUT, LPT_LINEAR_CAST_FORWARD_INPUT) &&
                            recipe_.products[2].hadamard_size == 0;
     result.dw = end(wgrad(dy, x_backward, is_kept_x), 2, b.is_inside, forward_signs);
     result.db = product({1, shape_.rows, std::vector<double>(static_cast<size_t>(shape_.rows), 1.0)}, dy, unit(2));
@@ -232,16 +236,16 @@ class LayerModel {
     std::vector<bool> is_inside;  // not clipped
   };
 
-  lpt_source source(int which) const { return recipe_.products[which].source; }
+  lpt_linear_source source(int which) const { return recipe_.products[which].source; }
 
-  bool is_same(lpt_cast a, lpt_cast b) const {
+  bool is_same(lpt_linear_cast a, lpt_linear_cast b) const {
     const CastModel &one = recipe_.casts[a], &other = recipe_.casts[b];
     return one.format == nullptr || (std::string(one.format) == other.format && one.rule == other.rule &&
                                      one.is_stochastic == other.is_stochastic);
   }
 
   double unit(int which) const {
-    if (recipe_.products[which].output_scale != LPT_OUTPUT_SCALE_UNIT) return 1.0;
+    if (recipe_.products[which].output_scale != LPT_LINEAR_OUTPUT_SCALE_UNIT) return 1.0;
     return 1.0 / std::sqrt(static_cast<double>(which == 2 ? shape_.rows : shape_.input));
   }
 
@@ -253,7 +257,7 @@ class LayerModel {
   }
 
   // A matrix cast along its columns and back. `is_turned`: its place is that of the matrix turned, in `columns` of it.
-  Cast cast(lpt_cast which, const Matrix &matrix, const lpt_random &random, bool is_turned = false, int draw = 0,
+  Cast cast(lpt_linear_cast which, const Matrix &matrix, const lpt_random &random, bool is_turned = false, int draw = 0,
             bool is_first_part = false) const {
     static constexpr uint32_t kRoles[6] = {0, 1, 2, 1, 2, 0};
     const CastModel &model = recipe_.casts[which];
@@ -283,7 +287,7 @@ class LayerModel {
     std::vector<double> scales;
     int64_t across = 1;
     if (parts.block_scale != LPT_FORMAT_NONE) {
-      const Tensor part = part_of(c_, codes, LPT_PART_BLOCK_SCALES);
+      const Tensor part = part_of(c_, codes, LPT_TENSOR_PART_BLOCK_SCALES);
       across = shape_of(c_, part.get()).columns;
       scales = numbers_of(c_, part.get());
     }
@@ -318,29 +322,30 @@ class LayerModel {
     return sum;
   }
 
-  bool has_blocks(lpt_cast which) const {
+  bool has_blocks(lpt_linear_cast which) const {
     const char *format = recipe_.casts[which].format;
     return format != nullptr && describe(format_named(format)).block_scale != LPT_FORMAT_NONE;
   }
 
   ExactProduct dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
     const lpt_product_options &rule = recipe_.products[1];
-    if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_AXIS_ROWS) {
+    if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_HADAMARD_AXIS_ROWS) {
       const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.rows);
       const Matrix turned = rotate(c_, turn(dy), rule.hadamard_size, signs);
-      const Matrix a = turn(cast(LPT_CAST_DGRAD_GRADIENT, turned, call_).decoded);
-      const ExactProduct plain = product(a, cast(LPT_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
+      const Matrix a = turn(cast(LPT_LINEAR_CAST_DGRAD_GRADIENT, turned, call_).decoded);
+      const ExactProduct plain = product(a, cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded, unit(1));
       const Matrix value{shape_.rows, shape_.input, plain.value}, magnitude{shape_.rows, shape_.input, plain.magnitude};
       return {turn(rotate_back(turn(value), rule.hadamard_size, signs, false)).v,
               turn(rotate_back(turn(magnitude), rule.hadamard_size, signs, true)).v};
     }
     const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.output);
     const Matrix a = cast_gradient(1, rotate(c_, dy, rule.hadamard_size, signs), false);
-    const bool is_turned = has_blocks(LPT_CAST_DGRAD_WEIGHT) || rule.hadamard_size != 0;
+    const bool is_turned = has_blocks(LPT_LINEAR_CAST_DGRAD_WEIGHT) || rule.hadamard_size != 0;
     const Matrix along = rotate(c_, turn(w), rule.hadamard_size, signs);  // input × output
     if (is_kept) return product(a, w, unit(1));
-    const Matrix b = is_turned ? turn(cast(LPT_CAST_DGRAD_WEIGHT, along, prepare_, rule.hadamard_size == 0).decoded)
-                               : cast(LPT_CAST_DGRAD_WEIGHT, w, prepare_).decoded;
+    const Matrix b = is_turned
+                         ? turn(cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, along, prepare_, rule.hadamard_size == 0).decoded)
+                         : cast(LPT_LINEAR_CAST_DGRAD_WEIGHT, w, prepare_).decoded;
     return product(a, b, unit(1));
   }
 
@@ -349,22 +354,22 @@ class LayerModel {
     const std::vector<double> signs = signs_of(rule, 2, call_, shape_.rows);
     const bool is_rotated = rule.hadamard_size != 0;
     const Matrix dy_along = rotate(c_, turn(dy), rule.hadamard_size, signs);  // output × rows
-    const Matrix a = has_blocks(LPT_CAST_WGRAD_GRADIENT) || is_rotated ? cast_gradient(2, dy_along, !is_rotated)
-                                                                       : turn(cast_gradient(2, dy, false));
+    const Matrix a = has_blocks(LPT_LINEAR_CAST_WGRAD_GRADIENT) || is_rotated ? cast_gradient(2, dy_along, !is_rotated)
+                                                                              : turn(cast_gradient(2, dy, false));
     if (is_kept) return product(a, x, unit(2));
     const Matrix x_along = rotate(c_, turn(x), rule.hadamard_size, signs);
-    const Matrix b = has_blocks(LPT_CAST_WGRAD_INPUT) || is_rotated
-                         ? turn(cast(LPT_CAST_WGRAD_INPUT, x_along, call_, !is_rotated).decoded)
-                         : cast(LPT_CAST_WGRAD_INPUT, x, call_).decoded;
+    const Matrix b = has_blocks(LPT_LINEAR_CAST_WGRAD_INPUT) || is_rotated
+                         ? turn(cast(LPT_LINEAR_CAST_WGRAD_INPUT, x_along, call_, !is_rotated).decoded)
+                         : cast(LPT_LINEAR_CAST_WGRAD_INPUT, x, call_).decoded;
     return product(a, b, unit(2));
   }
 
   // What forward clipped has no gradient, and its rotation is undone.
   ExactProduct end(const ExactProduct &given, int which, const std::vector<bool> &is_inside,
                    const std::vector<double> &signs) const {
-    if (source(which) == LPT_SOURCE_PLAIN) return given;
+    if (source(which) == LPT_LINEAR_SOURCE_PLAIN) return given;
     ExactProduct masked = given;
-    for (size_t i = 0; i < masked.value.size() && source(which) == LPT_SOURCE_FORWARD_CLIPPED; ++i) {
+    for (size_t i = 0; i < masked.value.size() && source(which) == LPT_LINEAR_SOURCE_FORWARD_CLIPPED; ++i) {
       if (!is_inside[i]) masked.value[i] = masked.magnitude[i] = 0.0;
     }
     const int32_t size = recipe_.products[0].hadamard_size;

@@ -68,22 +68,22 @@ double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
 constexpr int64_t kDepth = 4096;
 constexpr int64_t kSide = kIsSanitized ? 128 : 256;
 
-Shape3 shape_of(lpt_product product) {  // rows, input, output
+Shape3 shape_of(lpt_linear_gemm product) {  // rows, input, output
   switch (product) {
-    case LPT_PRODUCT_FORWARD:
+    case LPT_LINEAR_GEMM_FORWARD:
       return {kSide, kDepth, kSide};
-    case LPT_PRODUCT_DGRAD:
+    case LPT_LINEAR_GEMM_DGRAD:
       return {kSide, kSide, kDepth};
     default:
       return {kDepth, kSide, kSide};
   }
 }
 
-std::vector<double> run(Layer &layer, lpt_product product) {
+std::vector<double> run(Layer &layer, lpt_linear_gemm product) {
   layer.forward();
-  if (product == LPT_PRODUCT_FORWARD) return numbers_of(layer.c, layer.y.get());
-  layer.backward(product == LPT_PRODUCT_DGRAD, product == LPT_PRODUCT_WGRAD, false);
-  return numbers_of(layer.c, product == LPT_PRODUCT_DGRAD ? layer.dx.get() : layer.dw.get());
+  if (product == LPT_LINEAR_GEMM_FORWARD) return numbers_of(layer.c, layer.y.get());
+  layer.backward(product == LPT_LINEAR_GEMM_DGRAD, product == LPT_LINEAR_GEMM_WGRAD, false);
+  return numbers_of(layer.c, product == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get());
 }
 
 // The same numbers times a power of two that is none.
@@ -94,7 +94,7 @@ void scale(lpt_context *c, Tensor &tensor, const Matrix &numbers, double factor)
 }
 
 // Over deviations that are spread over one binade, each operand's in an order of its own.
-double measured_error(lpt_context *c, const char *name, lpt_product product) {
+double measured_error(lpt_context *c, const char *name, lpt_linear_gemm product) {
   constexpr int kDeviations = 4;
   double power = 0;
   for (int i = 0; i < kDeviations; ++i) {
@@ -122,21 +122,21 @@ TEST(RecipeAcceptance, ProductsOfNormalNumbersHaveTheErrorOfTheirCasts) {
   two_draws.relative_square /= 2;
   const struct {
     const char *recipe;
-    lpt_product product;
+    lpt_linear_gemm product;
     double error;
   } table[] = {
-      {"nvfp4_pretrain", LPT_PRODUCT_FORWARD, error_of(kNvfp4, kNvfp4Square)},
-      {"nvfp4_pretrain", LPT_PRODUCT_DGRAD, error_of(kNvfp4Headroom, kNvfp4Square)},
-      {"nvfp4_pretrain", LPT_PRODUCT_WGRAD, error_of(kNvfp4Headroom, kNvfp4)},
-      {"fp4_all_the_way", LPT_PRODUCT_FORWARD, error_of(kNvfp4, kNvfp4)},
-      {"fp4_all_the_way", LPT_PRODUCT_DGRAD, error_of(kNvfp4Headroom, kNvfp4)},
-      {"fp4_all_the_way", LPT_PRODUCT_WGRAD, error_of(kNvfp4Headroom, kNvfp4Headroom)},
-      {"quartet", LPT_PRODUCT_FORWARD, error_of(kQuestNearest, kQuestNearest)},
-      {"quartet", LPT_PRODUCT_DGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
-      {"quartet", LPT_PRODUCT_WGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
-      {"luq", LPT_PRODUCT_FORWARD, error_of(kSawb, kSawb)},
-      {"luq", LPT_PRODUCT_DGRAD, error_of(two_draws, kSawb)},
-      {"luq", LPT_PRODUCT_WGRAD, error_of(two_draws, kSawb)},
+      {"nvfp4_pretrain", LPT_LINEAR_GEMM_FORWARD, error_of(kNvfp4, kNvfp4Square)},
+      {"nvfp4_pretrain", LPT_LINEAR_GEMM_DGRAD, error_of(kNvfp4Headroom, kNvfp4Square)},
+      {"nvfp4_pretrain", LPT_LINEAR_GEMM_WGRAD, error_of(kNvfp4Headroom, kNvfp4)},
+      {"fp4_all_the_way", LPT_LINEAR_GEMM_FORWARD, error_of(kNvfp4, kNvfp4)},
+      {"fp4_all_the_way", LPT_LINEAR_GEMM_DGRAD, error_of(kNvfp4Headroom, kNvfp4)},
+      {"fp4_all_the_way", LPT_LINEAR_GEMM_WGRAD, error_of(kNvfp4Headroom, kNvfp4Headroom)},
+      {"quartet", LPT_LINEAR_GEMM_FORWARD, error_of(kQuestNearest, kQuestNearest)},
+      {"quartet", LPT_LINEAR_GEMM_DGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
+      {"quartet", LPT_LINEAR_GEMM_WGRAD, error_of(kThreeQuartersStochastic, quest_again, quest_clipped())},
+      {"luq", LPT_LINEAR_GEMM_FORWARD, error_of(kSawb, kSawb)},
+      {"luq", LPT_LINEAR_GEMM_DGRAD, error_of(two_draws, kSawb)},
+      {"luq", LPT_LINEAR_GEMM_WGRAD, error_of(two_draws, kSawb)},
   };
   const Context context = make_context(2);
   for (const auto &[recipe, product, error] : table) {
@@ -201,7 +201,7 @@ TEST(RecipeAcceptance, SquareBlocksAreTheSameForAMatrixAndItsTransposition) {
   const Tensor turned =
       tensor_of(context.get(), LPT_FORMAT_NVFP4_16X16, kColumns, kRows, transposed(numbers, kRows, kColumns));
   EXPECT_EQ(tensor_scale_of(context.get(), straight.get()), tensor_scale_of(context.get(), turned.get()));
-  for (const lpt_part part : {LPT_PART_PAYLOAD, LPT_PART_BLOCK_SCALES}) {
+  for (const lpt_tensor_part part : {LPT_TENSOR_PART_PAYLOAD, LPT_TENSOR_PART_BLOCK_SCALES}) {
     const Tensor ours = part_of(context.get(), straight.get(), part),
                  theirs = part_of(context.get(), turned.get(), part);
     const Shape shape = test::shape_of(context.get(), ours.get());
@@ -217,7 +217,7 @@ TEST(RecipeAcceptance, ForwardAndDgradMultiplyTheSameWeight) {
   lpt_context *c = context.get();
   constexpr int64_t kSize = 64;
   Layer layer(c, "nvfp4_pretrain", {kSize, kSize, kSize}, 4110);
-  for (const lpt_cast cast : {LPT_CAST_FORWARD_INPUT, LPT_CAST_DGRAD_GRADIENT}) {
+  for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_DGRAD_GRADIENT}) {
     ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, layer.recipe.get(), cast, LPT_FORMAT_NONE, nullptr)));
   }
   layer.make();

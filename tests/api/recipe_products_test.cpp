@@ -6,7 +6,7 @@ namespace {
 
 constexpr Shape3 kOdd = {70, 50, 41};
 
-void set_product(Layer &layer, lpt_product product, const lpt_product_options &options) {
+void set_product(Layer &layer, lpt_linear_gemm product, const lpt_product_options &options) {
   ASSERT_TRUE(ok(layer.c, lpt_recipe_set_gemm(layer.c, layer.recipe.get(), product, &options)));
 }
 
@@ -30,13 +30,15 @@ TEST(RecipeProducts, RotationsChangeNothingInHighPrecision) {
   Layer plain(context.get(), "f32", kOdd, 4000);
   const Numbers expected = run(plain);
   for (const int32_t size : {16, 32, 64, 128}) {
-    for (const lpt_signs signs : {LPT_SIGNS_NONE, LPT_SIGNS_FIXED, LPT_SIGNS_RANDOM}) {
-      for (const lpt_axis axis : {LPT_AXIS_INNER, LPT_AXIS_ROWS}) {
-        for (const lpt_source source : {LPT_SOURCE_PLAIN, LPT_SOURCE_FORWARD, LPT_SOURCE_FORWARD_CLIPPED}) {
+    for (const lpt_hadamard_signs signs :
+         {LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_SIGNS_RANDOM}) {
+      for (const lpt_hadamard_axis axis : {LPT_HADAMARD_AXIS_INNER, LPT_HADAMARD_AXIS_ROWS}) {
+        for (const lpt_linear_source source :
+             {LPT_LINEAR_SOURCE_PLAIN, LPT_LINEAR_SOURCE_FORWARD, LPT_LINEAR_SOURCE_FORWARD_CLIPPED}) {
           Layer layer(context.get(), "f32", kOdd, 4000);
-          set_product(layer, LPT_PRODUCT_FORWARD, product_options(size, signs));
-          set_product(layer, LPT_PRODUCT_DGRAD, product_options(size, signs, axis, source));
-          set_product(layer, LPT_PRODUCT_WGRAD, product_options(size, signs, LPT_AXIS_INNER, source));
+          set_product(layer, LPT_LINEAR_GEMM_FORWARD, product_options(size, signs));
+          set_product(layer, LPT_LINEAR_GEMM_DGRAD, product_options(size, signs, axis, source));
+          set_product(layer, LPT_LINEAR_GEMM_WGRAD, product_options(size, signs, LPT_HADAMARD_AXIS_INNER, source));
           const Numbers given = run(layer);
           EXPECT_LT(relative_error(given.y, expected.y), 1e-6) << size << signs << axis << source;
           EXPECT_LT(relative_error(given.dx, expected.dx), 1e-6) << size << signs << axis << source;
@@ -54,7 +56,7 @@ TEST(RecipeProducts, ARotationSavesInt8FromAnOutlierChannel) {
     Layer layer(context.get(), "halo_2", {64, 512, 64}, 4010);
     for (int64_t r = 0; r < layer.shape.rows; ++r) layer.x_numbers.at(r, 7) *= 100.0;
     layer.x = tensor_of(context.get(), LPT_FORMAT_F32, 64, 512, layer.x_numbers.v);
-    set_product(layer, LPT_PRODUCT_FORWARD, product_options(size));
+    set_product(layer, LPT_LINEAR_GEMM_FORWARD, product_options(size));
     run(layer);
     const ExactProduct exact = multiply(layer.x_numbers.v, transposed(layer.w_numbers.v, 64, 512), 64, 64, 512);
     std::vector<double> without = exact.value;  // what the outlier does not drown
@@ -102,7 +104,7 @@ TEST(RecipeProducts, RaisedAreExactAndLeaveTheOthers) {
     if (std::string(model.name) == "unit_scaling") continue;  // its scales stay: the next test
     Layer low(context.get(), model.name, kOdd, 4050), high(context.get(), model.name, kOdd, 4050);
     const Numbers before = run(low);
-    for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+    for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
       ASSERT_TRUE(
           ok(context.get(), lpt_recipe_set_high_precision(context.get(), high.recipe.get(), product, LPT_FORMAT_NONE)));
     }
@@ -119,8 +121,8 @@ TEST(RecipeProducts, RaisedAreExactAndLeaveTheOthers) {
 TEST(RecipeProducts, RaisedForwardIsBf16AndKeepsItsScale) {
   const Context context = make_context();
   Layer layer(context.get(), "unit_scaling", kOdd, 4060);
-  ASSERT_TRUE(ok(context.get(), lpt_recipe_set_high_precision(context.get(), layer.recipe.get(), LPT_PRODUCT_FORWARD,
-                                                              LPT_FORMAT_BF16)));
+  ASSERT_TRUE(ok(context.get(), lpt_recipe_set_high_precision(context.get(), layer.recipe.get(),
+                                                              LPT_LINEAR_GEMM_FORWARD, LPT_FORMAT_BF16)));
   const Numbers given = run(layer);
   const auto bf16 = [&](const Matrix &matrix) {
     return numbers_of(context.get(),
@@ -165,7 +167,7 @@ TEST(RecipeProducts, ScalersOfTheSameOptionsKeepTheirHistory) {
   ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
   lpt_scaler_values before[3], after[3];
   const auto read = [&](lpt_scaler_values *values) {
-    for (lpt_operand operand = 0; operand < 3; ++operand) {
+    for (lpt_linear_operand operand = 0; operand < 3; ++operand) {
       values[operand] = LPT_SCALER_VALUES_INIT;
       ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), operand, &values[operand])));
     }
@@ -175,14 +177,14 @@ TEST(RecipeProducts, ScalersOfTheSameOptionsKeepTheirHistory) {
   lpt_scaler_options longer = LPT_SCALER_OPTIONS_INIT;
   longer.kind = LPT_SCALER_DELAYED;
   longer.history_length = 7;
-  ASSERT_TRUE(ok(c, lpt_recipe_set_scaler(c, other.get(), LPT_OPERAND_INPUT, &longer)));
+  ASSERT_TRUE(ok(c, lpt_recipe_set_scaler(c, other.get(), LPT_LINEAR_OPERAND_INPUT, &longer)));
   ASSERT_TRUE(ok(c, lpt_linear_set_recipe(c, layer.linear.get(), other.get())));
   ASSERT_TRUE(ok(c, lpt_linear_prepare(c, layer.linear.get(), layer.w.get(), nullptr)));
   read(after);
-  EXPECT_EQ(0, after[LPT_OPERAND_INPUT].update_count);
-  EXPECT_EQ(before[LPT_OPERAND_WEIGHT].update_count, after[LPT_OPERAND_WEIGHT].update_count);
-  EXPECT_EQ(before[LPT_OPERAND_GRADIENT].amax, after[LPT_OPERAND_GRADIENT].amax);
-  EXPECT_GT(after[LPT_OPERAND_GRADIENT].amax, 0.0);
+  EXPECT_EQ(0, after[LPT_LINEAR_OPERAND_INPUT].update_count);
+  EXPECT_EQ(before[LPT_LINEAR_OPERAND_WEIGHT].update_count, after[LPT_LINEAR_OPERAND_WEIGHT].update_count);
+  EXPECT_EQ(before[LPT_LINEAR_OPERAND_GRADIENT].amax, after[LPT_LINEAR_OPERAND_GRADIENT].amax);
+  EXPECT_GT(after[LPT_LINEAR_OPERAND_GRADIENT].amax, 0.0);
 }
 
 TEST(RecipeProducts, WhatAnotherRecipeSavedIsRefused) {
@@ -222,7 +224,7 @@ TEST(RecipeProducts, APrepareThatIsStoppedChangesNothing) {
     const Numbers before = run(layer);
     ASSERT_TRUE(ok(c, lpt_linear_set_recipe(c, layer.linear.get(), other.recipe.get())));
     lpt_scaler_values weight = LPT_SCALER_VALUES_INIT, now = LPT_SCALER_VALUES_INIT;
-    ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), LPT_OPERAND_WEIGHT, &weight)));
+    ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), LPT_LINEAR_OPERAND_WEIGHT, &weight)));
     bool is_done = false;
     int stops = 0;
     for (; !is_done; ++stops) {
@@ -239,10 +241,10 @@ TEST(RecipeProducts, APrepareThatIsStoppedChangesNothing) {
       EXPECT_EQ(before.y, results_of(layer).y) << model.name;
       EXPECT_EQ(before.dx, results_of(layer).dx) << model.name;
       EXPECT_EQ(before.dw, results_of(layer).dw) << model.name;
-      ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), LPT_OPERAND_WEIGHT, &now)));
+      ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), LPT_LINEAR_OPERAND_WEIGHT, &now)));
       EXPECT_EQ(weight.running_amax, now.running_amax) << model.name;
     }
-    if (model.casts[LPT_CAST_FORWARD_WEIGHT].format != nullptr) {
+    if (model.casts[LPT_LINEAR_CAST_FORWARD_WEIGHT].format != nullptr) {
       EXPECT_GE(stops, 1) << model.name;
     }
   }
@@ -252,7 +254,7 @@ TEST(RecipeProducts, APrepareThatIsRefusedChangesNothing) {
   const Context context = make_context();
   lpt_context *c = context.get();
   Layer layer(c, "f32", kOdd, 4120);
-  for (const lpt_cast cast : {LPT_CAST_FORWARD_WEIGHT, LPT_CAST_DGRAD_WEIGHT}) {
+  for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_WEIGHT, LPT_LINEAR_CAST_DGRAD_WEIGHT}) {
     ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, layer.recipe.get(), cast, LPT_FORMAT_INT8, nullptr)));
   }
   const Numbers before = run(layer);
@@ -269,8 +271,8 @@ TEST(RecipeProducts, FixedScalesAreOne) {
   Layer fixed(c, "f32", kOdd, 4130), plain(c, "f32", kOdd, 4130);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scale_rule = LPT_SCALE_RULE_FIXED;
-  for (lpt_cast cast = 0; cast < 6; ++cast) {
-    const lpt_format format = cast == LPT_CAST_WGRAD_INPUT ? LPT_FORMAT_E4M3FN_1X128 : LPT_FORMAT_E4M3FN_TENSOR;
+  for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
+    const lpt_format format = cast == LPT_LINEAR_CAST_WGRAD_INPUT ? LPT_FORMAT_E4M3FN_1X128 : LPT_FORMAT_E4M3FN_TENSOR;
     ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, fixed.recipe.get(), cast, format, &options)));
     ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, plain.recipe.get(), cast, LPT_FORMAT_E4M3FN, nullptr)));
   }
@@ -285,12 +287,12 @@ double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_s
                         lpt_product_options options) {
   Layer layer(c, "f32", {64, 64, 64}, 4140);
   options.parts = parts;
-  set_product(layer, LPT_PRODUCT_DGRAD, options);
-  const lpt_cast cast = LPT_CAST_DGRAD_GRADIENT;
+  set_product(layer, LPT_LINEAR_GEMM_DGRAD, options);
+  const lpt_linear_cast cast = LPT_LINEAR_CAST_DGRAD_GRADIENT;
   EXPECT_TRUE(ok(c, lpt_recipe_set_cast(c, layer.recipe.get(), cast, format_named(format), nullptr)));
   lpt_scaler_options scaler = LPT_SCALER_OPTIONS_INIT;
   scaler.kind = kind;
-  EXPECT_TRUE(ok(c, lpt_recipe_set_scaler(c, layer.recipe.get(), LPT_OPERAND_GRADIENT, &scaler)));
+  EXPECT_TRUE(ok(c, lpt_recipe_set_scaler(c, layer.recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &scaler)));
   run(layer);
   lpt_linear *const linears[] = {layer.linear.get()};
   EXPECT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
@@ -301,8 +303,8 @@ double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_s
 
 TEST(RecipeProducts, TwoPartsAreFinerThanOne) {
   const Context context = make_context();
-  for (const lpt_product_options &options : {product_options(0), product_options(32, LPT_SIGNS_RANDOM),
-                                             product_options(64, LPT_SIGNS_FIXED, LPT_AXIS_ROWS)}) {
+  for (const lpt_product_options &options : {product_options(0), product_options(32, LPT_HADAMARD_SIGNS_RANDOM),
+                                             product_options(64, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_AXIS_ROWS)}) {
     for (const char *format : {"int4/1x32/f32", "int4/tensor/f32"}) {
       for (const lpt_scaler_kind kind : {LPT_SCALER_CURRENT, LPT_SCALER_DELAYED}) {
         const double one = error_with_parts(context.get(), format, 1, kind, options);

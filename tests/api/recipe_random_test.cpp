@@ -52,7 +52,7 @@ void expect_mean(const Spread &spread, const std::string &what) {
 TEST(RecipeRandom, GradientsAreRightInTheMean) {
   const Context context = make_context();
   for (const RecipeModel &model : recipe_models()) {
-    const bool is_random = model.casts[LPT_CAST_DGRAD_GRADIENT].is_stochastic;
+    const bool is_random = model.casts[LPT_LINEAR_CAST_DGRAD_GRADIENT].is_stochastic;
     if (!is_random) continue;
     Layer layer(context.get(), model.name, kSmall, 3000);
     LayerModel exact = layer.model(model);
@@ -62,7 +62,7 @@ TEST(RecipeRandom, GradientsAreRightInTheMean) {
     layer.forward();
     for (uint32_t step = 0; step < 1000; ++step) {
       // What forward saves may be of chance too; signs are those of the first step, since codes to nearest follow them.
-      if (model.casts[LPT_CAST_WGRAD_INPUT].is_stochastic) {
+      if (model.casts[LPT_LINEAR_CAST_WGRAD_INPUT].is_stochastic) {
         layer.call.random.step = 1000 + step;
         layer.forward();
       }
@@ -77,26 +77,26 @@ TEST(RecipeRandom, GradientsAreRightInTheMean) {
   }
 }
 
-double variance_with_draws(lpt_context *c, const char *name, lpt_product product, int32_t draws) {
+double variance_with_draws(lpt_context *c, const char *name, lpt_linear_gemm product, int32_t draws) {
   Layer layer(c, name, kSmall, 3010);
   lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
   options.draws = draws;
   EXPECT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), product, &options)));
   layer.make();
   layer.forward();
-  const Matrix &shape = product == LPT_PRODUCT_DGRAD ? layer.x_numbers : layer.w_numbers;
+  const Matrix &shape = product == LPT_LINEAR_GEMM_DGRAD ? layer.x_numbers : layer.w_numbers;
   Spread spread(shape.v);
   for (uint32_t step = 0; step < 400; ++step) {
     layer.call.random.step = step;
-    layer.backward(product == LPT_PRODUCT_DGRAD, product == LPT_PRODUCT_WGRAD, false);
-    spread.add(numbers_of(c, product == LPT_PRODUCT_DGRAD ? layer.dx.get() : layer.dw.get()));
+    layer.backward(product == LPT_LINEAR_GEMM_DGRAD, product == LPT_LINEAR_GEMM_WGRAD, false);
+    spread.add(numbers_of(c, product == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get()));
   }
   return spread.mean_variance();
 }
 
 TEST(RecipeRandom, DrawsDivideTheVariance) {
   const Context context = make_context();
-  for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
+  for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
     const double one = variance_with_draws(context.get(), "luq", product, 1);
     for (const int32_t draws : {2, 4, 16}) {
       EXPECT_NEAR(1.0, draws * variance_with_draws(context.get(), "luq", product, draws) / one, 0.05) << draws;
@@ -107,10 +107,10 @@ TEST(RecipeRandom, DrawsDivideTheVariance) {
 TEST(RecipeRandom, DrawsEqualTheirModel) {
   const Context context = make_context();
   for (RecipeModel &model : recipe_models()) {
-    if (!model.casts[LPT_CAST_DGRAD_GRADIENT].is_stochastic) continue;
+    if (!model.casts[LPT_LINEAR_CAST_DGRAD_GRADIENT].is_stochastic) continue;
     Layer layer(context.get(), model.name, kSmall, 3020);
-    for (const lpt_product product : {LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
-      model.products[product].draws = product == LPT_PRODUCT_DGRAD ? 3 : 11;
+    for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+      model.products[product].draws = product == LPT_LINEAR_GEMM_DGRAD ? 3 : 11;
       ASSERT_TRUE(
           ok(context.get(), lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
     }
@@ -128,7 +128,7 @@ TEST(RecipeRandom, SignsFollowThePairOfOperands) {
   const Context context = make_context();
   const auto results = [&](auto &&change) {
     Layer layer(context.get(), "quartet", {64, 64, 64}, 3030);
-    for (lpt_cast cast = 2; cast < 6; ++cast) {  // to nearest: nothing but signs is of chance
+    for (lpt_linear_cast cast = 2; cast < 6; ++cast) {  // to nearest: nothing but signs is of chance
       lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
       EXPECT_TRUE(
           ok(context.get(), lpt_recipe_set_cast(context.get(), layer.recipe.get(), cast, LPT_FORMAT_MXFP4, &options)));

@@ -27,7 +27,7 @@ TEST(Recipe, CastsToTheFormatsOfItsPaper) {
   const Context context = make_context();
   for (const RecipeModel &model : recipe_models()) {
     const Recipe recipe = make_recipe(context.get(), model.name);
-    for (lpt_cast cast = 0; cast < 6; ++cast) {
+    for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
       lpt_format format = LPT_FORMAT_NONE;
       ASSERT_TRUE(ok(context.get(), lpt_recipe_cast_format(context.get(), recipe.get(), cast, &format)));
       const char *expected = model.casts[cast].format;
@@ -71,7 +71,7 @@ TEST(Recipe, TakesAnySourceInEachBackwardProduct) {
         Layer layer(context.get(), name, {70, 50, 41}, 1900);
         model.products[1].source = combination % 3;
         model.products[2].source = combination / 3;
-        for (lpt_product product = 1; product < 3; ++product) {
+        for (lpt_linear_gemm product = 1; product < 3; ++product) {
           ASSERT_TRUE(ok(context.get(),
                          lpt_recipe_set_gemm(context.get(), layer.recipe.get(), product, &model.products[product])));
         }

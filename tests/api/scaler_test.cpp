@@ -220,7 +220,7 @@ TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
 
 // ---- rules of the history, and of zero
 
-Scaler make_ruled_scaler(lpt_context *context, lpt_history_rule history_rule, lpt_zero_rule zero_rule,
+Scaler make_ruled_scaler(lpt_context *context, lpt_scaler_history_rule history_rule, lpt_scaler_zero_rule zero_rule,
                          int32_t history_length) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
   options.kind = LPT_SCALER_DELAYED;
@@ -235,8 +235,10 @@ constexpr double kScaleOfOne = kUnit;
 
 TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
   const Context context = make_context();
-  const Scaler largest = make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS, 3);
-  const Scaler latest = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_LOOKS, 3);
+  const Scaler largest =
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_CURRENT, 3);
+  const Scaler latest =
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_CURRENT, 3);
   const double amaxes[] = {2 * kUnit, 8 * kUnit, 4 * kUnit, kUnit, 2 * kUnit};
   const double largest_of_three[] = {2 * kUnit, 8 * kUnit, 8 * kUnit, 8 * kUnit, 4 * kUnit};
   for (int step = 0; step < 5; ++step) {
@@ -254,12 +256,13 @@ TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
 TEST(ScalerZero, LooksAtTheTensorOrIsOneOrKeepsTheLast) {
   const Context context = make_context();
   struct Case {
-    lpt_zero_rule rule;
+    lpt_scaler_zero_rule rule;
     double at_first, after_zero;
   };
-  for (const Case &c : {Case{LPT_ZERO_LOOKS, 4 * kUnit, 4 * kUnit}, Case{LPT_ZERO_ONE, kScaleOfOne, kScaleOfOne},
-                        Case{LPT_ZERO_KEEPS, kScaleOfOne, 2 * kUnit}}) {
-    const Scaler scaler = make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, c.rule, 1);
+  for (const Case &c : {Case{LPT_SCALER_ZERO_RULE_USE_CURRENT, 4 * kUnit, 4 * kUnit},
+                        Case{LPT_SCALER_ZERO_RULE_ONE, kScaleOfOne, kScaleOfOne},
+                        Case{LPT_SCALER_ZERO_RULE_USE_LAST, kScaleOfOne, 2 * kUnit}}) {
+    const Scaler scaler = make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, c.rule, 1);
     EXPECT_EQ(c.at_first, cast(context.get(), scaler.get(), 4 * kUnit)) << c.rule << ": before the first update";
     update(context.get(), scaler.get());
     EXPECT_EQ(4 * kUnit, cast(context.get(), scaler.get(), 2 * kUnit)) << c.rule;
@@ -272,7 +275,8 @@ TEST(ScalerZero, LooksAtTheTensorOrIsOneOrKeepsTheLast) {
 
 TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
   const Context context = make_context();
-  const Scaler scaler = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_KEEPS, 2);
+  const Scaler scaler =
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST, 2);
   cast(context.get(), scaler.get(), 8 * kUnit);
   update(context.get(), scaler.get());
   cast(context.get(), scaler.get(), 0.0);
@@ -281,13 +285,15 @@ TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_size(context.get(), scaler.get(), &bytes)));
   std::vector<uint8_t> state(bytes);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_save(context.get(), scaler.get(), state.data(), state.size())));
-  const Scaler same = make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_KEEPS, 2);
+  const Scaler same =
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST, 2);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_load(context.get(), same.get(), state.data(), state.size())));
   EXPECT_EQ(8 * kUnit, cast(context.get(), same.get(), kUnit));
   // Of other rules: refused by name, and nothing changes.
-  const Scaler others[] = {make_ruled_scaler(context.get(), LPT_HISTORY_LARGEST, LPT_ZERO_KEEPS, 2),
-                           make_ruled_scaler(context.get(), LPT_HISTORY_LATEST, LPT_ZERO_ONE, 2),
-                           make_scaler(context.get(), LPT_SCALER_DELAYED, 2)};
+  const Scaler others[] = {
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST, 2),
+      make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE, 2),
+      make_scaler(context.get(), LPT_SCALER_DELAYED, 2)};
   for (const Scaler &other : others) {
     EXPECT_EQ(LPT_INVALID_STATE, lpt_scaler_state_load(context.get(), other.get(), state.data(), state.size()));
     EXPECT_EQ(0, read(context.get(), other.get()).update_count);

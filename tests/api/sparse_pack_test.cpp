@@ -40,10 +40,10 @@ TEST(SparsePack, HasTheBytesThatAreDocumented) {
   const Tensor source = wrap(context.get(), numbers, 1, 18);
   const Tensor compressed = make_tensor(context.get(), sparse_named("f32"), 1, 18);
   ASSERT_TRUE(ok(context.get(), lpt_sparse_compress(context.get(), source.get(), nullptr, compressed.get(), nullptr)));
-  const Tensor stored = part_of(context.get(), compressed.get(), LPT_PART_PAYLOAD);
+  const Tensor stored = part_of(context.get(), compressed.get(), LPT_TENSOR_PART_PAYLOAD);
   EXPECT_EQ((std::vector<double>{2, 4, 5, 6, 0, 7, 0, 0, 8, 9}), numbers_of(context.get(), stored.get()));
   // Places 1,3 and 0,1; 0,3 and 0,1; 0,1 and nothing.
-  const Tensor indices = part_of(context.get(), compressed.get(), LPT_PART_SPARSE_INDICES);
+  const Tensor indices = part_of(context.get(), compressed.get(), LPT_TENSOR_PART_SPARSE_INDICES);
   EXPECT_EQ((std::vector<uint8_t>{0x4D, 0x4C, 0x44}), plain_bytes(context.get(), indices.get()));
   size_t bytes = 0;
   ASSERT_TRUE(ok(context.get(), lpt_tensor_size(context.get(), compressed.get(), &bytes)));
@@ -169,7 +169,7 @@ TEST(SparsePack, ANewTensorIsZeroAndPartsMakeIt) {
   const Dense dense = make_dense(context.get(), LPT_FORMAT_NVFP4, 5, 40);
   ASSERT_TRUE(ok(context.get(), lpt_sparse_compress(context.get(), dense.tensor.get(), nullptr, empty.get(), nullptr)));
   std::vector<Tensor> parts(5);
-  for (const lpt_part part : {0, 1, 2, 4}) parts[static_cast<size_t>(part)] = part_of(context.get(), empty.get(), part);
+  for (const lpt_tensor_part part : {0, 1, 2, 4}) parts[static_cast<size_t>(part)] = part_of(context.get(), empty.get(), part);
   const lpt_tensor *handles[] = {parts[0].get(), parts[1].get(), parts[2].get(), nullptr, parts[4].get()};
   Tensor combined;
   ASSERT_TRUE(ok(context.get(), lpt_tensor_combine(context.get(), format, 5, 40, handles, 5, out(combined))));

@@ -106,7 +106,8 @@ class Holder {
 
 class ScalerHolder : public Holder {
  public:
-  ScalerHolder(lpt_context *context, lpt_history_rule history_rule, lpt_zero_rule zero_rule) : Holder(context) {
+  ScalerHolder(lpt_context *context, lpt_scaler_history_rule history_rule, lpt_scaler_zero_rule zero_rule)
+      : Holder(context) {
     lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
     options.kind = LPT_SCALER_DELAYED;
     options.history_length = 3;
@@ -186,7 +187,7 @@ class LinearHolder : public Holder {
 
 class OptimizerHolder : public Holder {
  public:
-  OptimizerHolder(lpt_context *context, lpt_method method, const lpt_optimizer_parameter &parameter)
+  OptimizerHolder(lpt_context *context, lpt_optimizer_method method, const lpt_optimizer_parameter &parameter)
       : Holder(context),
         values_(static_cast<size_t>(parameter.elements)),
         value_format_(parameter.compensation == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32) {
@@ -236,8 +237,8 @@ class OptimizerHolder : public Holder {
 class ShardHolder : public OptimizerHolder {
  public:
   explicit ShardHolder(lpt_context *context)
-      : OptimizerHolder(context, LPT_METHOD_ADAMW, shard(256, 4)),
-        other_(OptimizerHolder(context, LPT_METHOD_ADAMW, shard(0, 256)).save()) {}
+      : OptimizerHolder(context, LPT_OPTIMIZER_METHOD_ADAMW, shard(256, 4)),
+        other_(OptimizerHolder(context, LPT_OPTIMIZER_METHOD_ADAMW, shard(0, 256)).save()) {}
 
   lpt_status load_from(const void *bytes, size_t size) override {
     const void *const buffers[] = {other_.data(), bytes};
@@ -333,8 +334,8 @@ struct HolderKind {
   HolderPointer (*make)(lpt_context *context);
 };
 
-inline HolderPointer make_optimizer(lpt_context *context, lpt_method method, int64_t elements, lpt_format first,
-                                    lpt_format second, int32_t is_expanded, lpt_scaler_kind scaling) {
+inline HolderPointer make_optimizer(lpt_context *context, lpt_optimizer_method method, int64_t elements,
+                                    lpt_format first, lpt_format second, int32_t is_expanded, lpt_scaler_kind scaling) {
   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
   parameter.elements = elements;
   parameter.first_moment = first;
@@ -349,25 +350,25 @@ inline const std::vector<HolderKind> &holder_kinds() {
   static const std::vector<HolderKind> kinds = {
       {"scaler",
        [](lpt_context *c) -> HolderPointer {
-         return std::make_unique<ScalerHolder>(c, LPT_HISTORY_LARGEST, LPT_ZERO_LOOKS);
+         return std::make_unique<ScalerHolder>(c, LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_CURRENT);
        }},
       {"scaler with rules",
        [](lpt_context *c) -> HolderPointer {
-         return std::make_unique<ScalerHolder>(c, LPT_HISTORY_LATEST, LPT_ZERO_KEEPS);
+         return std::make_unique<ScalerHolder>(c, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST);
        }},
       {"linear", [](lpt_context *c) -> HolderPointer { return std::make_unique<LinearHolder>(c); }},
       {"adamw, f32",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
        }},
       {"adamw, expanded groups",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_METHOD_ADAMW, 130, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, 1,
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 130, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, 1,
                                LPT_SCALER_CURRENT);
        }},
       {"adam, delayed",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_METHOD_ADAM, 5, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, 0,
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAM, 5, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, 0,
                                LPT_SCALER_DELAYED);
        }},
       {"adamw, trees of a compensated shard",
@@ -378,12 +379,12 @@ inline const std::vector<HolderKind> &holder_kinds() {
          parameter.begin = 256;
          parameter.compensation = LPT_FORMAT_BF16;
          parameter.first_moment = parameter.second_moment = LPT_FORMAT_DYNAMIC_1X256;
-         return std::make_unique<OptimizerHolder>(c, LPT_METHOD_ADAMW, parameter);
+         return std::make_unique<OptimizerHolder>(c, LPT_OPTIMIZER_METHOD_ADAMW, parameter);
        }},
       {"adamw, one of two shards", [](lpt_context *c) -> HolderPointer { return std::make_unique<ShardHolder>(c); }},
       {"lion, bf16",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_METHOD_LION, 7, LPT_FORMAT_BF16, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_LION, 7, LPT_FORMAT_BF16, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
        }},
       {"weights, nvfp4",
        [](lpt_context *c) -> HolderPointer {

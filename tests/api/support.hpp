@@ -116,7 +116,7 @@ inline Tensor view(lpt_context *context, const lpt_tensor *tensor, const std::ve
   return part;
 }
 
-inline Tensor part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+inline Tensor part_of(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   Tensor result;
   EXPECT_TRUE(ok(context, lpt_tensor_view_part(context, tensor, part, out(result))));
   return result;
@@ -130,7 +130,7 @@ inline lpt_tensor_description describe(lpt_context *context, const lpt_tensor *t
 
 // Memory of one part of a tensor; rows of a new tensor have no gaps but for packs.
 template <typename Number>
-Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   return static_cast<Number *>(describe(context, part_of(context, tensor, part).get()).data);
 }
 
@@ -141,13 +141,13 @@ inline lpt_format_description describe(lpt_format format) {
 }
 
 // The parts that a tensor of a format has.
-inline std::vector<lpt_part> parts_of(lpt_format format) {
+inline std::vector<lpt_tensor_part> parts_of(lpt_format format) {
   const lpt_format_description description = describe(format);
-  std::vector<lpt_part> parts = {LPT_PART_PAYLOAD};
-  if (description.block_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_BLOCK_SCALES);
-  if (description.tensor_scale != LPT_FORMAT_NONE) parts.push_back(LPT_PART_TENSOR_SCALE);
-  if (description.zero_point != LPT_FORMAT_NONE) parts.push_back(LPT_PART_ZERO_POINTS);
-  if (description.sparse_of != 0) parts.push_back(LPT_PART_SPARSE_INDICES);
+  std::vector<lpt_tensor_part> parts = {LPT_TENSOR_PART_PAYLOAD};
+  if (description.block_scale != LPT_FORMAT_NONE) parts.push_back(LPT_TENSOR_PART_BLOCK_SCALES);
+  if (description.tensor_scale != LPT_FORMAT_NONE) parts.push_back(LPT_TENSOR_PART_TENSOR_SCALE);
+  if (description.zero_point != LPT_FORMAT_NONE) parts.push_back(LPT_TENSOR_PART_ZERO_POINTS);
+  if (description.sparse_of != 0) parts.push_back(LPT_TENSOR_PART_SPARSE_INDICES);
   return parts;
 }
 
@@ -212,7 +212,7 @@ inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *
 // All parts of a tensor, one after the other: two tensors with the same bits have the same bytes.
 inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *tensor) {
   std::vector<uint8_t> bytes;
-  for (const lpt_part part : parts_of(describe(context, tensor).format)) {
+  for (const lpt_tensor_part part : parts_of(describe(context, tensor).format)) {
     const Tensor taken = part_of(context, tensor, part);
     const std::vector<uint8_t> more = plain_bytes(context, taken.get());
     bytes.insert(bytes.end(), more.begin(), more.end());
@@ -235,7 +235,7 @@ inline std::vector<double> numbers_of(lpt_context *context, const lpt_tensor *te
 }
 
 inline float tensor_scale_of(lpt_context *context, const lpt_tensor *tensor) {
-  return *part_data<float>(context, tensor, LPT_PART_TENSOR_SCALE);
+  return *part_data<float>(context, tensor, LPT_TENSOR_PART_TENSOR_SCALE);
 }
 
 // A new tensor with these numbers, rounded to its format.

@@ -308,7 +308,7 @@ TEST(TensorParts, LiveOnWithoutTheirSource) {
 TEST(TensorParts, OfBlocksAreAMatrixOfScales) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_E4M3FN_128X128, 130, 300);
-  const Tensor scales = part_of(context.get(), tensor.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor scales = part_of(context.get(), tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   const lpt_tensor_description description = describe(context.get(), scales.get());
   EXPECT_EQ(LPT_FORMAT_F32, description.format);
   ASSERT_EQ(2, description.rank);

@@ -296,7 +296,7 @@ TEST(Weights, TellTheirSizeAndAreNoOrdinaryTensors) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_dequantize(context.get(), packed.get(), nullptr, wide.get()));
   expect_words({"source is packed weights"}, lpt_context_error(context.get()));
   Tensor part;
-  EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_view_part(context.get(), packed.get(), LPT_PART_PAYLOAD, out(part)));
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_view_part(context.get(), packed.get(), LPT_TENSOR_PART_PAYLOAD, out(part)));
 }
 
 // However many experts of nothing: there is nothing to do for each.

@@ -115,7 +115,7 @@ Form draw_form(Random &random) {
   const bool is_f64 = std::string(form.c) == "f64", is_wide = std::string(form.c).find("_row") == std::string::npos;
   form.options.alpha = random.chance(0.5) ? 1.0 : 0.25;
   if (random.chance(0.2)) form.options.flags = LPT_PORTABLE_ORDER;
-  if (random.chance(0.15)) form.options.arithmetic = LPT_ARITHMETIC_PIECEWISE_AFFINE;
+  if (random.chance(0.15)) form.options.arithmetic = LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
   if (is_f64) return form;
   constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU,
                                              LPT_ACTIVATION_SWIGLU};

@@ -57,7 +57,7 @@ TEST(CppBinding, WrapsConstNumbersToBeRead) {
   auto target = lpt::matrix_wrap(context, restored, 2, 2);
   lpt::quantize(context, source, target);
   EXPECT_EQ(restored, numbers);
-  const auto part = lpt::tensor_part(context, source, LPT_PART_PAYLOAD);
+  const auto part = lpt::tensor_part(context, source, LPT_TENSOR_PART_PAYLOAD);
   EXPECT_EQ(lpt::tensor_bytes(context, part).data(), reinterpret_cast<const std::byte *>(numbers.data()));
   EXPECT_EQ(refusal([&] { lpt::matrix_wrap(context, numbers, 2, 3); }),
             "invalid argument: numbers are 4: expected 2 rows of 3");
@@ -321,7 +321,7 @@ TEST(CppBinding, GathersAndScattersSequences) {
     EXPECT_EQ(all, (std::vector<float>{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2}));
     lpt::all_gather(context, comm, input, whole, counts);
     EXPECT_EQ(all[4], 2.0f);
-    lpt::sequence_scatter(context, comm, LPT_PASS_BACKWARD, whole, own, counts);
+    lpt::sequence_scatter(context, comm, LPT_PARTIAL_PASS_BACKWARD, whole, own, counts);
     EXPECT_EQ(back, std::vector<float>(mine.size(), 2.0f * own_value));
     lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
     options.hidden_columns = 4;
@@ -331,7 +331,7 @@ TEST(CppBinding, GathersAndScattersSequences) {
     const auto plan = lpt::partial_plan_create(context, options);
     EXPECT_EQ(refusal([&] { lpt::sequence_gather(context, comm, input, whole, counts, &plan); }).find("unsupported"),
               0u);
-    lpt::partial_allreduce(context, comm, plan, LPT_PASS_FORWARD, whole, whole);
+    lpt::partial_allreduce(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, whole, whole);
     EXPECT_EQ(all, (std::vector<float>{2, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2}));
     EXPECT_EQ(refusal([&] { lpt::all_gather(context, comm, input, whole, std::span(counts).first(1)); }),
               "invalid argument: counts are 1: expected one for each rank, 2");

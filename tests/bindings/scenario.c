@@ -39,7 +39,7 @@ static lpt_tensor *create(lpt_format format, int64_t rows, int64_t columns) {
   return tensor;
 }
 
-static void print_part(const char *name, const lpt_tensor *tensor, lpt_part which) {
+static void print_part(const char *name, const lpt_tensor *tensor, lpt_tensor_part which) {
   lpt_tensor *part = NULL;
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   size_t bytes = 0;
@@ -57,19 +57,19 @@ static void quantize_both(void) {
   lpt_tensor *nvfp4 = create(LPT_FORMAT_NVFP4, kRows, kColumns), *fp8 = create(LPT_FORMAT_E4M3FN_ROW, kRows, kColumns);
   must(lpt_quantize(context, source, NULL, nvfp4, NULL));
   must(lpt_dequantize(context, nvfp4, NULL, target));
-  print_part("nvfp4.payload", nvfp4, LPT_PART_PAYLOAD);
-  print_part("nvfp4.block_scales", nvfp4, LPT_PART_BLOCK_SCALES);
-  print_part("nvfp4.tensor_scale", nvfp4, LPT_PART_TENSOR_SCALE);
+  print_part("nvfp4.payload", nvfp4, LPT_TENSOR_PART_PAYLOAD);
+  print_part("nvfp4.block_scales", nvfp4, LPT_TENSOR_PART_BLOCK_SCALES);
+  print_part("nvfp4.tensor_scale", nvfp4, LPT_TENSOR_PART_TENSOR_SCALE);
   print_bytes("nvfp4.numbers", restored, sizeof restored);
   must(lpt_quantize(context, source, NULL, fp8, NULL));
   must(lpt_dequantize(context, fp8, NULL, target));
-  print_part("e4m3fn.payload", fp8, LPT_PART_PAYLOAD);
+  print_part("e4m3fn.payload", fp8, LPT_TENSOR_PART_PAYLOAD);
   print_bytes("e4m3fn.numbers", restored, sizeof restored);
   lpt_quantize_options stochastic = LPT_QUANTIZE_OPTIONS_INIT;
   stochastic.rounding = LPT_ROUNDING_STOCHASTIC;
   stochastic.random.seed = 7;
   must(lpt_quantize(context, source, &stochastic, fp8, NULL));
-  print_part("e4m3fn.stochastic", fp8, LPT_PART_PAYLOAD);
+  print_part("e4m3fn.stochastic", fp8, LPT_TENSOR_PART_PAYLOAD);
   lpt_tensor_destroy(source);
   lpt_tensor_destroy(nvfp4);
   lpt_tensor_destroy(target);
@@ -190,7 +190,7 @@ static void mask(void) {
   lpt_sparse_values counted = LPT_SPARSE_VALUES_INIT;
   int64_t offences = -1;
   must(lpt_sparse_mask_select(context, source, NULL, chosen, NULL, &counted));
-  print_part("mask.2_4", chosen, LPT_PART_PAYLOAD);
+  print_part("mask.2_4", chosen, LPT_TENSOR_PART_PAYLOAD);
   must(lpt_sparse_mask_check(context, chosen, 2, 4, LPT_SPARSE_DIRECTION_ROW, &offences));
   printf("mask.counts %" PRId64 " %" PRId64 "\n", counted.kept_count, offences);
   lpt_tensor_destroy(chosen);
@@ -233,7 +233,7 @@ int main(int count, char **arguments) {
   /* The order of destruction is free: a tensor and its part outlive their context. */
   lpt_tensor *tensor = create(LPT_FORMAT_F32, kRows, kColumns), *part = NULL;
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  must(lpt_tensor_view_part(context, tensor, LPT_PART_PAYLOAD, &part));
+  must(lpt_tensor_view_part(context, tensor, LPT_TENSOR_PART_PAYLOAD, &part));
   must(lpt_tensor_describe(context, part, &description));
   lpt_tensor_destroy(tensor);
   lpt_context_destroy(context);

@@ -18,7 +18,7 @@ void print_bytes(const char *name, std::span<const std::byte> bytes) {
 
 void print_numbers(const char *name, std::span<const float> numbers) { print_bytes(name, std::as_bytes(numbers)); }
 
-void print_part(const char *name, const lpt::Context &context, const lpt::Tensor &tensor, lpt_part which) {
+void print_part(const char *name, const lpt::Context &context, const lpt::Tensor &tensor, lpt_tensor_part which) {
   const lpt::Tensor part = lpt::tensor_part(context, tensor, which);
   print_bytes(name, lpt::tensor_bytes(context, part));
 }
@@ -41,19 +41,19 @@ void quantize_both(const lpt::Context &context) {
   auto fp8 = lpt::tensor_create(context, lpt::format_from_name("e4m3fn_row"), kRows, kColumns);
   lpt::quantize(context, source, nvfp4);
   lpt::dequantize(context, nvfp4, target);
-  print_part("nvfp4.payload", context, nvfp4, LPT_PART_PAYLOAD);
-  print_part("nvfp4.block_scales", context, nvfp4, LPT_PART_BLOCK_SCALES);
-  print_part("nvfp4.tensor_scale", context, nvfp4, LPT_PART_TENSOR_SCALE);
+  print_part("nvfp4.payload", context, nvfp4, LPT_TENSOR_PART_PAYLOAD);
+  print_part("nvfp4.block_scales", context, nvfp4, LPT_TENSOR_PART_BLOCK_SCALES);
+  print_part("nvfp4.tensor_scale", context, nvfp4, LPT_TENSOR_PART_TENSOR_SCALE);
   print_numbers("nvfp4.numbers", restored);
   lpt::quantize(context, source, fp8);
   lpt::dequantize(context, fp8, target);
-  print_part("e4m3fn.payload", context, fp8, LPT_PART_PAYLOAD);
+  print_part("e4m3fn.payload", context, fp8, LPT_TENSOR_PART_PAYLOAD);
   print_numbers("e4m3fn.numbers", restored);
   lpt_quantize_options stochastic = LPT_QUANTIZE_OPTIONS_INIT;
   stochastic.rounding = LPT_ROUNDING_STOCHASTIC;
   stochastic.random.seed = 7;
   lpt::quantize(context, source, fp8, &stochastic);
-  print_part("e4m3fn.stochastic", context, fp8, LPT_PART_PAYLOAD);
+  print_part("e4m3fn.stochastic", context, fp8, LPT_TENSOR_PART_PAYLOAD);
 }
 
 void multiply(const lpt::Context &context) {
@@ -131,7 +131,7 @@ void mask(const lpt::Context &context) {
   auto numbers = filled(kRows * kColumns, 0.25f);
   auto chosen = lpt::tensor_create(context, LPT_FORMAT_UINT8, kRows, kColumns);
   const auto counted = lpt::sparse_mask_select(context, wrap(context, numbers, kRows, kColumns), chosen);
-  print_part("mask.2_4", context, chosen, LPT_PART_PAYLOAD);
+  print_part("mask.2_4", context, chosen, LPT_TENSOR_PART_PAYLOAD);
   std::printf("mask.counts %" PRId64 " %" PRId64 "\n", counted.kept_count,
               lpt::sparse_mask_check(context, chosen, 2, 4, LPT_SPARSE_DIRECTION_ROW));
 }
@@ -149,8 +149,8 @@ void reduce(const lpt::Context &context) {
 
 void outlive() {
   auto context = std::make_optional<lpt::Context>();
-  auto part =
-      lpt::tensor_part(*context, lpt::tensor_create(*context, LPT_FORMAT_F32, kRows, kColumns), LPT_PART_PAYLOAD);
+  auto part = lpt::tensor_part(*context, lpt::tensor_create(*context, LPT_FORMAT_F32, kRows, kColumns),
+                               LPT_TENSOR_PART_PAYLOAD);
   const auto bytes = lpt::tensor_bytes(*context, part);
   context.reset();
   const auto numbers = filled(kRows * kColumns, 0.25f);

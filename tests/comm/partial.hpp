@@ -28,7 +28,7 @@ inline PartialPlan make_plan(const Rank &self, int64_t hidden, int64_t shared) {
   return make_plan(self, options_of(self, hidden, shared));
 }
 
-inline lpt_status partial(const Rank &self, const PartialPlan &plan, lpt_pass pass, const Tensor &input,
+inline lpt_status partial(const Rank &self, const PartialPlan &plan, lpt_partial_pass pass, const Tensor &input,
                           const Tensor &output) {
   return lpt_partial_all_reduce(self.context, self.comm, plan.get(), pass, input.get(), output.get(), nullptr);
 }

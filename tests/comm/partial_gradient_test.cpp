@@ -129,7 +129,7 @@ class Network {
       inner_[l] = linear(normed_[l], weights.in[l], kHidden, kInner);
       for (double &number : inner_[l]) number = std::tanh(number);
       Numbers block = linear(inner_[l], weights.out[l], kInner, kHidden);
-      reduce(LPT_PASS_FORWARD, block);
+      reduce(LPT_PARTIAL_PASS_FORWARD, block);
       stream_[l + 1] = stream_[l];
       for (size_t i = 0; i < block.size(); ++i) stream_[l + 1][i] += block[i];
     }
@@ -147,7 +147,7 @@ class Network {
     norm_backward(stream_[kLayers], weights.gains[kLayers], after, sums.gains[kLayers], gradient);
     for (int l = kLayers - 1; l >= 0; --l) {
       Numbers block = gradient;  // the skip's gradient goes on unreduced
-      reduce(LPT_PASS_BACKWARD, block);
+      reduce(LPT_PARTIAL_PASS_BACKWARD, block);
       Numbers inner = linear_backward(inner_[l], weights.out[l], block, kInner, kHidden, sums.out[l]);
       for (size_t i = 0; i < inner.size(); ++i) inner[i] *= 1 - inner_[l][i] * inner_[l][i];
       after = linear_backward(normed_[l], weights.in[l], inner, kHidden, kInner, sums.in[l]);
@@ -167,7 +167,7 @@ class Network {
   static int64_t word(int64_t t) { return (t * 7 + 1) % kWords; }
   static int64_t next_word(int64_t t) { return (t * 5 + 3) % kWords; }
 
-  void reduce(lpt_pass pass, Numbers &numbers) {
+  void reduce(lpt_partial_pass pass, Numbers &numbers) {
     const Tensor both = wrap(self_.context, numbers, kTokens, kHidden);
     EXPECT_TRUE(self_.ok(partial(self_, plan_, pass, both, both)));
   }

@@ -98,7 +98,7 @@ struct Gradients {
   std::vector<lpt_tensor *> tensors;
 };
 
-lpt_bucket_options buckets_of(size_t bytes, lpt_bucket_order order) {
+lpt_bucket_options buckets_of(size_t bytes, lpt_gradient_buckets_order order) {
   lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
   options.bucket_bytes = bytes;
   options.order = order;
@@ -107,7 +107,8 @@ lpt_bucket_options buckets_of(size_t bytes, lpt_bucket_order order) {
 
 void adds_gradients_in_whatever_order_they_come(const Rank &self) {
   const Gradients gradients(self);
-  for (const lpt_bucket_order order : {LPT_BUCKET_ORDER_RECORDED, LPT_BUCKET_ORDER_REVERSED}) {
+  for (const lpt_gradient_buckets_order order :
+       {LPT_GRADIENT_BUCKETS_ORDER_RECORDED, LPT_GRADIENT_BUCKETS_ORDER_REVERSED}) {
     for (const size_t bytes : {1, 1500, 6000, 0}) {
       const Buckets buckets = make_buckets(self, gradients.tensors, buckets_of(bytes, order));
       for (size_t pass = 0; pass < 3; ++pass) {
@@ -118,7 +119,7 @@ void adds_gradients_in_whatever_order_they_come(const Rank &self) {
         }
         ASSERT_TRUE(self.ok(wait_for(self, buckets)));
         gradients.expect_sums();
-        EXPECT_EQ(order == LPT_BUCKET_ORDER_RECORDED ? 1 : 0, read(self, buckets).is_recorded);
+        EXPECT_EQ(order == LPT_GRADIENT_BUCKETS_ORDER_RECORDED ? 1 : 0, read(self, buckets).is_recorded);
       }
     }
   }
@@ -126,7 +127,7 @@ void adds_gradients_in_whatever_order_they_come(const Rank &self) {
 
 void multiplies_sums_by_a_factor(const Rank &self) {
   const Gradients gradients(self);
-  const Buckets buckets = make_buckets(self, gradients.tensors, buckets_of(2000, LPT_BUCKET_ORDER_RECORDED));
+  const Buckets buckets = make_buckets(self, gradients.tensors, buckets_of(2000, LPT_GRADIENT_BUCKETS_ORDER_RECORDED));
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.factor = 0.25;
   gradients.fill(700);
@@ -141,7 +142,7 @@ void sends_nothing_before_the_last_micro_batch(const Rank &self) {
   std::vector<float> numbers = numbers_of(self.rank, 720, 4000);
   const std::vector<float> before = numbers;
   const Tensor tensor = wrap(self.context, numbers, 1, 4000);
-  const Buckets buckets = make_buckets(self, {tensor.get()}, buckets_of(0, LPT_BUCKET_ORDER_RECORDED));
+  const Buckets buckets = make_buckets(self, {tensor.get()}, buckets_of(0, LPT_GRADIENT_BUCKETS_ORDER_RECORDED));
   const int64_t collectives = read(self).collectives;
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(self.ok(begin(self, buckets, 0)));
@@ -187,7 +188,7 @@ void casts_a_bucket_for_its_wire(const Rank &self) {
     ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, pair, 2, &there, nullptr)));
   }
   const Buckets buckets =
-      make_buckets(self, gradients, buckets_of(2 * kElements * sizeof(float), LPT_BUCKET_ORDER_REVERSED));
+      make_buckets(self, gradients, buckets_of(2 * kElements * sizeof(float), LPT_GRADIENT_BUCKETS_ORDER_REVERSED));
   ASSERT_TRUE(self.ok(begin(self, buckets, 1, &options)));
   for (const int64_t index : {1, 3, 0, 2}) ASSERT_TRUE(self.ok(ready(self, buckets, index)));
   ASSERT_TRUE(self.ok(wait_for(self, buckets)));
@@ -196,7 +197,7 @@ void casts_a_bucket_for_its_wire(const Rank &self) {
 
 // Four buckets of one gradient each.
 struct FourBuckets {
-  FourBuckets(const Rank &self, lpt_bucket_order order) : numbers(4, std::vector<float>(100, 1.0f)) {
+  FourBuckets(const Rank &self, lpt_gradient_buckets_order order) : numbers(4, std::vector<float>(100, 1.0f)) {
     for (std::vector<float> &one : numbers) tensors.push_back(wrap(self.context, one, 1, 100));
     const char *const names[] = {"embedding", "up", "down", "head"};
     lpt_bucket_options options = buckets_of(1, order);
@@ -209,7 +210,7 @@ struct FourBuckets {
 };
 
 void begins_buckets_in_their_order(const Rank &self) {
-  const FourBuckets four(self, LPT_BUCKET_ORDER_REVERSED);
+  const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_REVERSED);
   ASSERT_TRUE(self.ok(begin(self, four.buckets)));
   const int64_t order[] = {2, 0, 3, 1}, launched[] = {0, 0, 2, 4};
   for (size_t i = 0; i < 4; ++i) {
@@ -225,7 +226,7 @@ void begins_buckets_in_their_order(const Rank &self) {
 
 // The order of the first pass of rank 0 is that of all ranks from then on.
 void records_the_order_of_rank_0(const Rank &self) {
-  const FourBuckets four(self, LPT_BUCKET_ORDER_RECORDED);
+  const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   const int64_t order[] = {1, 3, 0, 2};
   for (int pass = 0; pass < 3; ++pass) {
     ASSERT_TRUE(self.ok(begin(self, four.buckets)));
@@ -244,7 +245,7 @@ void records_the_order_of_rank_0(const Rank &self) {
 
 // The pass goes on: what was forgotten may still come.
 void names_what_was_never_ready(const Rank &self) {
-  const FourBuckets four(self, LPT_BUCKET_ORDER_RECORDED);
+  const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   ASSERT_TRUE(self.ok(begin(self, four.buckets)));
   ASSERT_TRUE(self.ok(ready(self, four.buckets, 3)));
   ASSERT_TRUE(self.ok(ready(self, four.buckets, 0)));
@@ -257,7 +258,7 @@ void names_what_was_never_ready(const Rank &self) {
 }
 
 void refuses_calls_out_of_turn(const Rank &self) {
-  const FourBuckets four(self, LPT_BUCKET_ORDER_RECORDED);
+  const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, ready(self, four.buckets, 0));
   expect_words({"no pass under way"}, lpt_context_error(self.context));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, wait_for(self, four.buckets));

@@ -43,15 +43,15 @@ Numbers product(const Numbers &a, const Numbers &b, int64_t m, int64_t n, int64_
 // A whole layer and what it is given, the same on all ranks; and this rank's slices of it.
 struct Layer {
   const Rank &self;
-  lpt_parallel parallel;
+  lpt_linear_parallel parallel;
   int64_t inner, outer;          // of the whole
   int64_t own_inner, own_outer;  // of this rank
   int64_t first_inner, first_outer;
   Numbers x, w, dy, bias;        // of the whole
   Numbers own_x, own_w, own_dy;  // of this rank
 
-  Layer(const Rank &rank, lpt_parallel how) : self(rank), parallel(how) {
-    const bool is_rows = how == LPT_PARALLEL_ROWS;
+  Layer(const Rank &rank, lpt_linear_parallel how) : self(rank), parallel(how) {
+    const bool is_rows = how == LPT_LINEAR_PARALLEL_ROWS;
     inner = is_rows ? kInner * self.ranks : kInner;
     outer = is_rows ? kOuter : kOuter * self.ranks;
     own_inner = kInner;
@@ -146,11 +146,11 @@ void expect_whole_layer(const Layer &layer, const Results &found) {
 }
 
 void is_the_whole_layer(const Rank &self) {
-  for (const lpt_parallel parallel : {LPT_PARALLEL_COLUMNS, LPT_PARALLEL_ROWS}) {
+  for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
     const Layer layer(self, parallel);
     const Results found = pass_own(layer, "f32", layer.options(), {.has_bias = true});
     expect_whole_layer(layer, found);
-    const bool is_rows = parallel == LPT_PARALLEL_ROWS;
+    const bool is_rows = parallel == LPT_LINEAR_PARALLEL_ROWS;
     EXPECT_TRUE(is_same(self, wrap(self.context, is_rows ? found.y : found.dx, kTokens, is_rows ? kOuter : kInner)));
   }
 }
@@ -171,7 +171,7 @@ Numbers joined(const std::vector<Numbers> &parts, int32_t rank, int64_t columns,
 
 // Row-parallel by a plan: every rank has a gradient of its own behind the layer.
 void joins_by_its_plan(const Rank &self) {
-  const Layer layer(self, LPT_PARALLEL_ROWS);
+  const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   std::vector<Numbers> products, gradients;
   for (int32_t q = 0; q < self.ranks; ++q) {
     const Numbers x = columns_of(layer.x, layer.inner, q * kInner, kInner);
@@ -215,7 +215,7 @@ double over_ranks(const Rank &self, double number) {
 void has_the_adjoint_as_its_gradient(const Rank &self) {
   for (const int64_t shared : {0, 1, 40, 96}) {
     const PartialPlan plan = make_plan(self, kOuter, shared);
-    Layer layer(self, LPT_PARALLEL_ROWS);
+    Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
     layer.own_dy = draw_normal(420 + static_cast<uint64_t>(self.rank), kTokens * kOuter);
     lpt_linear_options options = layer.options();
     options.plan = plan.get();
@@ -230,7 +230,7 @@ void has_the_adjoint_as_its_gradient(const Rank &self) {
 // With a plan the rank's input is its own, and so is the gradient.
 void leaves_own_inputs_alone(const Rank &self) {
   const PartialPlan plan = make_plan(self, kInner, 24);
-  const Layer layer(self, LPT_PARALLEL_COLUMNS);
+  const Layer layer(self, LPT_LINEAR_PARALLEL_COLUMNS);
   lpt_linear_options options = layer.options();
   options.plan = plan.get();
   const int64_t before = read(self).collectives;
@@ -241,7 +241,7 @@ void leaves_own_inputs_alone(const Rank &self) {
 
 // All columns shared: the sums are those of lpt_all_reduce(), to the bit, in every format of numbers.
 void adds_as_an_all_reduce(const Rank &self) {
-  const Layer layer(self, LPT_PARALLEL_ROWS);
+  const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const PartialPlan plan = make_plan(self, kOuter, kOuter);
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
     const Results part = pass_own(layer, "f32", step_options(5, 6, 7), {.format = format});
@@ -283,7 +283,7 @@ void takes_every_recipe(const Rank &self) {
     const char *name = nullptr;
     ASSERT_TRUE(self.ok(lpt_recipe_name(self.context, i, &name)));
     if (name == nullptr) break;
-    for (const lpt_parallel parallel : {LPT_PARALLEL_COLUMNS, LPT_PARALLEL_ROWS}) {
+    for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
       const Layer layer(self, parallel);
       const Recipe recipe = make_recipe(self.context, name);
       const Linear whole = make_linear(self.context, recipe.get(), layer.inner, layer.outer);
@@ -297,7 +297,7 @@ void takes_every_recipe(const Rank &self) {
         EXPECT_EQ(dense.dw, found.dw) << name;
         EXPECT_EQ(dense.db, found.db) << name;
       }
-      const bool is_rows = parallel == LPT_PARALLEL_ROWS;
+      const bool is_rows = parallel == LPT_LINEAR_PARALLEL_ROWS;
       const Numbers &sum = is_rows ? found.y : found.dx;
       EXPECT_TRUE(is_same(self, wrap(self.context, sum, kTokens, is_rows ? kOuter : kInner))) << name;
       const Results exact = whole_layer(layer);
@@ -318,11 +318,11 @@ void takes_every_recipe(const Rank &self) {
 void takes_sparse_slices(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   lpt_sparse_options sparse = LPT_SPARSE_OPTIONS_INIT;
-  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_OPERAND_WEIGHT, &sparse, 1)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_WEIGHT, &sparse, 1)));
   sparse.direction = LPT_SPARSE_DIRECTION_COLUMN;
   sparse.rule = LPT_SPARSE_RULE_MVUE;
-  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_OPERAND_GRADIENT, &sparse, 1)));
-  const Layer layer(self, LPT_PARALLEL_ROWS);
+  ASSERT_TRUE(self.ok(lpt_recipe_set_sparsity(self.context, recipe.get(), LPT_LINEAR_OPERAND_GRADIENT, &sparse, 1)));
+  const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const auto pass_of = [&](const lpt_linear_options &options) {
     const Linear linear = make_linear(self.context, recipe.get(), layer.own_inner, layer.own_outer);
     return pass(self, linear.get(), options, {.format = LPT_FORMAT_F32}, layer.own_x, layer.own_w, layer.own_dy,
@@ -342,7 +342,7 @@ void draws_apart_where_slices_are(const Rank &self) {
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
   cast.rounding = LPT_ROUNDING_STOCHASTIC;
   const lpt_format format = format_named("e4m3fn_tensor");
-  ASSERT_TRUE(self.ok(lpt_recipe_set_cast(self.context, recipe.get(), LPT_CAST_FORWARD_INPUT, format, &cast)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_cast(self.context, recipe.get(), LPT_LINEAR_CAST_FORWARD_INPUT, format, &cast)));
   const Numbers x = draw_normal(430, kTokens * kInner), w = draw_normal(431, kOuter * kInner, 0.1);
   const Numbers dy = draw_normal(432, kTokens * kOuter), bias(kOuter, 0.0);
   const auto output = [&](const lpt_linear_options &options) {
@@ -358,9 +358,9 @@ void draws_apart_where_slices_are(const Rank &self) {
   ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, sum.get(), nullptr, sum.get(), nullptr)));
   options = step_options(5, 6, 7);
   options.comm = self.comm;
-  options.parallel = LPT_PARALLEL_ROWS;
+  options.parallel = LPT_LINEAR_PARALLEL_ROWS;
   EXPECT_EQ(numbers_of(self.context, sum.get()), output(options));
-  options.parallel = LPT_PARALLEL_COLUMNS;
+  options.parallel = LPT_LINEAR_PARALLEL_COLUMNS;
   EXPECT_EQ(by_the_seed, output(options));
   const PartialPlan plan = make_plan(self, kInner, 24);
   options.plan = plan.get();
@@ -373,8 +373,8 @@ void shares_what_scalers_saw(const Rank &self) {
   const lpt_format format = format_named("e4m3fn_tensor");
   lpt_scaler_options delayed = LPT_SCALER_OPTIONS_INIT;
   delayed.kind = LPT_SCALER_DELAYED;
-  ASSERT_TRUE(self.ok(lpt_recipe_set_cast(self.context, recipe.get(), LPT_CAST_FORWARD_INPUT, format, nullptr)));
-  ASSERT_TRUE(self.ok(lpt_recipe_set_scaler(self.context, recipe.get(), LPT_OPERAND_INPUT, &delayed)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_cast(self.context, recipe.get(), LPT_LINEAR_CAST_FORWARD_INPUT, format, nullptr)));
+  ASSERT_TRUE(self.ok(lpt_recipe_set_scaler(self.context, recipe.get(), LPT_LINEAR_OPERAND_INPUT, &delayed)));
   const Linear first = make_linear(self.context, recipe.get(), 4, 3),
                second = make_linear(self.context, recipe.get(), 4, 3);
   const Numbers w(12, 1.0);
@@ -394,20 +394,20 @@ void shares_what_scalers_saw(const Rank &self) {
   ASSERT_TRUE(self.ok(lpt_linear_update_scalers(self.context, linears, 2)));
   float largest = 0.0f;
   for (int32_t q = 0; q < self.ranks; ++q) largest = std::max(largest, 1.0f + static_cast<float>(q * 5 % 7));
-  const auto amax = [&](lpt_linear *linear, lpt_operand operand) {
+  const auto amax = [&](lpt_linear *linear, lpt_linear_operand operand) {
     lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
     EXPECT_TRUE(self.ok(lpt_linear_scaler_read(self.context, linear, operand, &values)));
     return std::pair(values.amax, values.update_count);
   };
-  EXPECT_EQ(std::pair(largest, int64_t{1}), amax(first.get(), LPT_OPERAND_INPUT));
+  EXPECT_EQ(std::pair(largest, int64_t{1}), amax(first.get(), LPT_LINEAR_OPERAND_INPUT));
   EXPECT_EQ(std::pair(1.0f + static_cast<float>((self.ranks - 1) * 5 % 7), int64_t{1}),
-            amax(second.get(), LPT_OPERAND_INPUT));
-  EXPECT_EQ(std::pair(0.0f, int64_t{0}), amax(first.get(), LPT_OPERAND_GRADIENT)) << "nobody has cast one";
+            amax(second.get(), LPT_LINEAR_OPERAND_INPUT));
+  EXPECT_EQ(std::pair(0.0f, int64_t{0}), amax(first.get(), LPT_LINEAR_OPERAND_GRADIENT)) << "nobody has cast one";
   EXPECT_TRUE(self.ok(lpt_linear_share_amax(self.context, self.comm, nullptr, 0)));
 }
 
 void refuses_half_a_wish(const Rank &self) {
-  const Layer layer(self, LPT_PARALLEL_ROWS);
+  const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const Recipe recipe = make_recipe(self.context, "f32");
   const Linear linear = make_linear(self.context, recipe.get(), kInner, kOuter);
   const Tensor weight = tensor_of(self.context, LPT_FORMAT_F32, kOuter, kInner, layer.own_w);
@@ -418,7 +418,7 @@ void refuses_half_a_wish(const Rank &self) {
   lpt_partial_options more = options_of(self, kOuter, 8);
   ++more.rank_count;
   const PartialPlan other_ranks = make_plan(self, more);
-  const auto refuse = [&](lpt_comm *comm, const lpt_partial_plan *given, lpt_parallel parallel,
+  const auto refuse = [&](lpt_comm *comm, const lpt_partial_plan *given, lpt_linear_parallel parallel,
                           const std::vector<const char *> &words) {
     lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
     options.comm = comm;
@@ -430,22 +430,23 @@ void refuses_half_a_wish(const Rank &self) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_prepare(self.context, linear.get(), weight.get(), &options));
     expect_words(words, lpt_context_error(self.context));
   };
-  refuse(self.comm, nullptr, LPT_PARALLEL_NONE, {"parallel is 0", "LPT_PARALLEL_COLUMNS", "LPT_PARALLEL_ROWS"});
+  refuse(self.comm, nullptr, LPT_LINEAR_PARALLEL_NONE,
+         {"parallel is 0", "LPT_LINEAR_PARALLEL_COLUMNS", "LPT_LINEAR_PARALLEL_ROWS"});
   refuse(self.comm, nullptr, 3, {"parallel is 3", "0 to 2"});
-  refuse(nullptr, nullptr, LPT_PARALLEL_ROWS, {"comm is NULL", "parallel is 2"});
-  refuse(nullptr, plan.get(), LPT_PARALLEL_NONE, {"comm is NULL", "plan"});
-  refuse(self.comm, other_ranks.get(), LPT_PARALLEL_ROWS, {"ranks", "as the plan"});
-  refuse(self.comm, other_columns.get(), LPT_PARALLEL_ROWS, {"plan has 95 columns", "96", "output_columns"});
-  refuse(self.comm, plan.get(), LPT_PARALLEL_COLUMNS, {"plan has 96 columns", "64", "input_columns"});
+  refuse(nullptr, nullptr, LPT_LINEAR_PARALLEL_ROWS, {"comm is NULL", "parallel is 2"});
+  refuse(nullptr, plan.get(), LPT_LINEAR_PARALLEL_NONE, {"comm is NULL", "plan"});
+  refuse(self.comm, other_ranks.get(), LPT_LINEAR_PARALLEL_ROWS, {"ranks", "as the plan"});
+  refuse(self.comm, other_columns.get(), LPT_LINEAR_PARALLEL_ROWS, {"plan has 95 columns", "96", "output_columns"});
+  refuse(self.comm, plan.get(), LPT_LINEAR_PARALLEL_COLUMNS, {"plan has 96 columns", "64", "input_columns"});
   EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "nobody has heard of it";
 }
 
 // Asking runs nothing, here or elsewhere.
 void asks_without_a_word_to_others(const Rank &self) {
-  for (const lpt_parallel parallel : {LPT_PARALLEL_COLUMNS, LPT_PARALLEL_ROWS}) {
+  for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
     for (const bool has_plan : {false, true}) {
       const Layer layer(self, parallel);
-      const PartialPlan plan = make_plan(self, parallel == LPT_PARALLEL_ROWS ? kOuter : kInner, 30);
+      const PartialPlan plan = make_plan(self, parallel == LPT_LINEAR_PARALLEL_ROWS ? kOuter : kInner, 30);
       lpt_linear_options options = layer.options();
       if (has_plan) options.plan = plan.get();
       const Recipe recipe = make_recipe(self.context, "f32");

@@ -23,7 +23,7 @@ Tensor cast_of(const Rank &self, lpt_format format, int64_t rows, const std::vec
 // All bytes of a tensor: payload and scales.
 std::vector<std::vector<uint8_t>> bytes_of(const Rank &self, const lpt_tensor *tensor) {
   std::vector<std::vector<uint8_t>> bytes;
-  for (const lpt_part part : parts_of(describe(self.context, tensor).format)) {
+  for (const lpt_tensor_part part : parts_of(describe(self.context, tensor).format)) {
     bytes.push_back(plain_bytes(self.context, part_of(self.context, tensor, part).get()));
   }
   return bytes;

@@ -28,10 +28,10 @@ void adds_shared_and_scales_private(const Rank &self) {
     const std::vector<float> expected = expected_of(all, self.rank, shared, scale, sum_of);
     std::vector<float> mine = all[static_cast<size_t>(self.rank)], found(mine.size(), -7.0f);
     const Tensor input = wrap(self.context, mine, kRows, kHidden), output = wrap(self.context, found, kRows, kHidden);
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, input, output)));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, input, output)));
     EXPECT_EQ(all[static_cast<size_t>(self.rank)], mine);
     EXPECT_EQ(expected, found) << shared;
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, input, input)));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_BACKWARD, input, input)));
     EXPECT_EQ(expected, mine) << "backward, in place, " << shared;
   }
 }
@@ -50,7 +50,7 @@ void keeps_what_lies_beside_its_columns(const Rank &self) {
   }
   const Tensor input = wrap(self.context, LPT_FORMAT_F32, from.data(), kRows, kHidden, stride);
   const Tensor output = wrap(self.context, LPT_FORMAT_F32, to.data(), kRows, kHidden, to_stride);
-  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, input, output)));
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, input, output)));
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
   const std::vector<float> expected = expected_of(all, self.rank, 50, scale, sum_of);
   for (int64_t r = 0; r < kRows; ++r) {
@@ -74,7 +74,7 @@ void rounds_halves_once(const Rank &self) {
   std::vector<uint16_t> mine = halves_of(all[static_cast<size_t>(self.rank)]), found(mine.size());
   const Tensor input = wrap(self.context, LPT_FORMAT_BF16, mine.data(), kRows, kHidden);
   const Tensor output = wrap(self.context, LPT_FORMAT_BF16, found.data(), kRows, kHidden);
-  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, input, output)));
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_BACKWARD, input, output)));
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(self.ranks)));
   const std::vector<float> expected = expected_of(all, self.rank, shared, scale, sum_of);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(bf16_of(expected[i]), found[i]) << i;
@@ -93,8 +93,8 @@ void is_its_own_adjoint(const Rank &self) {
     std::vector<double> px(x.size()), pg(g.size());
     const Tensor tensors[] = {wrap(self.context, x, kRows, kHidden), wrap(self.context, px, kRows, kHidden),
                               wrap(self.context, g, kRows, kHidden), wrap(self.context, pg, kRows, kHidden)};
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, tensors[0], tensors[1])));
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_BACKWARD, tensors[2], tensors[3])));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, tensors[0], tensors[1])));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_BACKWARD, tensors[2], tensors[3])));
     std::vector<double> products = {0.0, 0.0, 0.0};
     for (size_t i = 0; i < x.size(); ++i) {
       products[0] += px[i] * g[i];
@@ -115,10 +115,10 @@ void is_a_whole_reduction_at_the_end(const Rank &self) {
   const Tensor input = wrap(self.context, mine, kRows, kHidden), sums = wrap(self.context, whole, kRows, kHidden);
   const Tensor output = wrap(self.context, found, kRows, kHidden);
   ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, input.get(), nullptr, sums.get(), nullptr)));
-  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kHidden), LPT_PASS_FORWARD, input, output)));
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kHidden), LPT_PARTIAL_PASS_FORWARD, input, output)));
   EXPECT_EQ(bytes_of(self.context, sums.get()), bytes_of(self.context, output.get()));
   if (self.ranks > 1) return;
-  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, 30), LPT_PASS_FORWARD, input, output)));
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, 30), LPT_PARTIAL_PASS_FORWARD, input, output)));
   EXPECT_EQ(bytes_of(self.context, input.get()), bytes_of(self.context, output.get()));
 }
 
@@ -137,7 +137,7 @@ void shares_its_columns_for_ever(const Rank &self) {
       const size_t row = i / kHidden * kHidden;
       block[i] = std::tanh(weights[i % kHidden] * stream[row + (i * 7 + 3) % kHidden]);
     }
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, update, update)));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, update, update)));
     for (size_t i = 0; i < block.size(); ++i) stream[i] += block[i];
   }
   EXPECT_TRUE(is_same(self, shared));
@@ -220,7 +220,7 @@ void tells_a_bit_that_differs(const Rank &self) {
     const Tensor tensor = make_tensor(self.context, format, 7, 64);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, tensor.get(), nullptr)));
     EXPECT_TRUE(is_same(self, tensor));
-    for (const lpt_part part : parts_of(format)) {
+    for (const lpt_tensor_part part : parts_of(format)) {
       if (self.ranks == 1) break;
       uint8_t &byte = part_data<uint8_t>(self.context, tensor.get(), part)[3];
       if (self.rank == self.ranks - 1) byte = static_cast<uint8_t>(byte ^ 4);
@@ -255,7 +255,7 @@ void keeps_the_variance(const Rank &self) {
   constexpr int64_t kTall = 1500, kShared = kHidden / 2;
   std::vector<float> numbers = numbers_of(self.rank, 48, kTall * kHidden);
   const Tensor both = wrap(self.context, numbers, kTall, kHidden);
-  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kShared), LPT_PASS_FORWARD, both, both)));
+  ASSERT_TRUE(self.ok(partial(self, make_plan(self, kHidden, kShared), LPT_PARTIAL_PASS_FORWARD, both, both)));
   double squares[2] = {};
   for (size_t i = 0; i < numbers.size(); ++i) {
     squares[static_cast<int64_t>(i % kHidden) < kShared] += static_cast<double>(numbers[i]) * numbers[i];
@@ -272,7 +272,7 @@ void sends_what_the_plan_says(const Rank &self) {
   for (const int64_t shared : {kWide, kWide / 2, kWide / 4, int64_t{0}}) {
     const PartialPlan plan = make_plan(self, kWide, shared);
     const lpt_comm_values before = read(self);
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, both, both)));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, both, both)));
     const lpt_comm_values after = read(self);
     sent.push_back(static_cast<double>(after.bytes_sent - before.bytes_sent));
     EXPECT_EQ(shared == 0 ? 0 : 1, after.collectives - before.collectives);
@@ -295,7 +295,7 @@ int64_t sent_by_a_stack(const Rank &self, int64_t layers, int64_t shared, std::v
   const Tensor both = wrap(self.context, LPT_FORMAT_BF16, stream.data(), rows, wide);
   const PartialPlan plan = make_plan(self, wide, shared);
   const int64_t before = read(self).bytes_sent;
-  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+  for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     for (int64_t i = 0; i < layers; ++i) EXPECT_TRUE(self.ok(partial(self, plan, pass, both, both)));
   }
   EXPECT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr)));
@@ -326,8 +326,8 @@ void flies_while_the_caller_goes_on(const Rank &self) {
     std::vector<float> mine = all[static_cast<size_t>(self.rank)];
     const Tensor both = wrap(self.context, mine, kRows, kHidden);
     lpt_future *raw = nullptr;
-    ASSERT_TRUE(self.ok(
-        lpt_partial_all_reduce(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, both.get(), both.get(), &raw)));
+    ASSERT_TRUE(self.ok(lpt_partial_all_reduce(self.context, self.comm, plan.get(), LPT_PARTIAL_PASS_FORWARD,
+                                               both.get(), both.get(), &raw)));
     const Future future(raw);
     const float last = scale * all[static_cast<size_t>(self.rank)].back();
     EXPECT_TRUE(shared == kHidden || mine.back() == last) << "done already";
@@ -347,7 +347,7 @@ void takes_other_scales(const Rank &self) {
     const PartialPlan plan = make_plan(self, options);
     std::vector<float> mine = all[static_cast<size_t>(self.rank)];
     const Tensor both = wrap(self.context, mine, kRows, kHidden);
-    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, both, both)));
+    ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, both, both)));
     EXPECT_EQ(expected_of(all, self.rank, 20, scale, sum_of), mine) << rule;
   }
 }
@@ -378,7 +378,7 @@ void finds_plans_that_differ(const Rank &self) {
   const Comm part(raw);
   const Rank there{self.context, part.get(), self.rank, self.ranks};
   EXPECT_EQ(LPT_MISMATCH,
-            partial(there, make_plan(there, kHidden, self.rank == 0 ? 44 : 45), LPT_PASS_FORWARD, both, both));
+            partial(there, make_plan(there, kHidden, self.rank == 0 ? 44 : 45), LPT_PARTIAL_PASS_FORWARD, both, both));
   expect_words({"partial_allreduce", "44", "45"}, lpt_context_error(self.context));
 }
 
@@ -390,7 +390,7 @@ void finds_passes_that_differ(const Rank &self) {
   ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
   const Comm part(raw);
   const Rank there{self.context, part.get(), self.rank, self.ranks};
-  const lpt_pass pass = self.rank == 0 ? LPT_PASS_FORWARD : LPT_PASS_BACKWARD;
+  const lpt_partial_pass pass = self.rank == 0 ? LPT_PARTIAL_PASS_FORWARD : LPT_PARTIAL_PASS_BACKWARD;
   EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, kHidden, 44), pass, both, both));
   expect_words({"forward", "backward"}, lpt_context_error(self.context));
 }
@@ -402,14 +402,14 @@ void sends_what_its_wires_are(const Rank &self) {
   given.forward_wire = LPT_FORMAT_INT8_1X32;
   given.backward_wire = LPT_FORMAT_BF16;
   const PartialPlan plan = make_plan(self, given);
-  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+  for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     std::vector<float> mine = numbers_of(self.rank, 77, kWideRows * kHidden), found(mine.size());
     std::vector<float> expected = mine;
     const Tensor input = wrap(self.context, mine, kWideRows, kHidden);
     const Tensor output = wrap(self.context, found, kWideRows, kHidden);
     ASSERT_TRUE(self.ok(partial(self, plan, pass, input, output)));
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
-    options.wire = pass == LPT_PASS_FORWARD ? given.forward_wire : given.backward_wire;
+    options.wire = pass == LPT_PARTIAL_PASS_FORWARD ? given.forward_wire : given.backward_wire;
     const Tensor whole = wrap(self.context, expected, kWideRows, kHidden);
     const Tensor shared = view(self.context, whole.get(), {0, 0}, {kWideRows, kShared});
     ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, shared.get(), &options, shared.get(), nullptr)));
@@ -432,7 +432,7 @@ void finds_passes_that_differ_on_a_wire(const Rank &self) {
   const Rank there{self.context, part.get(), self.rank, self.ranks};
   lpt_partial_options options = options_of(there, kHidden, 44);
   options.forward_wire = options.backward_wire = LPT_FORMAT_INT8_1X32;
-  const lpt_pass pass = self.rank == 0 ? LPT_PASS_FORWARD : LPT_PASS_BACKWARD;
+  const lpt_partial_pass pass = self.rank == 0 ? LPT_PARTIAL_PASS_FORWARD : LPT_PARTIAL_PASS_BACKWARD;
   EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, options), pass, both, both));
 }
 
@@ -442,27 +442,27 @@ void refuses_what_does_not_fit(const Rank &self) {
   const Tensor half = make_tensor(self.context, LPT_FORMAT_BF16, 4, kHidden);
   const Tensor codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 4, kHidden);
   const PartialPlan plan = make_plan(self, kHidden, 40);
-  const auto refuse = [&](const PartialPlan &given, lpt_pass pass, const Tensor &input, const Tensor &output,
+  const auto refuse = [&](const PartialPlan &given, lpt_partial_pass pass, const Tensor &input, const Tensor &output,
                           const std::vector<const char *> &words) {
     EXPECT_NE(LPT_OK, partial(self, given, pass, input, output));
     expect_words(words, lpt_context_error(self.context));
   };
-  refuse(plan, LPT_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
-  refuse(plan, LPT_PASS_FORWARD, good, narrow, {"output is 4 x 89", "4 x 90"});
-  refuse(plan, LPT_PASS_FORWARD, good, half, {"output is bf16", "f32"});
-  refuse(plan, LPT_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, narrow, narrow, {"input has 89 columns", "90"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, narrow, {"output is 4 x 89", "4 x 90"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, half, {"output is bf16", "f32"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, codes, codes, {"input is e4m3fn", "bf16"});
   refuse(plan, 2, good, good, {"pass is 2"});
-  refuse(plan, LPT_PASS_FORWARD, nullptr, good, {"input is NULL"});
-  refuse(plan, LPT_PASS_FORWARD, good, nullptr, {"output is NULL"});
-  refuse(nullptr, LPT_PASS_FORWARD, good, good, {"plan is NULL"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, nullptr, good, {"input is NULL"});
+  refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, nullptr, {"output is NULL"});
+  refuse(nullptr, LPT_PARTIAL_PASS_FORWARD, good, good, {"plan is NULL"});
   lpt_partial_options options = options_of(self, kHidden, 40);
   options.rank_count += 1;
-  refuse(make_plan(self, options), LPT_PASS_FORWARD, good, good, {"comm has", "as the plan"});
+  refuse(make_plan(self, options), LPT_PARTIAL_PASS_FORWARD, good, good, {"comm has", "as the plan"});
   options = options_of(self, kHidden, 40);
   options.backward_wire = LPT_FORMAT_F64;
-  refuse(make_plan(self, options), LPT_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
+  refuse(make_plan(self, options), LPT_PARTIAL_PASS_BACKWARD, good, good, {"backward_wire", "f64"});
   options.backward_wire = LPT_FORMAT_F32;
-  EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PASS_BACKWARD, good, good)));
+  EXPECT_TRUE(self.ok(partial(self, make_plan(self, options), LPT_PARTIAL_PASS_BACKWARD, good, good)));
   EXPECT_NE(LPT_OK, lpt_partial_all_reduce(self.context, nullptr, plan.get(), 0, good.get(), good.get(), nullptr));
   expect_words({"comm is NULL"}, lpt_context_error(self.context));
   EXPECT_NE(LPT_OK, lpt_partial_scale_weight(self.context, plan.get(), good.get()));

@@ -26,7 +26,7 @@ void compare_ways(const Rank &self, const PartialPlan &plan, const Tensor &a, co
   const Tensor apart = make_tensor(self.context, format, size.rows, size.hidden);
   const Tensor together = make_tensor(self.context, format, size.rows, size.hidden);
   ASSERT_TRUE(self.ok(lpt_gemm(self.context, a.get(), b.get(), &options, apart.get())));
-  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PASS_FORWARD, apart, apart)));
+  ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, apart, apart)));
   ASSERT_TRUE(
       self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), &options, together.get())));
   EXPECT_EQ(bytes_of(self.context, apart.get()), bytes_of(self.context, together.get()))
@@ -129,7 +129,7 @@ void multiplies_into_columns_of_a_matrix(const Rank &self) {
   const Tensor dense = make_tensor(self.context, LPT_FORMAT_F32, kRows, kHidden);
   ASSERT_TRUE(self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, c.get())));
   ASSERT_TRUE(self.ok(lpt_partial_gemm(self.context, self.comm, plan.get(), a.get(), b.get(), nullptr, dense.get())));
-  const float *const expected = part_data<float>(self.context, dense.get(), LPT_PART_PAYLOAD);
+  const float *const expected = part_data<float>(self.context, dense.get(), LPT_TENSOR_PART_PAYLOAD);
   for (int64_t i = 0; i < kRows * kStride; ++i) {
     const int64_t column = i % kStride;
     ASSERT_EQ(column < kHidden ? expected[i / kStride * kHidden + column] : 7.0f, memory[static_cast<size_t>(i)]) << i;

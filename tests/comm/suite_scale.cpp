@@ -8,7 +8,7 @@ namespace lpt::test {
 namespace {
 
 float &scale_of(const Rank &self, const Tensor &tensor) {
-  return *part_data<float>(self.context, tensor.get(), LPT_PART_TENSOR_SCALE);
+  return *part_data<float>(self.context, tensor.get(), LPT_TENSOR_PART_TENSOR_SCALE);
 }
 
 // The tensor scale that follows from an amax: that of a tensor which holds nothing else.
@@ -50,7 +50,7 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
     ASSERT_TRUE(self.ok(lpt_all_gather(self.context, self.comm, part.get(), nullptr, gathered.get(), nullptr)));
     const Tensor source = wrap(self.context, whole, all_rows, kColumns);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, source.get(), nullptr, expected.get(), nullptr)));
-    for (const lpt_part which : parts_of(format)) {
+    for (const lpt_tensor_part which : parts_of(format)) {
       EXPECT_EQ(plain_bytes(self.context, part_of(self.context, expected.get(), which).get()),
                 plain_bytes(self.context, part_of(self.context, gathered.get(), which).get()))
           << name << which;
@@ -62,8 +62,8 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
 void keeps_the_scale_where_there_is_no_amax(const Rank &self) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
   options.kind = LPT_SCALER_DELAYED;
-  options.history_rule = LPT_HISTORY_LATEST;
-  options.zero_rule = LPT_ZERO_KEEPS;
+  options.history_rule = LPT_SCALER_HISTORY_RULE_LATEST;
+  options.zero_rule = LPT_SCALER_ZERO_RULE_USE_LAST;
   Scaler scaler;
   ASSERT_TRUE(self.ok(lpt_scaler_create(self.context, &options, out(scaler))));
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;

@@ -48,7 +48,7 @@ void scatters_sums_of_rows(const Rank &self) {
   const Tensor input = wrap(self.context, mine, split.rows, kColumns),
                output = wrap(self.context, found, split.own, kColumns);
   const PartialPlan plan = make_plan(self, kColumns, kColumns);
-  ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, input.get(),
+  ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.context, self.comm, plan.get(), LPT_PARTIAL_PASS_FORWARD, input.get(),
                                            split.counts.data(), output.get(), nullptr)));
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(sum_of(all, static_cast<size_t>(split.first * kColumns) + i), found[i]) << i;
@@ -67,7 +67,7 @@ void is_a_pair_of_adjoints(const Rank &self) {
                down = wrap(self.context, scattered, split.own, kColumns);
   ASSERT_TRUE(self.ok(
       lpt_sequence_gather(self.context, self.comm, nullptr, x_tensor.get(), split.counts.data(), up.get(), nullptr)));
-  ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.context, self.comm, nullptr, LPT_PASS_BACKWARD, g_tensor.get(),
+  ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.context, self.comm, nullptr, LPT_PARTIAL_PASS_BACKWARD, g_tensor.get(),
                                            split.counts.data(), down.get(), nullptr)));
   std::vector<double> sums = {0.0, 0.0, 0.0};
   for (size_t i = 0; i < g.size(); ++i) sums[0] += gathered[i] * g[i];
@@ -88,9 +88,9 @@ void travels_by_its_wire(const Rank &self) {
   const PartialPlan plan = make_plan(self, given);
   const Tensor input = wrap(self.context, mine, rows, kColumns), output = wrap(self.context, found, 40, kColumns);
   const Tensor other = wrap(self.context, expected, 40, kColumns);
-  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+  for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
-    options.wire = pass == LPT_PASS_BACKWARD ? LPT_FORMAT_INT8_1X32 : LPT_FORMAT_NONE;
+    options.wire = pass == LPT_PARTIAL_PASS_BACKWARD ? LPT_FORMAT_INT8_1X32 : LPT_FORMAT_NONE;
     ASSERT_TRUE(self.ok(
         lpt_sequence_scatter(self.context, self.comm, plan.get(), pass, input.get(), nullptr, output.get(), nullptr)));
     ASSERT_TRUE(
@@ -110,8 +110,8 @@ void refuses_private_columns(const Rank &self) {
   };
   EXPECT_EQ(LPT_UNSUPPORTED, gather(plan, one));
   expect_words({"49 of 50 columns", "private", "sequence"}, lpt_context_error(self.context));
-  EXPECT_EQ(LPT_UNSUPPORTED, lpt_sequence_scatter(self.context, self.comm, plan.get(), LPT_PASS_FORWARD, all.get(),
-                                                  nullptr, one.get(), nullptr));
+  EXPECT_EQ(LPT_UNSUPPORTED, lpt_sequence_scatter(self.context, self.comm, plan.get(), LPT_PARTIAL_PASS_FORWARD,
+                                                  all.get(), nullptr, one.get(), nullptr));
   expect_words({"49 of 50 columns", "private", "sequence"}, lpt_context_error(self.context));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, gather(wide, one));
   expect_words({"input has 50 columns", "51", "plan"}, lpt_context_error(self.context));

@@ -12,7 +12,7 @@ constexpr uint32_t kSteps = 3;  // the third reads what the second stored by del
 
 struct Kind {
   const char *name;
-  lpt_method method;
+  lpt_optimizer_method method;
   lpt_format first, second;
   bool is_expanded;
   lpt_scaler_kind scaling;
@@ -29,7 +29,8 @@ constexpr lpt_format kTrees = LPT_FORMAT_DYNAMIC_1X256;
 // Every method with every kind of state.
 std::vector<Kind> kinds() {
   std::vector<Kind> kinds;
-  for (const lpt_method method : {LPT_METHOD_ADAMW, LPT_METHOD_ADAM, LPT_METHOD_SGD, LPT_METHOD_LION}) {
+  for (const lpt_optimizer_method method :
+       {LPT_OPTIMIZER_METHOD_ADAMW, LPT_OPTIMIZER_METHOD_ADAM, LPT_OPTIMIZER_METHOD_SGD, LPT_OPTIMIZER_METHOD_LION}) {
     kinds.push_back({"f32", method, kF32, kF32, false, kCurrent, kF32, kNone});
     kinds.push_back({"bf16 of bf16", method, kBf16, kBf16, false, kCurrent, kBf16, kNone});
     kinds.push_back({"one scale", method, kE4M3, kE5M2, false, kCurrent, kF32, kNone});
@@ -59,7 +60,7 @@ lpt_optimizer_parameter parameter_of(const Kind &kind, int64_t elements) {
 Optimizer make_optimizer(const Rank &self, const Kind &kind) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.method = kind.method;
-  options.second_underflow = LPT_UNDERFLOW_STOCHASTIC;
+  options.second_underflow = LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   Optimizer optimizer;
   EXPECT_TRUE(self.ok(lpt_optimizer_create(self.context, &options, out(optimizer))));
   return optimizer;
@@ -184,7 +185,7 @@ void steps_as_one_rank_would(const Rank &self) {
   }
   const lpt_reduce_options sum = LPT_REDUCE_OPTIONS_INIT;
   for (const Kind &kind : kinds()) {
-    if (self.ranks > 4 && kind.method != LPT_METHOD_ADAMW) continue;  // they are many on few cores
+    if (self.ranks > 4 && kind.method != LPT_OPTIMIZER_METHOD_ADAMW) continue;  // they are many on few cores
     Training whole(self, kind, false), reduced(self, kind, true), scattered(self, kind, true);
     for (uint32_t step = 0; step < kSteps; ++step) {
       ASSERT_TRUE(self.ok(whole.step(sums[step], step_at(step))));
@@ -234,7 +235,7 @@ void reduces_gradients_by_a_wire(const Rank &self) {
   wire.wire = LPT_FORMAT_E4M3FN_1X128;
   wire.algorithm = LPT_REDUCE_ALGORITHM_TWO_SHOT;
   const Kind sgd = kinds()[18];
-  ASSERT_EQ(LPT_METHOD_SGD, sgd.method);
+  ASSERT_EQ(LPT_OPTIMIZER_METHOD_SGD, sgd.method);
   Training exact(self, sgd, true), cast(self, sgd, true);
   lpt_step_options options = LPT_STEP_OPTIONS_INIT;
   options.learning_rate = 1.0;
@@ -258,7 +259,7 @@ void reduces_gradients_by_a_wire(const Rank &self) {
 void loads_states_that_were_cut_otherwise(const Rank &self) {
   const auto sums = summed_gradients(self.ranks, 0);
   for (const Kind &kind : kinds()) {
-    if (kind.method != LPT_METHOD_ADAMW) continue;
+    if (kind.method != LPT_OPTIMIZER_METHOD_ADAMW) continue;
     Training whole(self, kind, false), shared(self, kind, true);
     const Training joined(self, kind, false), again(self, kind, true);
     ASSERT_TRUE(self.ok(whole.step(sums, step_at(0))));

@@ -254,7 +254,7 @@ TEST_F(NcclFaults, PrivateColumnsAreScaledBesideTheSum) {
     const Tensor output = make_tensor(self.gpu, LPT_FORMAT_F32, 4, 64);
     steps.begin(self);
     Future future;
-    ASSERT_TRUE(self.ok(lpt_partial_all_reduce(self.gpu, self.comm, plan.get(), LPT_PASS_FORWARD, input.get(),
+    ASSERT_TRUE(self.ok(lpt_partial_all_reduce(self.gpu, self.comm, plan.get(), LPT_PARTIAL_PASS_FORWARD, input.get(),
                                                output.get(), out(future))));
     ASSERT_TRUE(self.ok(lpt_future_wait(self.gpu, future.get())));
     const std::vector<std::string> expected = {"context mark",   "comm wait",   "comm copy", "comm message",

@@ -187,7 +187,7 @@ void sums_by_wire_are_drawn_alike(const GpuRank &self) {
 // Shared columns are added up, private ones scaled, in place and not.
 void partly_shared(const GpuRank &self) {
   const Plan plan = make_plan(self, 96, 40, LPT_FORMAT_E4M3FN_1X128);
-  for (const lpt_pass pass : {LPT_PASS_FORWARD, LPT_PASS_BACKWARD}) {
+  for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     const Tensor mine = numbers(self, LPT_FORMAT_BF16, 60, 96), other = make_tensor(self.cpu, LPT_FORMAT_BF16, 60, 96);
     const auto apart = [&](auto *context, auto *comm, auto *input, auto *output) {
       return lpt_partial_all_reduce(context, comm, plan.get(), pass, input, output, nullptr);

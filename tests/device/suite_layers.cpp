@@ -59,7 +59,7 @@ TEST_F(DeviceLayers, SwigluHasTheBitsOfTheProcessor) {
 
 TEST_F(DeviceLayers, SmoothSwigluHasTheFactorsOfTheProcessor) {
   lpt_swiglu_options options = LPT_SWIGLU_OPTIONS_INIT;
-  options.smoothing = LPT_SMOOTHING_CHANNEL;
+  options.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL;
   const Tensor gate = numbers(LPT_FORMAT_BF16, 65, 100, 3), up = numbers(LPT_FORMAT_BF16, 65, 100, 4);
   const Both output = both(LPT_FORMAT_BF16, {65, 100}), smoothing = both(LPT_FORMAT_E8M0FNU, {100});
   ASSERT_TRUE(

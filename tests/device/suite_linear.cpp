@@ -143,9 +143,9 @@ class DeviceLinear : public Devices {
     if (is_drawn) options.draws = 4;
     if (name == "two_parts") options.parts = 2;
     if (is_signed) options.hadamard_size = 32;
-    if (is_signed) options.hadamard_signs = LPT_SIGNS_RANDOM;
-    for (const lpt_product product : {LPT_PRODUCT_FORWARD, LPT_PRODUCT_DGRAD, LPT_PRODUCT_WGRAD}) {
-      if (!is_changed || (product == LPT_PRODUCT_FORWARD && !is_signed)) continue;
+    if (is_signed) options.hadamard_signs = LPT_HADAMARD_SIGNS_RANDOM;
+    for (const lpt_linear_gemm product : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
+      if (!is_changed || (product == LPT_LINEAR_GEMM_FORWARD && !is_signed)) continue;
       EXPECT_TRUE(ok(cpu(), lpt_recipe_set_gemm(cpu(), recipe.get(), product, &options)));
     }
     return recipe;
@@ -207,7 +207,7 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   ASSERT_TRUE(ok(gpu(), lpt_linear_state_load(gpu(), layers.there.get(), state.data(), state.size())));
   expect_same_step("fp8_trillion", layers, kShapes[1], exact_batch(kShapes[1], 301, LPT_FORMAT_F32), 1, LPT_FORMAT_F32);
   lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
-  ASSERT_TRUE(ok(gpu(), lpt_linear_scaler_read(gpu(), layers.there.get(), LPT_OPERAND_INPUT, &values)));
+  ASSERT_TRUE(ok(gpu(), lpt_linear_scaler_read(gpu(), layers.there.get(), LPT_LINEAR_OPERAND_INPUT, &values)));
   EXPECT_EQ(7 * 16.0f, values.amax);
 }
 
@@ -239,8 +239,8 @@ TEST_F(DeviceLinear, WritesNothingWhereALaterCastIsRefused) {
   Recipe recipe = make_recipe(gpu(), "fp8_current");
   lpt_quantize_options searched = LPT_QUANTIZE_OPTIONS_INIT;
   searched.scale_rule = LPT_SCALE_RULE_MSE;
-  ASSERT_TRUE(
-      ok(gpu(), lpt_recipe_set_cast(gpu(), recipe.get(), LPT_CAST_WGRAD_GRADIENT, LPT_FORMAT_E5M2_TENSOR, &searched)));
+  ASSERT_TRUE(ok(gpu(), lpt_recipe_set_cast(gpu(), recipe.get(), LPT_LINEAR_CAST_WGRAD_GRADIENT, LPT_FORMAT_E5M2_TENSOR,
+                                            &searched)));
   const Linear linear = make_linear(gpu(), recipe.get(), 48, 64);
   const Given given = given_there(batch(kShapes[0], 510, LPT_FORMAT_F32));
   const Tensor saved = make_saved(gpu(), linear.get(), 32), y = make_tensor(gpu(), LPT_FORMAT_F32, 32, 64);

@@ -50,7 +50,7 @@ TEST_F(DeviceMemory, RowsWithGapsAreCopiedAlone) {
 
 TEST_F(DeviceMemory, ATensorTellsWhereItLies) {
   const Tensor tensor = make_tensor(gpu(), LPT_FORMAT_NVFP4, 2, 32);
-  for (const lpt_part part : parts_of(LPT_FORMAT_NVFP4)) {
+  for (const lpt_tensor_part part : parts_of(LPT_FORMAT_NVFP4)) {
     EXPECT_EQ(LPT_DEVICE_CUDA, describe(gpu(), part_of(gpu(), tensor.get(), part).get()).device);
   }
   EXPECT_EQ(LPT_DEVICE_CPU, describe(cpu(), make_tensor(cpu(), LPT_FORMAT_F32, 1, 1).get()).device);
@@ -58,14 +58,14 @@ TEST_F(DeviceMemory, ATensorTellsWhereItLies) {
 
 TEST_F(DeviceMemory, PartsThereMakeATensorThere) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_NVFP4, 3, 64, draw_normal(3, 3 * 64)), copy = there(source.get());
-  const Tensor payload = part_of(gpu(), copy.get(), LPT_PART_PAYLOAD);
-  const Tensor scales = part_of(gpu(), copy.get(), LPT_PART_BLOCK_SCALES);
-  const Tensor scale = part_of(gpu(), copy.get(), LPT_PART_TENSOR_SCALE);
+  const Tensor payload = part_of(gpu(), copy.get(), LPT_TENSOR_PART_PAYLOAD);
+  const Tensor scales = part_of(gpu(), copy.get(), LPT_TENSOR_PART_BLOCK_SCALES);
+  const Tensor scale = part_of(gpu(), copy.get(), LPT_TENSOR_PART_TENSOR_SCALE);
   const lpt_tensor *const parts[] = {payload.get(), scales.get(), scale.get()};
   Tensor joined;
   ASSERT_TRUE(ok(gpu(), lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, parts, 3, out(joined))));
   EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_there(joined.get()));
-  const Tensor elsewhere = part_of(cpu(), source.get(), LPT_PART_BLOCK_SCALES);
+  const Tensor elsewhere = part_of(cpu(), source.get(), LPT_TENSOR_PART_BLOCK_SCALES);
   const lpt_tensor *const mixed[] = {payload.get(), elsewhere.get(), scale.get()};
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_tensor_combine(gpu(), LPT_FORMAT_NVFP4, 3, 64, mixed, 3, out(joined)));
   expect_words({"parts[1]", "cuda:0"}, lpt_context_error(gpu()));

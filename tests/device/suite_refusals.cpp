@@ -34,7 +34,8 @@ lpt_status convert(lpt_context *context, Operands &o) {
 
 lpt_status export_there(lpt_context *context, Operands &o) {
   std::vector<uint8_t> bytes(1 << 16);
-  return lpt_foreign_layout_export(context, o.codes.get(), LPT_DIALECT_CUBLAS_SCALES, bytes.data(), bytes.size());
+  return lpt_foreign_layout_export(context, o.codes.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, bytes.data(),
+                                   bytes.size());
 }
 
 constexpr Call kCalls[] = {

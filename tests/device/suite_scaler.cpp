@@ -7,17 +7,18 @@ namespace {
 struct Kind {
   lpt_scaler_kind kind;
   int32_t length, margin;
-  lpt_history_rule history = LPT_HISTORY_LARGEST;
-  lpt_zero_rule zero = LPT_ZERO_LOOKS;
+  lpt_scaler_history_rule history = LPT_SCALER_HISTORY_RULE_MAX;
+  lpt_scaler_zero_rule zero = LPT_SCALER_ZERO_RULE_USE_CURRENT;
 };
 
-constexpr Kind kKinds[] = {{LPT_SCALER_CURRENT, 1, 0},
-                           {LPT_SCALER_CURRENT, 3, 2},
-                           {LPT_SCALER_DELAYED, 4, 0},
-                           {LPT_SCALER_DELAYED, 1000, -1},
-                           {LPT_SCALER_DELAYED, 2, 0, LPT_HISTORY_LATEST, LPT_ZERO_ONE},
-                           {LPT_SCALER_DELAYED, 1, 1, LPT_HISTORY_LARGEST, LPT_ZERO_KEEPS},
-                           {LPT_SCALER_DELAYED, 40, 64, LPT_HISTORY_LATEST, LPT_ZERO_LOOKS}};
+constexpr Kind kKinds[] = {
+    {LPT_SCALER_CURRENT, 1, 0},
+    {LPT_SCALER_CURRENT, 3, 2},
+    {LPT_SCALER_DELAYED, 4, 0},
+    {LPT_SCALER_DELAYED, 1000, -1},
+    {LPT_SCALER_DELAYED, 2, 0, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE},
+    {LPT_SCALER_DELAYED, 1, 1, LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST},
+    {LPT_SCALER_DELAYED, 40, 64, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_CURRENT}};
 
 // Deviations of what is cast, step by step: zeros too.
 constexpr double kSigmas[] = {1.0, 0.0, 0.0, 0.0, 3.0, 0.25, 0.0, 40.0};

@@ -46,8 +46,9 @@ inline CastBlocks cast_blocks(lpt_context *context, const float *values, size_t 
   options.scale_rule = rule;
   EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), &options, target.get(), nullptr)));
   CastBlocks blocks;
-  blocks.scales = plain_bytes(context, part_of(context, target.get(), LPT_PART_BLOCK_SCALES).get());
-  const std::vector<uint8_t> payload = plain_bytes(context, part_of(context, target.get(), LPT_PART_PAYLOAD).get());
+  blocks.scales = plain_bytes(context, part_of(context, target.get(), LPT_TENSOR_PART_BLOCK_SCALES).get());
+  const std::vector<uint8_t> payload =
+      plain_bytes(context, part_of(context, target.get(), LPT_TENSOR_PART_PAYLOAD).get());
   blocks.codes = unpacked(payload.data(), description.element_bits, count);
   if (description.tensor_scale != LPT_FORMAT_NONE) blocks.tensor_scale = tensor_scale_of(context, target.get());
   return blocks;

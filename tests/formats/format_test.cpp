@@ -311,17 +311,17 @@ TEST(FormatDescription, AgreesWithTheElement) {
     const Element element = element_of(description.element);
     EXPECT_EQ(element.bits, description.element_bits) << preset.name;
     EXPECT_EQ(static_cast<float>(description.largest), largest_of(description.element)) << preset.name;
-    EXPECT_EQ(element.is_integer, description.special == LPT_SPECIAL_INTEGER) << preset.name;
-    EXPECT_EQ(element.levels != nullptr, description.special == LPT_SPECIAL_LIST) << preset.name;
-    if (description.special == LPT_SPECIAL_LIST) continue;
+    EXPECT_EQ(element.is_integer, description.special == LPT_ELEMENT_SPECIAL_INTEGER) << preset.name;
+    EXPECT_EQ(element.levels != nullptr, description.special == LPT_ELEMENT_SPECIAL_LIST) << preset.name;
+    if (description.special == LPT_ELEMENT_SPECIAL_LIST) continue;
     EXPECT_EQ(element.bits, element.is_signed + description.exponent_bits + description.mantissa_bits) << preset.name;
     EXPECT_EQ(decode(element, element.max_code), description.largest) << preset.name;
-    EXPECT_EQ(std::isinf(decode(element, element.infinity_code)), description.special == LPT_SPECIAL_IEEE);
-    EXPECT_EQ(element.is_fnuz, description.special == LPT_SPECIAL_FNUZ) << preset.name;
+    EXPECT_EQ(std::isinf(decode(element, element.infinity_code)), description.special == LPT_ELEMENT_SPECIAL_IEEE);
+    EXPECT_EQ(element.is_fnuz, description.special == LPT_ELEMENT_SPECIAL_FNUZ) << preset.name;
     if (element.is_integer) continue;
     EXPECT_EQ(element.mantissa_bits, description.mantissa_bits) << preset.name;
     EXPECT_EQ(1 - element.min_exponent, description.exponent_bias) << preset.name;
-    EXPECT_EQ(element.nan_code == 0, description.special == LPT_SPECIAL_NONE) << preset.name;
+    EXPECT_EQ(element.nan_code == 0, description.special == LPT_ELEMENT_SPECIAL_NONE) << preset.name;
   }
 }
 
@@ -337,7 +337,7 @@ TEST(FormatDescription, TellsNvfp4Whole) {
   EXPECT_EQ(2, description.exponent_bits);
   EXPECT_EQ(1, description.mantissa_bits);
   EXPECT_EQ(1, description.exponent_bias);
-  EXPECT_EQ(LPT_SPECIAL_NONE, description.special);
+  EXPECT_EQ(LPT_ELEMENT_SPECIAL_NONE, description.special);
   EXPECT_EQ(6.0, description.largest);
 }
 
@@ -405,7 +405,7 @@ constexpr WrongMember kWrongMembers[] = {
     {"exponent_bits is 5, expected 0 or 4", [](auto &d) { d.exponent_bits = 5; }},
     {"mantissa_bits is 2, expected 0 or 3", [](auto &d) { d.mantissa_bits = 2; }},
     {"exponent_bias is 8, expected 0 or 7", [](auto &d) { d.exponent_bias = 8; }},
-    {"special is 1, expected 0 or 2", [](auto &d) { d.special = LPT_SPECIAL_IEEE; }},
+    {"special is 1, expected 0 or 2", [](auto &d) { d.special = LPT_ELEMENT_SPECIAL_IEEE; }},
     {"largest is 240, expected 0 or 448", [](auto &d) { d.largest = 240; }},
     {"reserved is 1, expected 0", [](auto &d) { d.reserved = 1; }},
     {"zero_point is int8", [](auto &d) { d.zero_point = LPT_FORMAT_INT8; }},

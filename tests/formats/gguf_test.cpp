@@ -19,10 +19,10 @@ namespace {
 struct GgufType {
   const char *name;
   lpt_format format;
-  lpt_dialect dialect;
+  lpt_foreign_layout dialect;
 };
-constexpr GgufType kTypes[] = {{"Q8_0", LPT_FORMAT_INT8_1X32, LPT_DIALECT_GGML},
-                               {"Q4_1", LPT_FORMAT_F32, LPT_DIALECT_GGML_Q4_1}};
+constexpr GgufType kTypes[] = {{"Q8_0", LPT_FORMAT_INT8_1X32, LPT_FOREIGN_LAYOUT_GGML},
+                               {"Q4_1", LPT_FORMAT_F32, LPT_FOREIGN_LAYOUT_GGML_Q4_1}};
 
 std::vector<uint8_t> read_bytes(std::ifstream &file, const golden::Row &row) {
   std::vector<uint8_t> bytes(std::stoul(row[5]));

@@ -16,7 +16,7 @@ namespace {
 
 struct Own {
   int exponent_bits, mantissa_bits, bias;
-  lpt_special special;
+  lpt_element_special special;
   bool is_signed;
 
   int bits() const { return exponent_bits + mantissa_bits + (is_signed ? 1 : 0); }
@@ -32,8 +32,8 @@ std::optional<double> value_of(const Own &own, int code) {
   const int exponent = code >> own.mantissa_bits;
   const int mantissa = code & ((1 << own.mantissa_bits) - 1);
   const int top = (1 << (own.exponent_bits + own.mantissa_bits)) - 1;
-  if (own.special == LPT_SPECIAL_IEEE && exponent == (1 << own.exponent_bits) - 1) return {};
-  if (own.special == LPT_SPECIAL_NAN_ONES && code == top) return {};
+  if (own.special == LPT_ELEMENT_SPECIAL_IEEE && exponent == (1 << own.exponent_bits) - 1) return {};
+  if (own.special == LPT_ELEMENT_SPECIAL_NAN_ONES && code == top) return {};
   const double fraction = mantissa * std::pow(2.0, -own.mantissa_bits);
   return exponent == 0 ? fraction * std::pow(2.0, 1 - own.bias) : (1 + fraction) * std::pow(2.0, exponent - own.bias);
 }
@@ -49,9 +49,9 @@ std::vector<double> magnitudes_of(const Own &own) {
 // What the header allows.
 bool is_legal(const Own &own) {
   if (own.exponent_bits < 1 || own.exponent_bits > 7 || own.mantissa_bits < 0 || own.bits() > 8) return false;
-  if (own.special == LPT_SPECIAL_INTEGER || own.special == LPT_SPECIAL_LIST) return false;
-  if (own.special == LPT_SPECIAL_IEEE && own.mantissa_bits == 0) return false;
-  if (own.special == LPT_SPECIAL_FNUZ && !own.is_signed) return false;
+  if (own.special == LPT_ELEMENT_SPECIAL_INTEGER || own.special == LPT_ELEMENT_SPECIAL_LIST) return false;
+  if (own.special == LPT_ELEMENT_SPECIAL_IEEE && own.mantissa_bits == 0) return false;
+  if (own.special == LPT_ELEMENT_SPECIAL_FNUZ && !own.is_signed) return false;
   const std::vector<double> magnitudes = magnitudes_of(own);
   return magnitudes.size() > 1 && magnitudes.back() < 0x1p127 &&
          std::ldexp(1.0, 1 - own.bias - own.mantissa_bits) >= 0x1p-126;
@@ -62,7 +62,7 @@ void for_each_description(const Body &body) {
   for (int exponent_bits = 1; exponent_bits <= 8; ++exponent_bits) {
     for (int mantissa_bits = 0; mantissa_bits <= 8 - exponent_bits; ++mantissa_bits) {
       for (const bool is_signed : {true, false}) {
-        for (lpt_special special = LPT_SPECIAL_NONE; special <= LPT_SPECIAL_LIST; ++special) {
+        for (lpt_element_special special = LPT_ELEMENT_SPECIAL_NONE; special <= LPT_ELEMENT_SPECIAL_LIST; ++special) {
           for (int bias = -130; bias <= 130; ++bias) body(Own{exponent_bits, mantissa_bits, bias, special, is_signed});
         }
       }
@@ -159,12 +159,12 @@ TEST(OwnElement, DecodesEveryCodeToItsPower) {
       const bool is_negative = code >= magnitudes;
       const float found = decode(element, static_cast<uint32_t>(code));
       const std::optional<double> value = value_of(own, code % magnitudes);
-      const bool is_lone_nan = own.special == LPT_SPECIAL_FNUZ && code == magnitudes;
+      const bool is_lone_nan = own.special == LPT_ELEMENT_SPECIAL_FNUZ && code == magnitudes;
       if (value && !is_lone_nan) {
         ASSERT_EQ(is_negative ? -*value : *value, static_cast<double>(found)) << text_of(own) << " code " << code;
         ASSERT_EQ(is_negative, std::signbit(found)) << text_of(own) << " code " << code;
       } else {
-        const bool is_infinity = own.special == LPT_SPECIAL_IEEE && code % (1 << own.mantissa_bits) == 0;
+        const bool is_infinity = own.special == LPT_ELEMENT_SPECIAL_IEEE && code % (1 << own.mantissa_bits) == 0;
         ASSERT_TRUE(is_infinity ? std::isinf(found) : std::isnan(found)) << text_of(own) << " code " << code;
       }
     }
@@ -198,7 +198,7 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
             << text_of(own) << " value " << value;
         ASSERT_EQ(code, encode(element, value, LPT_ROUNDING_TOWARD_ZERO, LPT_OVERFLOW_SATURATE, 0, 16));
         if (!own.is_signed) continue;
-        const uint32_t sign = own.special == LPT_SPECIAL_FNUZ && wanted == 0 ? 0 : 1u << (own.bits() - 1);
+        const uint32_t sign = own.special == LPT_ELEMENT_SPECIAL_FNUZ && wanted == 0 ? 0 : 1u << (own.bits() - 1);
         ASSERT_EQ(wanted | sign, encode(element, -value, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16));
       }
     }
@@ -206,9 +206,9 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
     ASSERT_EQ(last, encode(element, INFINITY, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 16)) << text_of(own);
     const float beyond =
         decode(element, encode(element, INFINITY, LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 16));
-    const bool is_right = own.special == LPT_SPECIAL_IEEE   ? std::isinf(beyond)
-                          : own.special == LPT_SPECIAL_NONE ? beyond == static_cast<float>(magnitudes.back())
-                                                            : std::isnan(beyond);
+    const bool is_right = own.special == LPT_ELEMENT_SPECIAL_IEEE   ? std::isinf(beyond)
+                          : own.special == LPT_ELEMENT_SPECIAL_NONE ? beyond == static_cast<float>(magnitudes.back())
+                                                                    : std::isnan(beyond);
     ASSERT_TRUE(is_right) << text_of(own) << " " << beyond;
   });
 }
@@ -226,8 +226,8 @@ TEST(OwnElement, RefusesEachWrongMemberByName) {
       {"mantissa_bits is 5", [](auto &d) { d.mantissa_bits = 5; }},
       {"mantissa_bits is -1", [](auto &d) { d.mantissa_bits = -1; }},
       {"mantissa_bits is 2147483647", [](auto &d) { d.mantissa_bits = INT32_MAX; }},
-      {"special is 3", [](auto &d) { d.special = LPT_SPECIAL_INTEGER; }},
-      {"special is 5", [](auto &d) { d.special = LPT_SPECIAL_LIST; }},
+      {"special is 3", [](auto &d) { d.special = LPT_ELEMENT_SPECIAL_INTEGER; }},
+      {"special is 5", [](auto &d) { d.special = LPT_ELEMENT_SPECIAL_LIST; }},
       {"special is 6", [](auto &d) { d.special = 6; }},
       {"special is -1", [](auto &d) { d.special = -1; }},
       {"exponent_bias is 128", [](auto &d) { d.exponent_bias = 128; }},
@@ -241,7 +241,7 @@ TEST(OwnElement, RefusesEachWrongMemberByName) {
       {"reserved is 3", [](auto &d) { d.reserved = 3; }},
   };
   for (const Wrong &wrong : kWrongs) {
-    lpt_format_description description = description_of({4, 3, 9, LPT_SPECIAL_NONE, true});
+    lpt_format_description description = description_of({4, 3, 9, LPT_ELEMENT_SPECIAL_NONE, true});
     lpt_format id = 7;
     wrong.spoil(description);
     const Status status = format_from_description(description, id);

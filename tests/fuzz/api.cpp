@@ -432,7 +432,7 @@ class Caller {
 
   lpt_status write_out() {
     lpt_tensor *const source = tensor();
-    const lpt_dialect dialect = in_.choice(7);
+    const lpt_foreign_layout dialect = in_.choice(7);
     size_t size = 0;
     const lpt_status status = lpt_foreign_layout_size(c_, source, dialect, &size);
     if (status != LPT_OK) return status;
@@ -443,7 +443,7 @@ class Caller {
 
   lpt_status read_in() {
     lpt_tensor *const target = tensor();
-    const lpt_dialect dialect = in_.choice(7);
+    const lpt_foreign_layout dialect = in_.choice(7);
     size_t size = 0;
     const lpt_status status = lpt_foreign_layout_size(c_, target, dialect, &size);
     if (status != LPT_OK) return status;

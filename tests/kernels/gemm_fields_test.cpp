@@ -47,7 +47,7 @@ TEST(GemmLMul, MultipliesAllPairsOfCodesByTheFormula) {
                            Case{"e3m4", "e2m1fn", 4}, Case{"int8", "int8", 6}, Case{"int4", "e3m0", 2},
                            Case{"e3m0", "e3m0", 0}, Case{"int2", "uint4", 3}, Case{"q1_6", "nf4", 23}}) {
     AllProducts problem(pair.a, pair.b);
-    problem.request.arithmetic = LPT_ARITHMETIC_L_MUL;
+    problem.request.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL;
     for (const int bits : {0, 1, 2, 3, 4, 5, 7, 23}) {
       if (!is_taken(random, 2)) continue;
       problem.request.arithmetic_bits = bits;
@@ -66,7 +66,7 @@ TEST(GemmLMul, MultipliesAllPairsOfCodesByTheFormula) {
 TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
   for (const char *format : {"e4m3fn", "e5m2", "e3m4", "int8", "nf4"}) {
     AllProducts problem(format, format);
-    problem.request.arithmetic = LPT_ARITHMETIC_PIECEWISE_AFFINE;
+    problem.request.arithmetic = LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
     run_row(affine_row(), problem.request);
     for (int64_t i = 0; i < problem.request.m; ++i) {
       for (int64_t j = 0; j < problem.request.n; ++j) {
@@ -78,7 +78,7 @@ TEST(GemmPiecewiseAffine, MultipliesAllPairsOfCodesByTheFormula) {
 }
 
 // Products of m × n numbers by themselves, one step of k.
-std::vector<double> products(const GemmRow &row, lpt_arithmetic arithmetic, int bits, const std::vector<float> &a,
+std::vector<double> products(const GemmRow &row, lpt_gemm_arithmetic arithmetic, int bits, const std::vector<float> &a,
                              const std::vector<float> &b) {
   Problem problem("f32", "f32", LPT_FORMAT_F32, false, true, static_cast<int64_t>(a.size()),
                   static_cast<int64_t>(b.size()), 1);
@@ -135,7 +135,7 @@ TEST(GemmLMul, ErrsAsSimulatedOverAllFractions) {
   for (const Simulated &simulated : {Simulated{2, .147, .153}, Simulated{3, .049, .060}, Simulated{4, .049, .059},
                                      Simulated{7, .0041, .031}, Simulated{8, .0041, .031}}) {
     const std::vector<float> numbers = all_fractions(simulated.bits);
-    const Errors errors = errors_of(products(l_mul_row(), LPT_ARITHMETIC_L_MUL, simulated.bits, numbers, numbers),
+    const Errors errors = errors_of(products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, simulated.bits, numbers, numbers),
                                     numbers, numbers, simulated.bits);
     std::printf("L-Mul, %d bits: mean %+.5f rms %.5f range %+.4f %+.4f\n", simulated.bits, errors.mean, errors.rms,
                 errors.least, errors.largest);
@@ -160,7 +160,7 @@ TEST(GemmLMul, IsAsPreciseAsFloatsOfEightBits) {
   Random random(41);
   const std::vector<float> a = normal_numbers(random, 1000), b = normal_numbers(random, 1000);
   const auto error = [&](int bits) {
-    return errors_of(products(l_mul_row(), LPT_ARITHMETIC_L_MUL, bits, a, b), a, b, 23).magnitude;
+    return errors_of(products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, bits, a, b), a, b, 23).magnitude;
   };
   const double of_4 = error(4), of_3 = error(3), of_7 = error(7);
   std::printf("mean error of L-Mul: 4 bits %.4f, 3 bits %.4f, 7 bits %.4f\n", of_4, of_3, of_7);
@@ -176,8 +176,8 @@ TEST(GemmPiecewiseAffine, NeverOverestimatesAndMissesAtMostANinth) {
   b[0] = -1.5f;
   a[1] = 0x1p-30f;
   b[1] = -4;
-  const std::vector<double> found = products(affine_row(), LPT_ARITHMETIC_PIECEWISE_AFFINE, 0, a, b);
-  const std::vector<double> mirrored = products(affine_row(), LPT_ARITHMETIC_PIECEWISE_AFFINE, 0, b, a);
+  const std::vector<double> found = products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, a, b);
+  const std::vector<double> mirrored = products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, b, a);
   const Errors errors = errors_of(found, a, b, 23);
   std::printf("piecewise affine: mean %.4f rms %.4f worst %.5f\n", errors.magnitude, errors.rms, errors.least);
   EXPECT_LE(errors.largest, 0);
@@ -202,8 +202,8 @@ TEST(GemmFields, ClampAtTheEndsOfF32) {
   };
   for (const bool is_l_mul : {true, false}) {
     const std::vector<double> found =
-        is_l_mul ? products(l_mul_row(), LPT_ARITHMETIC_L_MUL, 7, numbers, numbers)
-                 : products(affine_row(), LPT_ARITHMETIC_PIECEWISE_AFFINE, 0, numbers, numbers);
+        is_l_mul ? products(l_mul_row(), LPT_GEMM_ARITHMETIC_L_MUL, 7, numbers, numbers)
+                 : products(affine_row(), LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE, 0, numbers, numbers);
     for (size_t i = 0; i < 8; ++i) {
       for (size_t j = 0; j < 3; ++j) EXPECT_EQ(product_at(found, i, j), 0) << i << " " << j;  // 2^-130 counts as zero
     }
@@ -239,7 +239,7 @@ TEST(GemmFields, AddUpInF32AndScaleOnce) {
       SmallProblem problem(random, a_format, b_format, random.of(kDepths));
       const bool is_l_mul = random.chance(0.5);
       const int given = is_l_mul && random.chance(0.5) ? 1 + static_cast<int>(random.below(23)) : 0;
-      problem.request.arithmetic = is_l_mul ? LPT_ARITHMETIC_L_MUL : LPT_ARITHMETIC_PIECEWISE_AFFINE;
+      problem.request.arithmetic = is_l_mul ? LPT_GEMM_ARITHMETIC_L_MUL : LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
       problem.request.arithmetic_bits = given;
       const int own = std::max(width_of(problem.a.format().element), width_of(problem.b.format().element));
       const LaneReader a = a_of(problem), b = b_of(problem);

@@ -25,9 +25,9 @@ double number_of_own(lpt_format element, uint32_t code) {
   const double sign = bits > width && (code >> width) != 0 ? -1.0 : 1.0;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const bool is_top = magnitude >> own.mantissa_bits == top >> own.mantissa_bits;
-  if (own.special == LPT_SPECIAL_FNUZ && code == 1u << width) return nan;
-  if (own.special == LPT_SPECIAL_NAN_ONES && magnitude == top) return nan;
-  if (own.special == LPT_SPECIAL_IEEE && is_top) {
+  if (own.special == LPT_ELEMENT_SPECIAL_FNUZ && code == 1u << width) return nan;
+  if (own.special == LPT_ELEMENT_SPECIAL_NAN_ONES && magnitude == top) return nan;
+  if (own.special == LPT_ELEMENT_SPECIAL_IEEE && is_top) {
     return fraction != 0 ? nan : sign * std::numeric_limits<double>::infinity();
   }
   const int exponent = static_cast<int>(magnitude >> own.mantissa_bits);
@@ -241,8 +241,8 @@ void run_row(const GemmRow &row, GemmRequest request) {
 
 std::vector<size_t> native_rows() {
   const auto imitates = [](const GemmRow &row) {
-    for (const lpt_arithmetic arithmetic :
-         {LPT_ARITHMETIC_L_MUL, LPT_ARITHMETIC_PIECEWISE_AFFINE, LPT_ARITHMETIC_SHIFT, LPT_ARITHMETIC_TENSOR_CORE}) {
+    for (const lpt_gemm_arithmetic arithmetic : {LPT_GEMM_ARITHMETIC_L_MUL, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE,
+                                                 LPT_GEMM_ARITHMETIC_SHIFT, LPT_GEMM_ARITHMETIC_TENSOR_CORE}) {
       for (const char *b_format : {"int4", "e4m3fn"}) {
         Problem problem("e3m0", b_format, LPT_FORMAT_F32, false, true, 1, 1, 1);
         problem.request.arithmetic = arithmetic;

@@ -10,7 +10,7 @@ TEST(GemmShift, MultipliesAllPairsOfCodesExactly) {
   for (const char *integers : {"int4", "int8", "int2", "uint4", "uint8", "q1_6"}) {
     for (const bool is_a_the_power : {true, false}) {
       AllProducts problem(is_a_the_power ? "e3m0" : integers, is_a_the_power ? integers : "e3m0");
-      problem.request.arithmetic = LPT_ARITHMETIC_SHIFT;
+      problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
       run_row(shift_row(), problem.request);
       for (int64_t i = 0; i < problem.request.m; ++i) {
         for (int64_t j = 0; j < problem.request.n; ++j) {
@@ -37,7 +37,7 @@ TEST(GemmShift, RoundsLongSumsOnce) {
         }
       }
     }
-    problem.request.arithmetic = LPT_ARITHMETIC_SHIFT;
+    problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
     const LaneReader a = a_of(problem), b = b_of(problem);
     check_sums(shift_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
       double sum = 0;  // of multiples of 1/4: exact
@@ -61,7 +61,7 @@ TEST(GemmShift, TakesScalesZeroPointsAndTerms) {
       for (const bool is_a_the_power : {true, false}) {
         SmallProblem problem(random, is_a_the_power ? power : integer, is_a_the_power ? integer : power,
                              random.of(kDepths));
-        problem.request.arithmetic = LPT_ARITHMETIC_SHIFT;
+        problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
         const LaneReader a = a_of(problem), b = b_of(problem);
         check_sums(shift_row(), problem, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
           double sum = 0;

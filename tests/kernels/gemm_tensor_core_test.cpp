@@ -64,7 +64,7 @@ TEST(GemmTensorCore, AddsUpAsTheModelSays) {
     for (const char *b_format : operands) {
       if (!is_taken(random, 4)) continue;
       SmallProblem problem(random, a_format, b_format, random.of(depths));
-      problem.request.arithmetic = LPT_ARITHMETIC_TENSOR_CORE;
+      problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
       problem.request.arithmetic_bits = random.chance(0.5) ? 0 : 10 + static_cast<int32_t>(random.below(15));
       const int bits = problem.request.arithmetic_bits == 0 ? 14 : problem.request.arithmetic_bits;
       const LaneReader a = a_of(problem), b = b_of(problem);
@@ -92,7 +92,7 @@ float sum_of(const char *format, const std::vector<float> &numbers, int bits = 0
         0, p, encode(element, numbers[static_cast<size_t>(p)], LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_INFINITE, 0, 0));
     problem.b.set_code(0, p, 0x38);
   }
-  problem.request.arithmetic = LPT_ARITHMETIC_TENSOR_CORE;
+  problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
   problem.request.arithmetic_bits = bits;
   run_row(core_row(), problem.request);
   return problem.c.get(0, 0);
@@ -132,7 +132,7 @@ TEST(GemmTensorCore, AlignsToTheExponentsOfFactors) {
     problem.a.set_code(0, p, encode(e5m2, left[p], LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0));
     problem.b.set_code(0, p, encode(e4m3fn, right[p], LPT_ROUNDING_NEAREST_EVEN, LPT_OVERFLOW_SATURATE, 0, 0));
   }
-  problem.request.arithmetic = LPT_ARITHMETIC_TENSOR_CORE;
+  problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
   run_row(core_row(), problem.request);
   EXPECT_EQ(problem.c.get(0, 0), 0x1p-13f);
 }
@@ -174,7 +174,7 @@ TEST(GemmTensorCore, LosesAtMostHalfAsMuchWithOneBitMore) {
     for (size_t p = 0; p < 4096; ++p) exact[at] += a[at / 64 * 4096 + p] * b[at % 64 * 4096 + p];
     whole += exact[at] * exact[at];
   }
-  problem.request.arithmetic = LPT_ARITHMETIC_TENSOR_CORE;
+  problem.request.arithmetic = LPT_GEMM_ARITHMETIC_TENSOR_CORE;
   double before = 0;
   for (const int32_t bits : {10, 11, 12, 13, 14, 15, 16, 17, 18}) {
     problem.request.arithmetic_bits = bits;

@@ -19,7 +19,9 @@ std::size_t blocks_of(const StateKind &kind, int64_t count) {
   return kind.block == 0 ? 0 : static_cast<std::size_t>((count + kind.block - 1) / kind.block);
 }
 
-bool has_second(lpt_method method) { return method == LPT_METHOD_ADAMW || method == LPT_METHOD_ADAM; }
+bool has_second(lpt_optimizer_method method) {
+  return method == LPT_OPTIMIZER_METHOD_ADAMW || method == LPT_OPTIMIZER_METHOD_ADAM;
+}
 
 float random_scale(Random &random, bool is_special) {
   constexpr float kSpecials[] = {0.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
@@ -186,7 +188,8 @@ std::string StepProblem::difference(const StepProblem &other) const {
 
 StepRequest random_request(Random &random, const StepKinds &kinds) {
   constexpr lpt_rounding kRoundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO};
-  constexpr lpt_underflow kUnderflows[] = {LPT_UNDERFLOW_CLAMP, LPT_UNDERFLOW_ALLOWED, LPT_UNDERFLOW_STOCHASTIC};
+  constexpr lpt_optimizer_underflow kUnderflows[] = {LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_UNDERFLOW_ALLOWED,
+                                                     LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC};
   constexpr float kEpsilons[] = {0.0f, 1e-8f, 1e-3f};
   StepRequest request = {};
   request.method = kinds.method;
@@ -200,7 +203,7 @@ StepRequest random_request(Random &random, const StepKinds &kinds) {
   c.one_minus_beta2 = 1.0f - c.beta2;
   c.root_correction = static_cast<float>(1 / (1 - std::pow(0.95, t)));
   c.step_size = static_cast<float>(is_adam ? 0.01 / (1 - std::pow(0.9, t)) : 0.01);
-  const bool is_coupled = kinds.method == LPT_METHOD_ADAM || kinds.method == LPT_METHOD_SGD;
+  const bool is_coupled = kinds.method == LPT_OPTIMIZER_METHOD_ADAM || kinds.method == LPT_OPTIMIZER_METHOD_SGD;
   (is_coupled ? c.coupled_decay : c.decay) = random.chance(0.3) ? 0.0f : 0.01f;
   c.epsilon = random.of(kEpsilons);
   c.gradient_scale = random.chance(0.5) ? 1.0f : 0.37f;
@@ -218,7 +221,7 @@ StepRequest random_request(Random &random, const StepKinds &kinds) {
       array.inverse_scale = random_scale(random, false);
     }
     array.rounding = is_plain ? LPT_ROUNDING_NEAREST_EVEN : random.of(kRoundings);
-    if (role == 1) array.underflow = is_plain ? LPT_UNDERFLOW_CLAMP : random.of(kUnderflows);
+    if (role == 1) array.underflow = is_plain ? LPT_OPTIMIZER_UNDERFLOW_CLAMP : random.of(kUnderflows);
     array.random = {77,         random.below(2000) + (random.chance(0.1) ? int64_t{1} << 36 : 0),
                     0,          random_stream(RandomRoom::kOptimizer, 5, role),
                     9,          random.chance(0.5) ? 7 : 10,

@@ -50,7 +50,7 @@ class StateMemory {
 };
 
 struct StepKinds {
-  lpt_method method;
+  lpt_optimizer_method method;
   StateKind first, second, parameter;
   bool has_compensation;
   lpt_format gradient;

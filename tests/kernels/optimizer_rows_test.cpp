@@ -16,7 +16,7 @@ namespace {
 
 using StepRow = RowTest<StepRequest>;
 
-const char *name_of_method(lpt_method method) {
+const char *name_of_method(lpt_optimizer_method method) {
   static const char *const names[] = {"AdamW", "Adam", "SGD", "Lion"};
   return names[method];
 }
@@ -88,7 +88,8 @@ TEST_P(StepRow, GivesTheBitsOfTheReference) {
   std::vector<StateKind> kinds(std::begin(kWholeKinds), std::end(kWholeKinds));
   kinds.insert(kinds.end(), std::begin(kBlockKinds), std::end(kBlockKinds));
   int64_t taken = 0, offered = 0;
-  for (const lpt_method method : {LPT_METHOD_ADAMW, LPT_METHOD_ADAM, LPT_METHOD_SGD, LPT_METHOD_LION}) {
+  for (const lpt_optimizer_method method :
+       {LPT_OPTIMIZER_METHOD_ADAMW, LPT_OPTIMIZER_METHOD_ADAM, LPT_OPTIMIZER_METHOD_SGD, LPT_OPTIMIZER_METHOD_LION}) {
     for (const StateKind &first : kinds) {
       for (const StateKind &second : kinds) {
         for (const Values values : kAllValues) {
@@ -116,10 +117,10 @@ TEST_P(StepRow, FindsOneNumberThatIsNone) {
     for (const StateKind &second : {kBlockKinds[0], kBlockKinds[2], kWholeKinds[5]}) {
       for (int64_t unit = 0; unit < 4; ++unit) {
         for (const float value : kValues) {
-          const StepKinds all = {LPT_METHOD_ADAMW, first, second, kWholeKinds[0], false, LPT_FORMAT_F32};
+          const StepKinds all = {LPT_OPTIMIZER_METHOD_ADAMW, first, second, kWholeKinds[0], false, LPT_FORMAT_F32};
           StepRequest request = random_request(random, all);
           for (StateArray *array : {&request.first, &request.second}) array->rounding = LPT_ROUNDING_NEAREST_EVEN;
-          request.second.underflow = LPT_UNDERFLOW_CLAMP;
+          request.second.underflow = LPT_OPTIMIZER_UNDERFLOW_CLAMP;
           StepProblem found(all, kCount), expected(all, kCount);
           found.fill_small(random);
           const int64_t place = 1024 * unit + random.below(1024);
@@ -147,7 +148,8 @@ TEST_P(StepRow, WritesAPlainNanForASecondMomentAlone) {
   constexpr int64_t kCount = 600;
   constexpr uint32_t kNan = 0xFFABCDEFu, kPlain = 0x7FC00000u;
   Random random(104);
-  const StepKinds all = {LPT_METHOD_ADAMW, kWholeKinds[0], kWholeKinds[0], kWholeKinds[0], false, LPT_FORMAT_F32};
+  const StepKinds all = {
+      LPT_OPTIMIZER_METHOD_ADAMW, kWholeKinds[0], kWholeKinds[0], kWholeKinds[0], false, LPT_FORMAT_F32};
   StepRequest request = random_request(random, all);
   StepProblem problem(all, kCount);
   problem.fill_small(random);
@@ -177,7 +179,8 @@ TEST_P(StepRow, DoesNotDependOnHowAStepIsCut) {
   kinds.insert(kinds.end(), std::begin(kBlockKinds), std::end(kBlockKinds));
   for (const StateKind &kind : kinds) {
     for (const Values values : kFiniteValues) {
-      const StepKinds all = {LPT_METHOD_ADAMW, kind, kind, kWholeKinds[random.below(3)], false, LPT_FORMAT_F32};
+      const StepKinds all = {LPT_OPTIMIZER_METHOD_ADAMW,   kind,  kind,
+                             kWholeKinds[random.below(3)], false, LPT_FORMAT_F32};
       StepRequest request = random_request(random, all);
       StepProblem whole(all, kCount), parts(all, kCount);
       whole.fill(random, values);

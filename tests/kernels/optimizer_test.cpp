@@ -85,7 +85,7 @@ struct Problem {
       arrays[k]->scale = matrices[k]->tensor_scale;
       arrays[k]->inverse_scale = inverse;
       arrays[k]->rounding = roundings[k];
-      arrays[k]->underflow = k == 1 && is_clamped ? LPT_UNDERFLOW_CLAMP : LPT_UNDERFLOW_ALLOWED;
+      arrays[k]->underflow = k == 1 && is_clamped ? LPT_OPTIMIZER_UNDERFLOW_CLAMP : LPT_OPTIMIZER_UNDERFLOW_ALLOWED;
       arrays[k]->random = {77, random_offset, 0, random_stream(RandomRoom::kOptimizer, 5, k), 9, 7, 16};
     }
     return request;

@@ -258,7 +258,8 @@ TEST(SimtFewRows, RefuseWhatTheyDoNotTake) {
       {[](GemmRequest &r) { r.b.row_stride += 8; }, "rows of b do not begin on 16 bytes"},
       {[](GemmRequest &r) { r.a.row_stride += 4; }, "rows of a do not begin on 16 bytes"},
       {[](GemmRequest &r) { r.is_portable = true; }, "small products do not add up in the portable order"},
-      {[](GemmRequest &r) { r.arithmetic = LPT_ARITHMETIC_L_MUL; }, "the arithmetic of another machine is asked for"},
+      {[](GemmRequest &r) { r.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL; },
+       "the arithmetic of another machine is asked for"},
       {[](GemmRequest &r) { r.is_f64 = true; }, "f64 is not computed"},
       {[](GemmRequest &r) { r.c.format.element = LPT_FORMAT_F64; }, "gives f32, bf16 and f16 only"},
   };

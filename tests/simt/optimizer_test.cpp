@@ -69,13 +69,14 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
   Random random(51);
   const std::vector<StateKind> kinds = state_kinds();
   int64_t taken = 0;
-  for (const lpt_method method : {LPT_METHOD_ADAMW, LPT_METHOD_ADAM, LPT_METHOD_SGD, LPT_METHOD_LION}) {
+  for (const lpt_optimizer_method method :
+       {LPT_OPTIMIZER_METHOD_ADAMW, LPT_OPTIMIZER_METHOD_ADAM, LPT_OPTIMIZER_METHOD_SGD, LPT_OPTIMIZER_METHOD_LION}) {
     for (const StateKind &first : kinds) {
       for (const StateKind &second : kinds) {
         if (!is_taken(random, 8)) continue;
         const StateKind parameter = kWholeKinds[random.below(2)];
         const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
-        for (int turn = 0; turn < (method == LPT_METHOD_ADAMW ? 3 : 1); ++turn) {
+        for (int turn = 0; turn < (method == LPT_OPTIMIZER_METHOD_ADAMW ? 3 : 1); ++turn) {
           const bool is_compensated = parameter.element == LPT_FORMAT_BF16 && random.chance(0.3);
           taken += compare(random, {method, first, second, parameter, is_compensated, gradient}, random.of(kAllValues));
           if (HasFailure()) return;
@@ -88,7 +89,7 @@ TEST(SimtOptimizer, GivesTheBitsOfTheReference) {
 
 TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRefused) {
   const StateKind f32 = kWholeKinds[0];
-  const StepKinds kinds = {LPT_METHOD_ADAMW, f32, f32, f32, false, LPT_FORMAT_F32};
+  const StepKinds kinds = {LPT_OPTIMIZER_METHOD_ADAMW, f32, f32, f32, false, LPT_FORMAT_F32};
   struct Refused {
     void (*change)(StepRequest &);
     const char *why;
@@ -107,7 +108,7 @@ TEST(SimtOptimizer, WhatTheRowDoesNotTakeIsRefused) {
   StepProblem problem(kinds, 64);
   for (const Refused &one : refused) {
     StepRequest request = {};
-    request.method = LPT_METHOD_ADAMW;
+    request.method = LPT_OPTIMIZER_METHOD_ADAMW;
     request.gradient_format = LPT_FORMAT_F32;
     problem.place(request);
     EXPECT_EQ(row().refuses(request), nullptr);

@@ -183,7 +183,7 @@ std::string problem_of(const tool::CommRace &racing, const std::vector<tool::Com
   return "";
 }
 
-const std::vector<tool::CommTask> kTwoTasks(2, {LPT_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_F32, 1024});
+const std::vector<tool::CommTask> kTwoTasks(2, {LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_F32, 1024});
 
 TEST(CommRace, EndsWhenOneRankFails) {
   tool::CommRace racing;
@@ -198,7 +198,7 @@ TEST(CommRace, TellsWhatTheLibraryRefuses) {
   racing.options.timeout_seconds = -1;
   EXPECT_NE(problem_of(racing, kTwoTasks).find("timeout_seconds is -1"), std::string::npos);
   racing.options.timeout_seconds = 600;
-  EXPECT_NE(problem_of(racing, {{LPT_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_E4M3FN, 1024}}).find("e4m3fn"),
+  EXPECT_NE(problem_of(racing, {{LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_FORMAT_E4M3FN, 1024}}).find("e4m3fn"),
             std::string::npos);
 }
 

@@ -27,22 +27,22 @@ constexpr int kCastRounds = 7;
 constexpr double kQuietLoad = 0.3;  // above the threads of all ranks
 
 struct NamedCollective {
-  lpt_collective collective;
+  lpt_cost_collective collective;
   const char *name;
 };
-constexpr NamedCollective kCollectives[] = {{LPT_COLLECTIVE_ALL_REDUCE, "all_reduce"},
-                                            {LPT_COLLECTIVE_REDUCE_SCATTER, "reduce_scatter"},
-                                            {LPT_COLLECTIVE_ALL_GATHER, "all_gather"}};
+constexpr NamedCollective kCollectives[] = {{LPT_COST_COLLECTIVE_ALL_REDUCE, "all_reduce"},
+                                            {LPT_COST_COLLECTIVE_REDUCE_SCATTER, "reduce_scatter"},
+                                            {LPT_COST_COLLECTIVE_ALL_GATHER, "all_gather"}};
 
-std::string name_of(lpt_collective collective) {
+std::string name_of(lpt_cost_collective collective) {
   for (const NamedCollective &named : kCollectives) {
     if (named.collective == collective) return named.name;
   }
   return "?";
 }
 
-std::vector<lpt_collective> collectives_of(const std::vector<std::string> &names) {
-  std::vector<lpt_collective> result;
+std::vector<lpt_cost_collective> collectives_of(const std::vector<std::string> &names) {
+  std::vector<lpt_cost_collective> result;
   for (const NamedCollective &named : kCollectives) {
     if (names.empty() || std::find(names.begin(), names.end(), named.name) != names.end()) {
       result.push_back(named.collective);
@@ -69,7 +69,7 @@ std::vector<int64_t> sizes_of(int64_t least, int64_t most) {
 // The way that a call has taken, told by the bytes that it sent: messages of little, and of two ranks, go in one step. See
 // lpt_cost_algorithm_values. Reduce-scatters and all-gathers are one step of the two anyway.
 lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &series, const CommTime &time) {
-  if (series.collective != LPT_COLLECTIVE_ALL_REDUCE) return LPT_COST_ALGORITHM_TWO_SHOT;
+  if (series.collective != LPT_COST_COLLECTIVE_ALL_REDUCE) return LPT_COST_ALGORITHM_TWO_SHOT;
   const bool is_one_shot = report.engine != "local" && time.rank_bytes > 0.99 * (report.ranks - 1) * time.bytes;
   return is_one_shot ? LPT_COST_ALGORITHM_ONE_SHOT : LPT_COST_ALGORITHM_TWO_SHOT;
 }
@@ -161,7 +161,7 @@ lpt_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_format pay
 
 void find_break_evens(const BenchCommOptions &wishes, CommReport &report) {
   const auto is_wide = [](const CommSeries &series) {
-    return series.collective == LPT_COLLECTIVE_ALL_REDUCE && series.format == LPT_FORMAT_F32 && series.has_link;
+    return series.collective == LPT_COST_COLLECTIVE_ALL_REDUCE && series.format == LPT_FORMAT_F32 && series.has_link;
   };
   const auto found = std::find_if(report.series.begin(), report.series.end(), is_wide);
   if (found == report.series.end()) return;
@@ -247,7 +247,7 @@ void print_doubts(const CommReport &report) {
 
 std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommSeries> &out_series) {
   std::vector<CommTask> tasks;
-  const auto add = [&](lpt_collective collective, lpt_format format, lpt_format wire) {
+  const auto add = [&](lpt_cost_collective collective, lpt_format format, lpt_format wire) {
     CommSeries series;
     series.collective = collective;
     series.format = format;
@@ -257,11 +257,12 @@ std::vector<CommTask> tasks_of(const BenchCommOptions &wishes, std::vector<CommS
       tasks.push_back({collective, format, bytes, wire});
     }
   };
-  for (const lpt_collective collective : collectives_of(wishes.collectives)) {
+  for (const lpt_cost_collective collective : collectives_of(wishes.collectives)) {
     for (const std::string &name : wishes.formats) {
       const lpt_format format = find_format(name);
       add(collective, format, LPT_FORMAT_NONE);
-      if (collective == LPT_COLLECTIVE_ALL_GATHER || format == LPT_FORMAT_F64) continue;  // they travel as they are
+      if (collective == LPT_COST_COLLECTIVE_ALL_GATHER || format == LPT_FORMAT_F64)
+        continue;  // they travel as they are
       for (const std::string &wire : wishes.wires) add(collective, format, find_format(wire));
     }
   }

@@ -10,7 +10,7 @@ namespace tool {
 
 // One collective in one format, from its least size to its largest.
 struct CommSeries {
-  lpt_collective collective = LPT_COLLECTIVE_ALL_REDUCE;
+  lpt_cost_collective collective = LPT_COST_COLLECTIVE_ALL_REDUCE;
   lpt_format format = LPT_FORMAT_NONE;
   lpt_format wire = LPT_FORMAT_NONE;
   std::vector<CommTime> times;

@@ -76,7 +76,7 @@ float RowCast::scale_of(float amax) const {
   const Tensor probe = make_matrix(context_, format_, 1, 1);
   quantize(context_, number.get(), false, probe.get());
   float scale = 0.0f;
-  std::memcpy(&scale, part_of(context_, probe.get(), LPT_PART_TENSOR_SCALE)->data, sizeof scale);
+  std::memcpy(&scale, part_of(context_, probe.get(), LPT_TENSOR_PART_TENSOR_SCALE)->data, sizeof scale);
   return scale;
 }
 
@@ -95,7 +95,7 @@ const lpt_tensor *RowCast::encode(std::span<const float> numbers, int64_t rows, 
   const Tensor source = wrap_matrix(context_, LPT_FORMAT_F32, const_cast<float *>(numbers.data()), rows, columns);
   lpt_tensor *target = empty(rows, columns);
   if (tensor_scale_) {
-    std::memcpy(part_of(context_, target, LPT_PART_TENSOR_SCALE)->data, &*tensor_scale_, sizeof *tensor_scale_);
+    std::memcpy(part_of(context_, target, LPT_TENSOR_PART_TENSOR_SCALE)->data, &*tensor_scale_, sizeof *tensor_scale_);
   }
   quantize(context_, source.get(), tensor_scale_.has_value(), target);
   return target;

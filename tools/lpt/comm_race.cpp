@@ -133,8 +133,8 @@ class Ranks {
     const auto matrix = [&](std::vector<float> &memory, bool is_whole) {
       return wrap_matrix(self.context.get(), task.format, memory.data(), is_whole ? race_.ranks : 1, sizes.part);
     };
-    self.from = matrix(self.input, task.collective != LPT_COLLECTIVE_ALL_GATHER);
-    self.to = matrix(self.output, task.collective != LPT_COLLECTIVE_REDUCE_SCATTER);
+    self.from = matrix(self.input, task.collective != LPT_COST_COLLECTIVE_ALL_GATHER);
+    self.to = matrix(self.output, task.collective != LPT_COST_COLLECTIVE_REDUCE_SCATTER);
   }
 
   static lpt_status call(Self &self, const CommTask &task) {
@@ -143,9 +143,9 @@ class Ranks {
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
     options.wire = task.wire;
     switch (task.collective) {
-      case LPT_COLLECTIVE_REDUCE_SCATTER:
+      case LPT_COST_COLLECTIVE_REDUCE_SCATTER:
         return lpt_reduce_scatter(context, comm, self.from.get(), nullptr, &options, self.to.get(), nullptr);
-      case LPT_COLLECTIVE_ALL_GATHER:
+      case LPT_COST_COLLECTIVE_ALL_GATHER:
         return lpt_all_gather(context, comm, self.from.get(), nullptr, self.to.get(), nullptr);
       default:
         return lpt_all_reduce(context, comm, self.from.get(), &options, self.to.get(), nullptr);

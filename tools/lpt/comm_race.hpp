@@ -13,7 +13,7 @@ namespace tool {
 
 // One collective, again and again. `bytes` of the whole tensor, about: its elements are as many for each rank.
 struct CommTask {
-  lpt_collective collective;  // ALL_REDUCE, REDUCE_SCATTER or ALL_GATHER
+  lpt_cost_collective collective;  // ALL_REDUCE, REDUCE_SCATTER or ALL_GATHER
   lpt_format format;
   int64_t bytes;
   lpt_format wire = LPT_FORMAT_NONE;  // of reductions

@@ -12,19 +12,19 @@ namespace {
 
 constexpr lpt_format kLastPreset = 127;
 
-std::string special_text(lpt_special special) {
+std::string special_text(lpt_element_special special) {
   switch (special) {
-    case LPT_SPECIAL_NONE:
+    case LPT_ELEMENT_SPECIAL_NONE:
       return "none";
-    case LPT_SPECIAL_IEEE:
+    case LPT_ELEMENT_SPECIAL_IEEE:
       return "infinity, NaN";
-    case LPT_SPECIAL_NAN_ONES:
+    case LPT_ELEMENT_SPECIAL_NAN_ONES:
       return "NaN";
-    case LPT_SPECIAL_INTEGER:
+    case LPT_ELEMENT_SPECIAL_INTEGER:
       return "integer";
-    case LPT_SPECIAL_FNUZ:
+    case LPT_ELEMENT_SPECIAL_FNUZ:
       return "NaN for -0";
-    case LPT_SPECIAL_LIST:
+    case LPT_ELEMENT_SPECIAL_LIST:
       return "list of levels";
     default:
       return fmt::format("kind {}", special);

@@ -86,7 +86,7 @@ lpt_format_description describe(lpt_format format) {
   return *description;
 }
 
-std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   lpt_tensor *made = nullptr;
   if (lpt_tensor_view_part(context, tensor, part, &made) != LPT_OK) return std::nullopt;
   const Tensor owner(made);

@@ -59,6 +59,6 @@ struct Part {
 };
 
 // Nothing when the tensor has no such part.
-std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_part part);
+std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part);
 
 }  // namespace tool

@@ -18,7 +18,7 @@ bool is_element(const lpt_format_description &description, const char *name) {
 
 bool has_zero_points(lpt_context *context, lpt_format format) {
   const Tensor probe = make_matrix(context, format, 1, 1);
-  return part_of(context, probe.get(), LPT_PART_ZERO_POINTS).has_value();
+  return part_of(context, probe.get(), LPT_TENSOR_PART_ZERO_POINTS).has_value();
 }
 
 bool is_grouped(const lpt_format_description &d) { return d.block_rows == 1 && d.block_columns > 1; }
@@ -154,7 +154,7 @@ std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &na
 
 int64_t payload_row_bytes(lpt_context *context, lpt_format format, int64_t columns) {
   const Tensor row = make_matrix(context, format, 1, columns);
-  return static_cast<int64_t>(part_of(context, row.get(), LPT_PART_PAYLOAD)->bytes);
+  return static_cast<int64_t>(part_of(context, row.get(), LPT_TENSOR_PART_PAYLOAD)->bytes);
 }
 
 std::optional<nlohmann::ordered_json> quantization_config(const Layout &layout,

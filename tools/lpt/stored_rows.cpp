@@ -17,7 +17,7 @@ int64_t stored_row_bytes(const Layout &layout, const MatrixShape &shape) {
   return divided_up(shape.columns * layout.description.element_bits, kWordBits) * 4;
 }
 
-Part need(lpt_context *context, const lpt_tensor *tensor, lpt_part part) {
+Part need(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   const auto found = part_of(context, tensor, part);
   if (!found) throw Error("a tensor lacks a part that its format has: a defect of the library");
   return *found;
@@ -53,18 +53,18 @@ float inverse_of(std::span<const std::byte> bytes) {
 
 void put_rows(lpt_context *context, const Layout &layout, const MatrixShape &shape, int64_t first, int64_t rows,
               const lpt_tensor *tensor, const PutBytes &put) {
-  const Part payload = need(context, tensor, LPT_PART_PAYLOAD);
+  const Part payload = need(context, tensor, LPT_TENSOR_PART_PAYLOAD);
   put(Role::kPayload, static_cast<uint64_t>(first * stored_row_bytes(layout, shape)),
       pack_payload(layout, bytes_of(payload), rows, shape.columns));
   if (layout.has_block_scales()) {
-    const Part scales = need(context, tensor, LPT_PART_BLOCK_SCALES);
+    const Part scales = need(context, tensor, LPT_TENSOR_PART_BLOCK_SCALES);
     const ScaleRows place = scale_rows_of(layout, first, rows);
     const std::vector<std::byte> stored = repeat_scale_rows(layout, bytes_of(scales), scales.rows, rows);
     const int64_t row_bytes = place.count == 0 ? 0 : static_cast<int64_t>(stored.size()) / place.count;
     put(Role::kScale, static_cast<uint64_t>(place.first * row_bytes), stored);
   }
   if (layout.has_tensor_scale() && first == 0) {
-    const Part scale = need(context, tensor, LPT_PART_TENSOR_SCALE);
+    const Part scale = need(context, tensor, LPT_TENSOR_PART_TENSOR_SCALE);
     if (layout.has_block_scales()) {
       const float inverse = inverse_of(bytes_of(scale));
       put(Role::kGlobalScale, 0, std::as_bytes(std::span(&inverse, 1)));
@@ -73,7 +73,7 @@ void put_rows(lpt_context *context, const Layout &layout, const MatrixShape &sha
     }
   }
   if (layout.has_zero_points) {
-    const Part points = need(context, tensor, LPT_PART_ZERO_POINTS);
+    const Part points = need(context, tensor, LPT_TENSOR_PART_ZERO_POINTS);
     const int64_t per_word = kWordBits / layout.description.element_bits;
     put(Role::kZeroPoint, static_cast<uint64_t>(first / per_word * points.columns * 4),
         pack_zero_points(layout, bytes_of(points), points.rows, points.columns));
@@ -86,13 +86,13 @@ void put_rows(lpt_context *context, const Layout &layout, const MatrixShape &sha
 
 void get_rows(lpt_context *context, const Layout &layout, const MatrixShape &shape, int64_t first, int64_t rows,
               lpt_tensor *tensor, const GetBytes &get) {
-  const Part payload = need(context, tensor, LPT_PART_PAYLOAD);
+  const Part payload = need(context, tensor, LPT_TENSOR_PART_PAYLOAD);
   const int64_t stored_bytes = stored_row_bytes(layout, shape);
   std::vector<std::byte> bytes(static_cast<size_t>(rows * stored_bytes));
   get(Role::kPayload, static_cast<uint64_t>(first * stored_bytes), bytes);
   copy_into(payload, unpack_payload(layout, bytes, rows, shape.columns, shape.row_bytes));
   if (layout.has_block_scales()) {
-    const Part scales = need(context, tensor, LPT_PART_BLOCK_SCALES);
+    const Part scales = need(context, tensor, LPT_TENSOR_PART_BLOCK_SCALES);
     const ScaleRows place = scale_rows_of(layout, first, rows);
     const size_t row_bytes = scales.rows == 0 ? 0 : scales.bytes / static_cast<size_t>(scales.rows);
     bytes.resize(static_cast<size_t>(place.count) * row_bytes);
@@ -100,7 +100,7 @@ void get_rows(lpt_context *context, const Layout &layout, const MatrixShape &sha
     copy_into(scales, unrepeat_scale_rows(layout, bytes, scales.rows, rows));
   }
   if (layout.has_tensor_scale()) {
-    const Part scale = need(context, tensor, LPT_PART_TENSOR_SCALE);
+    const Part scale = need(context, tensor, LPT_TENSOR_PART_TENSOR_SCALE);
     bytes.resize(sizeof(float));
     get(layout.has_block_scales() ? Role::kGlobalScale : Role::kScale, 0, bytes);
     const float inverse = inverse_of(bytes);
@@ -108,7 +108,7 @@ void get_rows(lpt_context *context, const Layout &layout, const MatrixShape &sha
               layout.has_block_scales() ? std::as_bytes(std::span(&inverse, 1)) : std::span<const std::byte>(bytes));
   }
   if (layout.has_zero_points) {
-    const Part points = need(context, tensor, LPT_PART_ZERO_POINTS);
+    const Part points = need(context, tensor, LPT_TENSOR_PART_ZERO_POINTS);
     const int64_t per_word = kWordBits / layout.description.element_bits;
     bytes.resize(static_cast<size_t>(divided_up(rows, per_word) * points.columns * 4));
     get(Role::kZeroPoint, static_cast<uint64_t>(first / per_word * points.columns * 4), bytes);

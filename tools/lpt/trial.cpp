@@ -74,14 +74,15 @@ std::vector<uint32_t> unpacked(const Part &part, int bits) {
   return numbers;
 }
 
-std::vector<uint32_t> numbers_of_part(lpt_context *context, const lpt_tensor *tensor, lpt_part which) {
+std::vector<uint32_t> numbers_of_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part which) {
   const auto part = part_of(context, tensor, which);
   return part ? unpacked(*part, describe(part->format).element_bits) : std::vector<uint32_t>();
 }
 
 bool has_nan(const Trial &trial) {
-  return trial.description.special == LPT_SPECIAL_IEEE || trial.description.special == LPT_SPECIAL_NAN_ONES ||
-         trial.description.special == LPT_SPECIAL_FNUZ;
+  return trial.description.special == LPT_ELEMENT_SPECIAL_IEEE ||
+         trial.description.special == LPT_ELEMENT_SPECIAL_NAN_ONES ||
+         trial.description.special == LPT_ELEMENT_SPECIAL_FNUZ;
 }
 
 std::vector<float> turned(const std::vector<float> &values, size_t rows) {
@@ -121,11 +122,11 @@ TrialResult run_trial(lpt_context *context, const Trial &trial, std::vector<floa
   check(context, lpt_quantize(context, source.get(), &trial.options, is_transposed ? nullptr : target.get(),
                               is_transposed ? target.get() : nullptr));
   TrialResult result;
-  const std::vector<uint32_t> tensor_scale = numbers_of_part(context, target.get(), LPT_PART_TENSOR_SCALE);
+  const std::vector<uint32_t> tensor_scale = numbers_of_part(context, target.get(), LPT_TENSOR_PART_TENSOR_SCALE);
   if (!tensor_scale.empty()) result.tensor_scale = tensor_scale.front();
-  result.scales = numbers_of_part(context, target.get(), LPT_PART_BLOCK_SCALES);
-  result.zero_points = numbers_of_part(context, target.get(), LPT_PART_ZERO_POINTS);
-  result.codes = numbers_of_part(context, target.get(), LPT_PART_PAYLOAD);
+  result.scales = numbers_of_part(context, target.get(), LPT_TENSOR_PART_BLOCK_SCALES);
+  result.zero_points = numbers_of_part(context, target.get(), LPT_TENSOR_PART_ZERO_POINTS);
+  result.codes = numbers_of_part(context, target.get(), LPT_TENSOR_PART_PAYLOAD);
   return result;
 }
 

@@ -54,7 +54,7 @@ std::vector<float> Element::decode(const std::vector<uint32_t> &codes) const {
   const auto count = static_cast<int64_t>(codes.size());
   const auto bits = static_cast<size_t>(description_.element_bits);
   const Tensor tensor = make_matrix(context_, format_, 1, count);
-  std::byte *data = part_of(context_, tensor.get(), LPT_PART_PAYLOAD)->data;
+  std::byte *data = part_of(context_, tensor.get(), LPT_TENSOR_PART_PAYLOAD)->data;
   for (size_t i = 0; i < codes.size(); ++i) {
     for (size_t bit = 0; bit < bits; ++bit) {
       const size_t place = i * bits + bit;
@@ -75,8 +75,9 @@ std::vector<float> Element::decode_all() const {
 
 Trial Element::nearest() const {
   Trial trial = saturating("nearest_even");
-  const bool can_say_so = description_.special == LPT_SPECIAL_IEEE || description_.special == LPT_SPECIAL_NAN_ONES ||
-                          description_.special == LPT_SPECIAL_FNUZ;
+  const bool can_say_so = description_.special == LPT_ELEMENT_SPECIAL_IEEE ||
+                          description_.special == LPT_ELEMENT_SPECIAL_NAN_ONES ||
+                          description_.special == LPT_ELEMENT_SPECIAL_FNUZ;
   if (can_say_so) trial.options.overflow = LPT_OVERFLOW_INFINITE;
   return trial;
 }

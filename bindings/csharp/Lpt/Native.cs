@@ -117,8 +117,8 @@ namespace Lpt
         Dynamic_1x256 = 99,
     }
 
-    /// <summary>The special values of an element; one of lpt_special_values.</summary>
-    public enum Special : int
+    /// <summary>The special values of an element; one of lpt_element_special_values.</summary>
+    public enum ElementSpecial : int
     {
         None = 0,
         Ieee = 1,
@@ -128,8 +128,8 @@ namespace Lpt
         List = 5,
     }
 
-    /// <summary>A part of a tensor; one of lpt_part_values.</summary>
-    public enum Part : int
+    /// <summary>A part of a tensor; one of lpt_tensor_part_values.</summary>
+    public enum TensorPart : int
     {
         Payload = 0,
         BlockScales = 1,
@@ -138,8 +138,8 @@ namespace Lpt
         SparseIndices = 4,
     }
 
-    /// <summary>Whose layout of bytes is meant; one of lpt_dialect_values.</summary>
-    public enum Dialect : int
+    /// <summary>Whose layout of bytes is meant; one of lpt_foreign_layout_values.</summary>
+    public enum ForeignLayout : int
     {
         Ggml = 1,
         Bitsandbytes = 2,
@@ -199,19 +199,19 @@ namespace Lpt
         Delayed = 1,
     }
 
-    /// <summary>Which amax of the history counts; one of lpt_history_rule_values.</summary>
-    public enum HistoryRule : int
+    /// <summary>Which amax of the history counts; one of lpt_scaler_history_rule_values.</summary>
+    public enum ScalerHistoryRule : int
     {
-        Largest = 0,
+        Max = 0,
         Latest = 1,
     }
 
-    /// <summary>What stands for an amax of zero, as at the first step; one of lpt_zero_rule_values.</summary>
-    public enum ZeroRule : int
+    /// <summary>What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values.</summary>
+    public enum ScalerZeroRule : int
     {
-        Looks = 0,
+        UseCurrent = 0,
         One = 1,
-        Keeps = 2,
+        UseLast = 2,
     }
 
     /// <summary>One of lpt_activation_values.</summary>
@@ -224,8 +224,8 @@ namespace Lpt
         Swiglu = 4,
     }
 
-    /// <summary>One of lpt_arithmetic_values.</summary>
-    public enum Arithmetic : int
+    /// <summary>One of lpt_gemm_arithmetic_values.</summary>
+    public enum GemmArithmetic : int
     {
         Native = 0,
         LMul = 1,
@@ -270,8 +270,8 @@ namespace Lpt
         Tiles = 2,
     }
 
-    /// <summary>One operand of one multiplication; one of lpt_cast_values.</summary>
-    public enum Cast : int
+    /// <summary>One operand of one multiplication; one of lpt_linear_cast_values.</summary>
+    public enum LinearCast : int
     {
         ForwardInput = 0,
         ForwardWeight = 1,
@@ -281,62 +281,62 @@ namespace Lpt
         WgradInput = 5,
     }
 
-    /// <summary>One tensor of a linear layer; one of lpt_operand_values.</summary>
-    public enum Operand : int
+    /// <summary>One tensor of a linear layer; one of lpt_linear_operand_values.</summary>
+    public enum LinearOperand : int
     {
         Input = 0,
         Weight = 1,
         Gradient = 2,
     }
 
-    /// <summary>One product of a linear layer; one of lpt_product_values.</summary>
-    public enum Product : int
+    /// <summary>One product of a linear layer; one of lpt_linear_gemm_values.</summary>
+    public enum LinearGemm : int
     {
         Forward = 0,
         Dgrad = 1,
         Wgrad = 2,
     }
 
-    /// <summary>The signs of a rotation; one of lpt_signs_values.</summary>
-    public enum Signs : int
+    /// <summary>The signs of a rotation; one of lpt_hadamard_signs_values.</summary>
+    public enum HadamardSigns : int
     {
         None = 0,
         Fixed = 1,
         Random = 2,
     }
 
-    /// <summary>Which axis a product's operands are rotated along; one of lpt_axis_values.</summary>
-    public enum Axis : int
+    /// <summary>Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values.</summary>
+    public enum HadamardAxis : int
     {
         Inner = 0,
         Rows = 1,
     }
 
-    /// <summary>What a backward product's x or w is cast from; one of lpt_source_values.</summary>
-    public enum Source : int
+    /// <summary>What a backward product's x or w is cast from; one of lpt_linear_source_values.</summary>
+    public enum LinearSource : int
     {
         Plain = 0,
         Forward = 1,
         ForwardClipped = 2,
     }
 
-    /// <summary>What a product is multiplied by; one of lpt_output_scale_values.</summary>
-    public enum OutputScale : int
+    /// <summary>What a product is multiplied by; one of lpt_linear_output_scale_values.</summary>
+    public enum LinearOutputScale : int
     {
         None = 0,
         Unit = 1,
     }
 
-    /// <summary>What part of a layer a rank of a comm has; one of lpt_parallel_values.</summary>
-    public enum Parallel : int
+    /// <summary>What part of a layer a rank of a comm has; one of lpt_linear_parallel_values.</summary>
+    public enum LinearParallel : int
     {
         None = 0,
         Columns = 1,
         Rows = 2,
     }
 
-    /// <summary>How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values.</summary>
-    public enum Smoothing : int
+    /// <summary>How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values.</summary>
+    public enum SwigluSmoothing : int
     {
         None = 0,
         Channel = 1,
@@ -350,8 +350,8 @@ namespace Lpt
         None = 2,
     }
 
-    /// <summary>How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step().</summary>
-    public enum Method : int
+    /// <summary>How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step().</summary>
+    public enum OptimizerMethod : int
     {
         Adamw = 0,
         Adam = 1,
@@ -359,8 +359,8 @@ namespace Lpt
         Lion = 3,
     }
 
-    /// <summary>What becomes of a second moment below the smallest code; one of lpt_underflow_values.</summary>
-    public enum Underflow : int
+    /// <summary>What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values.</summary>
+    public enum OptimizerUnderflow : int
     {
         Clamp = 0,
         Allowed = 1,
@@ -385,15 +385,15 @@ namespace Lpt
         Native = 3,
     }
 
-    /// <summary>In which order gradients fill buckets; one of lpt_bucket_order_values.</summary>
-    public enum BucketOrder : int
+    /// <summary>In which order gradients fill buckets; one of lpt_gradient_buckets_order_values.</summary>
+    public enum GradientBucketsOrder : int
     {
         Recorded = 0,
         Reversed = 1,
     }
 
-    /// <summary>Which way activations go; one of lpt_pass_values.</summary>
-    public enum Pass : int
+    /// <summary>Which way activations go; one of lpt_partial_pass_values.</summary>
+    public enum PartialPass : int
     {
         Forward = 0,
         Backward = 1,
@@ -407,8 +407,8 @@ namespace Lpt
         Custom = 2,
     }
 
-    /// <summary>A collective whose cost is reckoned; one of lpt_collective_values.</summary>
-    public enum Collective : int
+    /// <summary>A collective whose cost is reckoned; one of lpt_cost_collective_values.</summary>
+    public enum CostCollective : int
     {
         AllReduce = 0,
         ReduceScatter = 1,
@@ -429,7 +429,7 @@ namespace Lpt
     }
 
     /// <summary>How the noise of gradients is found; one of lpt_noise_kind_values.</summary>
-    public enum Noise : int
+    public enum NoiseKind : int
     {
         Reference = 0,
         TwoDraws = 1,
@@ -561,7 +561,7 @@ namespace Lpt
         public int ExponentBits;
         public int MantissaBits;
         public int ExponentBias;
-        public Special Special;
+        public ElementSpecial Special;
         public int Reserved;
         public double Largest;
         public Format ZeroPoint;
@@ -711,8 +711,8 @@ namespace Lpt
         public ScalerKind Kind;
         public int HistoryLength;
         public int Margin;
-        public HistoryRule HistoryRule;
-        public ZeroRule ZeroRule;
+        public ScalerHistoryRule HistoryRule;
+        public ScalerZeroRule ZeroRule;
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
@@ -791,7 +791,7 @@ namespace Lpt
         public int IsBTransposed;
         public IntPtr Bias;
         public Activation Activation;
-        public Arithmetic Arithmetic;
+        public GemmArithmetic Arithmetic;
         public IntPtr Residual;
         public IntPtr Quantize;
         public double OutlierThreshold;
@@ -923,12 +923,12 @@ namespace Lpt
         public UIntPtr StructSize;
         public ulong Flags;
         public int HadamardSize;
-        public Signs HadamardSigns;
-        public Axis HadamardAxis;
-        public Source Source;
+        public HadamardSigns HadamardSigns;
+        public HadamardAxis HadamardAxis;
+        public LinearSource Source;
         public int Draws;
         public int Parts;
-        public OutputScale OutputScale;
+        public LinearOutputScale OutputScale;
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
@@ -971,7 +971,7 @@ namespace Lpt
         public int Reserved;
         public IntPtr Comm;
         public IntPtr Plan;
-        public Parallel Parallel;
+        public LinearParallel Parallel;
         public int ReservedTwo;
 
         /// <summary>The library's defaults.</summary>
@@ -989,7 +989,7 @@ namespace Lpt
     {
         public UIntPtr StructSize;
         public ulong Flags;
-        public Smoothing Smoothing;
+        public SwigluSmoothing Smoothing;
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
@@ -1072,8 +1072,8 @@ namespace Lpt
         public double Beta1;
         public double Beta2;
         public double Epsilon;
-        public Underflow SecondUnderflow;
-        public Method Method;
+        public OptimizerUnderflow SecondUnderflow;
+        public OptimizerMethod Method;
         public int IsNesterov;
         public int Reserved;
 
@@ -1247,7 +1247,7 @@ namespace Lpt
         public UIntPtr StructSize;
         public ulong Flags;
         public UIntPtr BucketBytes;
-        public BucketOrder Order;
+        public GradientBucketsOrder Order;
         public int Reserved;
         public IntPtr Names;
 
@@ -1430,7 +1430,7 @@ namespace Lpt
     {
         public UIntPtr StructSize;
         public ulong Flags;
-        public Noise Kind;
+        public NoiseKind Kind;
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
@@ -1648,7 +1648,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
-        [LibraryImport(Library)] public static partial Status lpt_tensor_view_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [LibraryImport(Library)] public static partial Status lpt_tensor_view_part(Context context, Tensor tensor, TensorPart part, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [LibraryImport(Library)] public static partial Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
@@ -1657,9 +1657,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [LibraryImport(Library)] public static partial Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout dialect, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout dialect, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout dialect, Tensor tensor);
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1716,12 +1716,12 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [LibraryImport(Library)] public static partial Status lpt_recipe_name(Context context, long index, byte** out_name);
         [LibraryImport(Library)] public static partial void lpt_recipe_destroy(IntPtr recipe);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, Product product, ProductOptions* options);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_high_precision(Context context, Recipe recipe, Product product, Format format);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, ProductOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
         [LibraryImport(Library)] public static partial void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
@@ -1734,10 +1734,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [LibraryImport(Library)] public static partial Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerValues* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [LibraryImport(Library)] public static partial Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, Cast cast, StatisticsValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsValues* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -1813,11 +1813,11 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
@@ -1825,9 +1825,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
-        [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
         [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);
@@ -1879,7 +1879,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap(Context context, TensorDescription* description, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_wrap_matrix(Context context, Format format, void* data, long rows, long columns, long row_stride, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view(Context context, Tensor tensor, long* begins, long* extents, IntPtr* out_tensor);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view_part(Context context, Tensor tensor, Part part, IntPtr* out_tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_view_part(Context context, Tensor tensor, TensorPart part, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_combine(Context context, Format format, long rows, long columns, IntPtr* parts, int part_count, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_describe(Context context, Tensor tensor, TensorDescription* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_size(Context context, Tensor tensor, UIntPtr* out_size_bytes);
@@ -1888,9 +1888,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_from_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_take_dlpack(Context context, void* managed, int is_versioned, ulong* out_flags, IntPtr* out_tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_tensor_to_dlpack(Context context, Tensor tensor, int is_versioned, void** out_managed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, Dialect dialect, UIntPtr* out_size_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, Dialect dialect, void* buffer, UIntPtr buffer_bytes);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, Dialect dialect, Tensor tensor);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_size(Context context, Tensor tensor, ForeignLayout dialect, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_export(Context context, Tensor tensor, ForeignLayout dialect, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_foreign_layout_import(Context context, void* buffer, UIntPtr buffer_bytes, ForeignLayout dialect, Tensor tensor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
@@ -1947,12 +1947,12 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_name(Context context, long index, byte** out_name);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_recipe_destroy(IntPtr recipe);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, Cast cast, Format format, QuantizeOptions* options);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, Operand operand, ScalerOptions* options);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, Cast cast, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, Product product, ProductOptions* options);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_high_precision(Context context, Recipe recipe, Product product, Format format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, Operand operand, SparseOptions* options, int interval);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, ProductOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_options_init(LinearOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_create(Context context, Recipe recipe, LinearShape* shape, IntPtr* out_linear);
@@ -1965,10 +1965,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, Operand operand, ScalerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, Cast cast, StatisticsValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -2044,11 +2044,11 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, Pass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_codec_init(Codec* codec, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
@@ -2056,9 +2056,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, Collective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, Collective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);

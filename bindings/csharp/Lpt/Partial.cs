@@ -18,7 +18,7 @@ namespace Lpt
     public sealed unsafe partial class Comm
     {
         /// <summary>Adds up the shared columns of all ranks, and scales this rank's private ones; `output` may be the input.</summary>
-        public void PartialAllReduce(Context context, PartialPlan plan, Pass pass, Tensor input, Tensor output)
+        public void PartialAllReduce(Context context, PartialPlan plan, PartialPass pass, Tensor input, Tensor output)
         {
             context.Check(Native.lpt_partial_all_reduce(context, this, plan, pass, input, output, null));
         }
@@ -32,7 +32,7 @@ namespace Lpt
         }
 
         /// <summary>Adds up what ranks have of all rows, and gives each its own: the backward of a gather, and that is its backward.</summary>
-        public void SequenceScatter(Context context, Pass pass, Tensor input, Tensor output, long[] rowCounts = null,
+        public void SequenceScatter(Context context, PartialPass pass, Tensor input, Tensor output, long[] rowCounts = null,
                                     PartialPlan plan = null)
         {
             CheckCounts(context, rowCounts);

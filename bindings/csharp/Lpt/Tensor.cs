@@ -65,7 +65,7 @@ namespace Lpt
 #endif
 
         /// <summary>A part of the tensor, which shares its memory and outlives it.</summary>
-        public Tensor Part(Context context, Part part)
+        public Tensor Part(Context context, TensorPart part)
         {
             IntPtr raw;
             context.Check(Native.lpt_tensor_view_part(context, this, part, &raw));

@@ -23,7 +23,7 @@ static class Scenario
 
     static void Print(string name, float[] numbers) { Print(name, BytesOf(numbers)); }
 
-    static void Print(string name, Context context, Tensor tensor, Part which)
+    static void Print(string name, Context context, Tensor tensor, TensorPart which)
     {
         using (var part = tensor.Part(context, which)) Print(name, part.ToBytes(context));
     }
@@ -43,19 +43,19 @@ static class Scenario
         {
             context.Quantize(source, nvfp4);
             context.Dequantize(nvfp4, target);
-            Print("nvfp4.payload", context, nvfp4, Part.Payload);
-            Print("nvfp4.block_scales", context, nvfp4, Part.BlockScales);
-            Print("nvfp4.tensor_scale", context, nvfp4, Part.TensorScale);
+            Print("nvfp4.payload", context, nvfp4, TensorPart.Payload);
+            Print("nvfp4.block_scales", context, nvfp4, TensorPart.BlockScales);
+            Print("nvfp4.tensor_scale", context, nvfp4, TensorPart.TensorScale);
             Print("nvfp4.numbers", restored);
             context.Quantize(source, fp8);
             context.Dequantize(fp8, target);
-            Print("e4m3fn.payload", context, fp8, Part.Payload);
+            Print("e4m3fn.payload", context, fp8, TensorPart.Payload);
             Print("e4m3fn.numbers", restored);
             var stochastic = QuantizeOptions.Default();
             stochastic.Rounding = Rounding.Stochastic;
             stochastic.Random.Seed = 7;
             context.Quantize(source, fp8, stochastic);
-            Print("e4m3fn.stochastic", context, fp8, Part.Payload);
+            Print("e4m3fn.stochastic", context, fp8, TensorPart.Payload);
         }
     }
 
@@ -157,7 +157,7 @@ static class Scenario
         using (var mask = new Tensor(context, Format.Uint8, Rows, Columns))
         {
             var counted = context.SparseMaskSelect(source, mask);
-            Print("mask.2_4", context, mask, Part.Payload);
+            Print("mask.2_4", context, mask, TensorPart.Payload);
             var offences = context.SparseMaskCheck(mask, 2, 4, SparseDirection.Row);
             Console.WriteLine("mask.counts {0} {1}", counted.KeptCount, offences);
         }
@@ -179,7 +179,7 @@ static class Scenario
     {
         var context = new Context();
         var tensor = new Tensor(context, Format.F32, Rows, Columns);
-        var part = tensor.Part(context, Part.Payload);
+        var part = tensor.Part(context, TensorPart.Payload);
         tensor.Dispose();
         context.Dispose();
         using (context = new Context())

@@ -118,7 +118,7 @@ static class LptTests
     {
         var numbers = Enumerable.Repeat((float)number, 64).ToArray();
         arrays[number] = new WeakReference(numbers);
-        using (var whole = Tensor.FromArray(context, numbers, 8, 8)) return whole.Part(context, Part.Payload);
+        using (var whole = Tensor.FromArray(context, numbers, 8, 8)) return whole.Part(context, TensorPart.Payload);
     }
 
     static void FinalizersEndWhatWasForgotten()
@@ -396,7 +396,7 @@ static class LptTests
             using (var own = Tensor.FromArray(context, back, rank + 1, 4))
             {
                 comm.SequenceGather(context, input, output, counts);
-                comm.SequenceScatter(context, Pass.Backward, output, own, counts);
+                comm.SequenceScatter(context, PartialPass.Backward, output, own, counts);
                 var options = PartialOptions.Default();
                 options.HiddenColumns = 4;
                 options.SharedColumns = 2;
@@ -406,7 +406,7 @@ static class LptTests
                 {
                     Equal(true, Refusal(() => comm.SequenceGather(context, input, output, counts, plan)).StartsWith("unsupported"),
                           "private columns");
-                    comm.PartialAllReduce(context, plan, Pass.Forward, output, output);
+                    comm.PartialAllReduce(context, plan, PartialPass.Forward, output, output);
                 }
             }
             Equal(true, all.SequenceEqual(new[] { 2f, 2, 1, 1, 4, 4, 2, 2, 4, 4, 2, 2 }), "the sum of shared columns");

@@ -81,7 +81,7 @@ def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format 
     """From how many elements on a collective takes less time where numbers are cast to payload; -1: from none. Options:
     overhead_seconds, encode_bytes_per_second, decode_bytes_per_second of the casts."""
     keep: list = []
-    return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COLLECTIVE_", collective),
+    return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                                     constant("LPT_COST_ALGORITHM_", algorithm), ranks, format_number(plain),
                                     format_number(payload), options(capi.lpt_cast_rates, rates, keep),
                                     _link(latency_seconds, bytes_per_second))
@@ -91,7 +91,7 @@ def collective_cost(collective: str, ranks: int, elements: int, payload: Format 
                     latency_seconds: float, bytes_per_second: float) -> dict:
     """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""
     values = capi.lpt_cost_values()
-    capi.lpt_cost_estimate(handle_of(None), constant("LPT_COLLECTIVE_", collective),
+    capi.lpt_cost_estimate(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                              constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),
                              _link(latency_seconds, bytes_per_second), values)
     return values_of(values)

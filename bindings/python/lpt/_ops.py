@@ -242,7 +242,7 @@ def weights_load(state: Any, *, context: Optional[Context] = None) -> Tensor:
 def dialect_export(x: Any, dialect: str, *, context: Optional[Context] = None) -> bytearray:
     """The bytes of a tensor in the layout of another library: "ggml", "ggml_q4_1", "bitsandbytes", "cublas_scales",
     "mma_sparse", "cutlass_sparse"."""
-    handle, source, number = handle_of(context), read(x), constant("LPT_DIALECT_", dialect)
+    handle, source, number = handle_of(context), read(x), constant("LPT_FOREIGN_LAYOUT_", dialect)
     data = bytearray(capi.lpt_foreign_layout_size(handle, source, number))
     capi.lpt_foreign_layout_export(handle, source, number, data)
     return data
@@ -252,7 +252,7 @@ def dialect_import(data: Any, dialect: str, shape: Sequence[int], format: Format
                    context: Optional[Context] = None) -> Tensor:
     """A tensor of bytes in the layout of another library."""
     tensor = empty(shape, format, context=context)
-    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_DIALECT_", dialect), tensor)
+    capi.lpt_foreign_layout_import(handle_of(context), data, constant("LPT_FOREIGN_LAYOUT_", dialect), tensor)
     return tensor
 
 

@@ -23,14 +23,14 @@ _ORDERS = frozenset(("output_order", "input_order"))
 _NAMED = {
     "rounding": "LPT_ROUNDING_", "overflow": "LPT_OVERFLOW_", "scale_rule": "LPT_SCALE_RULE_",
     "first_moment_rounding": "LPT_ROUNDING_", "second_moment_rounding": "LPT_ROUNDING_",
-    "parameter_rounding": "LPT_ROUNDING_", "activation": "LPT_ACTIVATION_", "arithmetic": "LPT_ARITHMETIC_",
+    "parameter_rounding": "LPT_ROUNDING_", "activation": "LPT_ACTIVATION_", "arithmetic": "LPT_GEMM_ARITHMETIC_",
     "storage": "LPT_WEIGHTS_STORAGE_", "rule": "LPT_SPARSE_RULE_", "direction": "LPT_SPARSE_DIRECTION_",
     "solver": "LPT_SPARSE_SOLVER_", "reduction": "LPT_REDUCTION_", "algorithm": "LPT_REDUCE_ALGORITHM_",
-    "smoothing": "LPT_SMOOTHING_", "hadamard_signs": "LPT_SIGNS_", "hadamard_axis": "LPT_AXIS_",
-    "source": "LPT_SOURCE_", "output_scale": "LPT_OUTPUT_SCALE_", "method": "LPT_METHOD_",
-    "second_underflow": "LPT_UNDERFLOW_", "first_scaling": "LPT_SCALER_", "second_scaling": "LPT_SCALER_",
-    "kind": "LPT_SCALER_", "history_rule": "LPT_HISTORY_", "zero_rule": "LPT_ZERO_",
-    "special": "LPT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_PARALLEL_", "order": "LPT_BUCKET_ORDER_",
+    "smoothing": "LPT_SWIGLU_SMOOTHING_", "hadamard_signs": "LPT_HADAMARD_SIGNS_", "hadamard_axis": "LPT_HADAMARD_AXIS_",
+    "source": "LPT_LINEAR_SOURCE_", "output_scale": "LPT_LINEAR_OUTPUT_SCALE_", "method": "LPT_OPTIMIZER_METHOD_",
+    "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_", "second_scaling": "LPT_SCALER_",
+    "kind": "LPT_SCALER_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
+    "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_", "order": "LPT_GRADIENT_BUCKETS_ORDER_",
 }
 # Flags that are options of their own.
 _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16}

@@ -29,7 +29,7 @@ class Recipe:
         """Changes one cast: "forward_input", "forward_weight", "dgrad_gradient", "dgrad_weight", "wgrad_gradient" or
         "wgrad_input". Options as of quantize(), without handles and random numbers."""
         keep: list = []
-        capi.lpt_recipe_set_cast(handle_of(None), self._handle, constant("LPT_CAST_", cast),
+        capi.lpt_recipe_set_cast(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast),
                                  0 if format is None else format_number(format),
                                  options(capi.lpt_quantize_options, given, keep))
         return self._changed("set_cast", (cast, format), given)
@@ -37,33 +37,33 @@ class Recipe:
     def set_scaler(self, operand: str, **given: Any) -> "Recipe":
         """Changes where tensor scales of "input", "weight" or "gradient" come from. Options: kind, history_length, margin."""
         keep: list = []
-        capi.lpt_recipe_set_scaler(handle_of(None), self._handle, constant("LPT_OPERAND_", operand),
+        capi.lpt_recipe_set_scaler(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                    options(capi.lpt_scaler_options, given, keep))
         return self._changed("set_scaler", (operand,), given)
 
     def set_product(self, product: str, **given: Any) -> "Recipe":
         """Changes how "forward", "dgrad" or "wgrad" is made. Options: hadamard_size, hadamard_signs, source, draws, parts."""
         keep: list = []
-        capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_PRODUCT_", product),
+        capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product),
                                     options(capi.lpt_product_options, given, keep))
         return self._changed("set_product", (product,), given)
 
     def set_sparsity(self, operand: str, interval: int = 1, **given: Any) -> "Recipe":
         """Makes "weight" or "gradient" sparse; options as of sparse_select()."""
         keep: list = []
-        capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_OPERAND_", operand),
+        capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                      options(capi.lpt_sparse_options, given, keep), interval)
         return self._changed("set_sparsity", (operand, interval), given)
 
     def raise_product(self, product: str, format: Optional[Format] = None) -> "Recipe":
         """Casts both operands of a product to a format of high precision; None: not at all."""
         number = 0 if format is None else format_number(format)
-        capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_PRODUCT_", product), number)
+        capi.lpt_recipe_set_high_precision(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product), number)
         return self._changed("raise_product", (product, format), {})
 
     def cast_format(self, cast: str) -> Optional[str]:
         """The format of one cast; None: as it comes."""
-        number = capi.lpt_recipe_cast_format(handle_of(None), self._handle, constant("LPT_CAST_", cast))
+        number = capi.lpt_recipe_cast_format(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast))
         return format_name(number) if number else None
 
     def _changed(self, method: str, arguments: tuple, given: dict) -> "Recipe":
@@ -166,7 +166,7 @@ class Linear:
     def scaler_values(self, operand: str) -> dict:
         """What the scaler of "input", "weight" or "gradient" knows."""
         values = capi.lpt_scaler_values()
-        capi.lpt_linear_scaler_read(handle_of(None), self._handle, constant("LPT_OPERAND_", operand), values)
+        capi.lpt_linear_scaler_read(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand), values)
         return values_of(values)
 
     def watch(self, watched: bool = True) -> None:
@@ -176,7 +176,7 @@ class Linear:
     def cast_values(self, cast: str) -> dict:
         """What a watched layer's cast did."""
         values = capi.lpt_statistics_values()
-        capi.lpt_linear_cast_read(handle_of(None), self._handle, constant("LPT_CAST_", cast), values)
+        capi.lpt_linear_cast_read(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast), values)
         return values_of(values)
 
     def state(self) -> bytes:

@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-/** @brief A collective whose cost is reckoned; one of lpt_collective_values. */
-typedef int32_t lpt_collective;
+/** @brief A collective whose cost is reckoned; one of lpt_cost_collective_values. */
+typedef int32_t lpt_cost_collective;
 
-/** @brief Values of lpt_collective. n: bytes of the payload. */
-enum lpt_collective_values {
-  LPT_COLLECTIVE_ALL_REDUCE = 0,     /**< n: every rank's tensor. */
-  LPT_COLLECTIVE_REDUCE_SCATTER = 1, /**< n: every rank's input. */
-  LPT_COLLECTIVE_ALL_GATHER = 2,     /**< n: the output, the parts of all ranks together. */
-  LPT_COLLECTIVE_BROADCAST = 3,      /**< n: the root's tensor. */
-  LPT_COLLECTIVE_ALL_TO_ALL = 4      /**< n: every rank's input. */
+/** @brief Values of lpt_cost_collective. n: bytes of the payload. */
+enum lpt_cost_collective_values {
+  LPT_COST_COLLECTIVE_ALL_REDUCE = 0,     /**< n: every rank's tensor. */
+  LPT_COST_COLLECTIVE_REDUCE_SCATTER = 1, /**< n: every rank's input. */
+  LPT_COST_COLLECTIVE_ALL_GATHER = 2,     /**< n: the output, the parts of all ranks together. */
+  LPT_COST_COLLECTIVE_BROADCAST = 3,      /**< n: the root's tensor. */
+  LPT_COST_COLLECTIVE_ALL_TO_ALL = 4      /**< n: every rank's input. */
 };
 
 /** @brief How the bytes of a collective go; one of lpt_cost_algorithm_values. */
@@ -127,13 +127,13 @@ LPT_API void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size);
  * @param collective which.
  * @param algorithm how; LPT_COST_ALGORITHM_BEST picks.
  * @param ranks 1 to 1048576.
- * @param elements of the tensor that lpt_collective_values says.
+ * @param elements of the tensor that lpt_cost_collective_values says.
  * @param payload the format in which they travel; any but a 2:4 one.
  * @param link NULL for the defaults.
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the algorithm has no such collective: the text tells which have.
  */
-LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
+LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                                      int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
                                      lpt_cost_values *out_values);
 
@@ -169,9 +169,10 @@ LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, 
  * @param out_elements returned: that number and every larger one take less time cast, 1: any; -1: no number does.
  * @return as lpt_cost_estimate().
  */
-LPT_API lpt_status lpt_cost_break_even(lpt_context *context, lpt_collective collective, lpt_cost_algorithm algorithm,
-                                       int32_t ranks, lpt_format plain, lpt_format payload, const lpt_cast_rates *rates,
-                                       const lpt_link *link, int64_t *out_elements);
+LPT_API lpt_status lpt_cost_break_even(lpt_context *context, lpt_cost_collective collective,
+                                       lpt_cost_algorithm algorithm, int32_t ranks, lpt_format plain,
+                                       lpt_format payload, const lpt_cast_rates *rates, const lpt_link *link,
+                                       int64_t *out_elements);
 
 #ifdef __cplusplus
 }

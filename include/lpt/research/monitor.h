@@ -12,25 +12,25 @@ extern "C" {
 #endif
 
 /** @brief How the noise of gradients is found; one of lpt_noise_kind_values. */
-typedef int32_t lpt_noise;
+typedef int32_t lpt_noise_kind;
 
-/** @brief Values of lpt_noise. */
+/** @brief Values of lpt_noise_kind. */
 enum lpt_noise_kind_values {
-  LPT_NOISE_REFERENCE = 0, /**< The first gradients are exact, the second ones noisy. */
-  LPT_NOISE_TWO_DRAWS = 1  /**< Both are noisy, with random bits of their own; the noise has mean zero. */
+  LPT_NOISE_KIND_REFERENCE = 0, /**< The first gradients are exact, the second ones noisy. */
+  LPT_NOISE_KIND_TWO_DRAWS = 1  /**< Both are noisy, with random bits of their own; the noise has mean zero. */
 };
 
 /** @brief How to measure noise. */
 typedef struct lpt_noise_options {
-  size_t struct_size; /**< sizeof(lpt_noise_options) of the caller. */
-  uint64_t flags;     /**< LPT_CHECK_ONLY. */
-  lpt_noise kind;     /**< What the two lists of gradients are. */
-  int32_t reserved;   /**< 0. */
+  size_t struct_size;  /**< sizeof(lpt_noise_options) of the caller. */
+  uint64_t flags;      /**< LPT_CHECK_ONLY. */
+  lpt_noise_kind kind; /**< What the two lists of gradients are. */
+  int32_t reserved;    /**< 0. */
 } lpt_noise_options;
 
 /** @brief Defaults of lpt_noise_options. */
 #define LPT_NOISE_OPTIONS_INIT \
-  { sizeof(lpt_noise_options), 0, LPT_NOISE_REFERENCE, 0 }
+  { sizeof(lpt_noise_options), 0, LPT_NOISE_KIND_REFERENCE, 0 }
 
 /**
  * @brief Writes the defaults of LPT_NOISE_OPTIONS_INIT.
@@ -64,7 +64,7 @@ LPT_API void lpt_noise_values_init(lpt_noise_values *values, size_t struct_size)
 /**
  * @brief Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
  *
- * With LPT_NOISE_TWO_DRAWS no exact gradient is needed: |g|² is a · b, and the squared noise |a - b|² / 2. Descent is
+ * With LPT_NOISE_KIND_TWO_DRAWS no exact gradient is needed: |g|² is a · b, and the squared noise |a - b|² / 2. Descent is
  * hurt most by more noise where the ratio is the root of 3; below it the paper raises the backward pass to higher precision.
  * To be asked of the gradient of a whole batch: that of one cast is far above (7.3 for stochastic nvfp4). In f64; the same
  * for any number of threads. Source: FP4 All the Way (arXiv 2505.19115), section 4.

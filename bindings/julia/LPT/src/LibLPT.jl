@@ -97,28 +97,28 @@ const LPT_FORMAT_NF4_1X64 = lpt_format(97)
 const LPT_FORMAT_BNB_FP4_1X64 = lpt_format(98)
 const LPT_FORMAT_DYNAMIC_1X256 = lpt_format(99)
 
-const lpt_special = Int32
-const LPT_SPECIAL_NONE = lpt_special(0)
-const LPT_SPECIAL_IEEE = lpt_special(1)
-const LPT_SPECIAL_NAN_ONES = lpt_special(2)
-const LPT_SPECIAL_INTEGER = lpt_special(3)
-const LPT_SPECIAL_FNUZ = lpt_special(4)
-const LPT_SPECIAL_LIST = lpt_special(5)
+const lpt_element_special = Int32
+const LPT_ELEMENT_SPECIAL_NONE = lpt_element_special(0)
+const LPT_ELEMENT_SPECIAL_IEEE = lpt_element_special(1)
+const LPT_ELEMENT_SPECIAL_NAN_ONES = lpt_element_special(2)
+const LPT_ELEMENT_SPECIAL_INTEGER = lpt_element_special(3)
+const LPT_ELEMENT_SPECIAL_FNUZ = lpt_element_special(4)
+const LPT_ELEMENT_SPECIAL_LIST = lpt_element_special(5)
 
-const lpt_part = Int32
-const LPT_PART_PAYLOAD = lpt_part(0)
-const LPT_PART_BLOCK_SCALES = lpt_part(1)
-const LPT_PART_TENSOR_SCALE = lpt_part(2)
-const LPT_PART_ZERO_POINTS = lpt_part(3)
-const LPT_PART_SPARSE_INDICES = lpt_part(4)
+const lpt_tensor_part = Int32
+const LPT_TENSOR_PART_PAYLOAD = lpt_tensor_part(0)
+const LPT_TENSOR_PART_BLOCK_SCALES = lpt_tensor_part(1)
+const LPT_TENSOR_PART_TENSOR_SCALE = lpt_tensor_part(2)
+const LPT_TENSOR_PART_ZERO_POINTS = lpt_tensor_part(3)
+const LPT_TENSOR_PART_SPARSE_INDICES = lpt_tensor_part(4)
 
-const lpt_dialect = Int32
-const LPT_DIALECT_GGML = lpt_dialect(1)
-const LPT_DIALECT_BITSANDBYTES = lpt_dialect(2)
-const LPT_DIALECT_CUBLAS_SCALES = lpt_dialect(3)
-const LPT_DIALECT_GGML_Q4_1 = lpt_dialect(4)
-const LPT_DIALECT_MMA_SPARSE = lpt_dialect(5)
-const LPT_DIALECT_CUTLASS_SPARSE = lpt_dialect(6)
+const lpt_foreign_layout = Int32
+const LPT_FOREIGN_LAYOUT_GGML = lpt_foreign_layout(1)
+const LPT_FOREIGN_LAYOUT_BITSANDBYTES = lpt_foreign_layout(2)
+const LPT_FOREIGN_LAYOUT_CUBLAS_SCALES = lpt_foreign_layout(3)
+const LPT_FOREIGN_LAYOUT_GGML_Q4_1 = lpt_foreign_layout(4)
+const LPT_FOREIGN_LAYOUT_MMA_SPARSE = lpt_foreign_layout(5)
+const LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE = lpt_foreign_layout(6)
 
 const lpt_rounding = Int32
 const LPT_ROUNDING_NEAREST_EVEN = lpt_rounding(0)
@@ -158,14 +158,14 @@ const lpt_scaler_kind = Int32
 const LPT_SCALER_CURRENT = lpt_scaler_kind(0)
 const LPT_SCALER_DELAYED = lpt_scaler_kind(1)
 
-const lpt_history_rule = Int32
-const LPT_HISTORY_LARGEST = lpt_history_rule(0)
-const LPT_HISTORY_LATEST = lpt_history_rule(1)
+const lpt_scaler_history_rule = Int32
+const LPT_SCALER_HISTORY_RULE_MAX = lpt_scaler_history_rule(0)
+const LPT_SCALER_HISTORY_RULE_LATEST = lpt_scaler_history_rule(1)
 
-const lpt_zero_rule = Int32
-const LPT_ZERO_LOOKS = lpt_zero_rule(0)
-const LPT_ZERO_ONE = lpt_zero_rule(1)
-const LPT_ZERO_KEEPS = lpt_zero_rule(2)
+const lpt_scaler_zero_rule = Int32
+const LPT_SCALER_ZERO_RULE_USE_CURRENT = lpt_scaler_zero_rule(0)
+const LPT_SCALER_ZERO_RULE_ONE = lpt_scaler_zero_rule(1)
+const LPT_SCALER_ZERO_RULE_USE_LAST = lpt_scaler_zero_rule(2)
 
 const lpt_activation = Int32
 const LPT_ACTIVATION_NONE = lpt_activation(0)
@@ -174,12 +174,12 @@ const LPT_ACTIVATION_GELU_TANH = lpt_activation(2)
 const LPT_ACTIVATION_SILU = lpt_activation(3)
 const LPT_ACTIVATION_SWIGLU = lpt_activation(4)
 
-const lpt_arithmetic = Int32
-const LPT_ARITHMETIC_NATIVE = lpt_arithmetic(0)
-const LPT_ARITHMETIC_L_MUL = lpt_arithmetic(1)
-const LPT_ARITHMETIC_PIECEWISE_AFFINE = lpt_arithmetic(2)
-const LPT_ARITHMETIC_SHIFT = lpt_arithmetic(3)
-const LPT_ARITHMETIC_TENSOR_CORE = lpt_arithmetic(4)
+const lpt_gemm_arithmetic = Int32
+const LPT_GEMM_ARITHMETIC_NATIVE = lpt_gemm_arithmetic(0)
+const LPT_GEMM_ARITHMETIC_L_MUL = lpt_gemm_arithmetic(1)
+const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = lpt_gemm_arithmetic(2)
+const LPT_GEMM_ARITHMETIC_SHIFT = lpt_gemm_arithmetic(3)
+const LPT_GEMM_ARITHMETIC_TENSOR_CORE = lpt_gemm_arithmetic(4)
 
 const lpt_sparse_rule = Int32
 const LPT_SPARSE_RULE_MAGNITUDE = lpt_sparse_rule(0)
@@ -205,66 +205,66 @@ const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
 const LPT_WEIGHTS_STORAGE_LOOSE = lpt_weights_storage(1)
 const LPT_WEIGHTS_STORAGE_TILES = lpt_weights_storage(2)
 
-const lpt_cast = Int32
-const LPT_CAST_FORWARD_INPUT = lpt_cast(0)
-const LPT_CAST_FORWARD_WEIGHT = lpt_cast(1)
-const LPT_CAST_DGRAD_GRADIENT = lpt_cast(2)
-const LPT_CAST_DGRAD_WEIGHT = lpt_cast(3)
-const LPT_CAST_WGRAD_GRADIENT = lpt_cast(4)
-const LPT_CAST_WGRAD_INPUT = lpt_cast(5)
+const lpt_linear_cast = Int32
+const LPT_LINEAR_CAST_FORWARD_INPUT = lpt_linear_cast(0)
+const LPT_LINEAR_CAST_FORWARD_WEIGHT = lpt_linear_cast(1)
+const LPT_LINEAR_CAST_DGRAD_GRADIENT = lpt_linear_cast(2)
+const LPT_LINEAR_CAST_DGRAD_WEIGHT = lpt_linear_cast(3)
+const LPT_LINEAR_CAST_WGRAD_GRADIENT = lpt_linear_cast(4)
+const LPT_LINEAR_CAST_WGRAD_INPUT = lpt_linear_cast(5)
 
-const lpt_operand = Int32
-const LPT_OPERAND_INPUT = lpt_operand(0)
-const LPT_OPERAND_WEIGHT = lpt_operand(1)
-const LPT_OPERAND_GRADIENT = lpt_operand(2)
+const lpt_linear_operand = Int32
+const LPT_LINEAR_OPERAND_INPUT = lpt_linear_operand(0)
+const LPT_LINEAR_OPERAND_WEIGHT = lpt_linear_operand(1)
+const LPT_LINEAR_OPERAND_GRADIENT = lpt_linear_operand(2)
 
-const lpt_product = Int32
-const LPT_PRODUCT_FORWARD = lpt_product(0)
-const LPT_PRODUCT_DGRAD = lpt_product(1)
-const LPT_PRODUCT_WGRAD = lpt_product(2)
+const lpt_linear_gemm = Int32
+const LPT_LINEAR_GEMM_FORWARD = lpt_linear_gemm(0)
+const LPT_LINEAR_GEMM_DGRAD = lpt_linear_gemm(1)
+const LPT_LINEAR_GEMM_WGRAD = lpt_linear_gemm(2)
 
-const lpt_signs = Int32
-const LPT_SIGNS_NONE = lpt_signs(0)
-const LPT_SIGNS_FIXED = lpt_signs(1)
-const LPT_SIGNS_RANDOM = lpt_signs(2)
+const lpt_hadamard_signs = Int32
+const LPT_HADAMARD_SIGNS_NONE = lpt_hadamard_signs(0)
+const LPT_HADAMARD_SIGNS_FIXED = lpt_hadamard_signs(1)
+const LPT_HADAMARD_SIGNS_RANDOM = lpt_hadamard_signs(2)
 
-const lpt_axis = Int32
-const LPT_AXIS_INNER = lpt_axis(0)
-const LPT_AXIS_ROWS = lpt_axis(1)
+const lpt_hadamard_axis = Int32
+const LPT_HADAMARD_AXIS_INNER = lpt_hadamard_axis(0)
+const LPT_HADAMARD_AXIS_ROWS = lpt_hadamard_axis(1)
 
-const lpt_source = Int32
-const LPT_SOURCE_PLAIN = lpt_source(0)
-const LPT_SOURCE_FORWARD = lpt_source(1)
-const LPT_SOURCE_FORWARD_CLIPPED = lpt_source(2)
+const lpt_linear_source = Int32
+const LPT_LINEAR_SOURCE_PLAIN = lpt_linear_source(0)
+const LPT_LINEAR_SOURCE_FORWARD = lpt_linear_source(1)
+const LPT_LINEAR_SOURCE_FORWARD_CLIPPED = lpt_linear_source(2)
 
-const lpt_output_scale = Int32
-const LPT_OUTPUT_SCALE_NONE = lpt_output_scale(0)
-const LPT_OUTPUT_SCALE_UNIT = lpt_output_scale(1)
+const lpt_linear_output_scale = Int32
+const LPT_LINEAR_OUTPUT_SCALE_NONE = lpt_linear_output_scale(0)
+const LPT_LINEAR_OUTPUT_SCALE_UNIT = lpt_linear_output_scale(1)
 
-const lpt_parallel = Int32
-const LPT_PARALLEL_NONE = lpt_parallel(0)
-const LPT_PARALLEL_COLUMNS = lpt_parallel(1)
-const LPT_PARALLEL_ROWS = lpt_parallel(2)
+const lpt_linear_parallel = Int32
+const LPT_LINEAR_PARALLEL_NONE = lpt_linear_parallel(0)
+const LPT_LINEAR_PARALLEL_COLUMNS = lpt_linear_parallel(1)
+const LPT_LINEAR_PARALLEL_ROWS = lpt_linear_parallel(2)
 
-const lpt_smoothing = Int32
-const LPT_SMOOTHING_NONE = lpt_smoothing(0)
-const LPT_SMOOTHING_CHANNEL = lpt_smoothing(1)
+const lpt_swiglu_smoothing = Int32
+const LPT_SWIGLU_SMOOTHING_NONE = lpt_swiglu_smoothing(0)
+const LPT_SWIGLU_SMOOTHING_CHANNEL = lpt_swiglu_smoothing(1)
 
 const lpt_loss_reduction = Int32
 const LPT_LOSS_MEAN = lpt_loss_reduction(0)
 const LPT_LOSS_SUM = lpt_loss_reduction(1)
 const LPT_LOSS_NONE = lpt_loss_reduction(2)
 
-const lpt_method = Int32
-const LPT_METHOD_ADAMW = lpt_method(0)
-const LPT_METHOD_ADAM = lpt_method(1)
-const LPT_METHOD_SGD = lpt_method(2)
-const LPT_METHOD_LION = lpt_method(3)
+const lpt_optimizer_method = Int32
+const LPT_OPTIMIZER_METHOD_ADAMW = lpt_optimizer_method(0)
+const LPT_OPTIMIZER_METHOD_ADAM = lpt_optimizer_method(1)
+const LPT_OPTIMIZER_METHOD_SGD = lpt_optimizer_method(2)
+const LPT_OPTIMIZER_METHOD_LION = lpt_optimizer_method(3)
 
-const lpt_underflow = Int32
-const LPT_UNDERFLOW_CLAMP = lpt_underflow(0)
-const LPT_UNDERFLOW_ALLOWED = lpt_underflow(1)
-const LPT_UNDERFLOW_STOCHASTIC = lpt_underflow(2)
+const lpt_optimizer_underflow = Int32
+const LPT_OPTIMIZER_UNDERFLOW_CLAMP = lpt_optimizer_underflow(0)
+const LPT_OPTIMIZER_UNDERFLOW_ALLOWED = lpt_optimizer_underflow(1)
+const LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC = lpt_optimizer_underflow(2)
 
 const lpt_reduction = Int32
 const LPT_REDUCTION_SUM = lpt_reduction(0)
@@ -278,25 +278,25 @@ const LPT_REDUCE_ALGORITHM_ONE_SHOT = lpt_reduce_algorithm(1)
 const LPT_REDUCE_ALGORITHM_TWO_SHOT = lpt_reduce_algorithm(2)
 const LPT_REDUCE_ALGORITHM_NATIVE = lpt_reduce_algorithm(3)
 
-const lpt_bucket_order = Int32
-const LPT_BUCKET_ORDER_RECORDED = lpt_bucket_order(0)
-const LPT_BUCKET_ORDER_REVERSED = lpt_bucket_order(1)
+const lpt_gradient_buckets_order = Int32
+const LPT_GRADIENT_BUCKETS_ORDER_RECORDED = lpt_gradient_buckets_order(0)
+const LPT_GRADIENT_BUCKETS_ORDER_REVERSED = lpt_gradient_buckets_order(1)
 
-const lpt_pass = Int32
-const LPT_PASS_FORWARD = lpt_pass(0)
-const LPT_PASS_BACKWARD = lpt_pass(1)
+const lpt_partial_pass = Int32
+const LPT_PARTIAL_PASS_FORWARD = lpt_partial_pass(0)
+const LPT_PARTIAL_PASS_BACKWARD = lpt_partial_pass(1)
 
 const lpt_partial_scale = Int32
 const LPT_PARTIAL_SCALE_ROOT = lpt_partial_scale(0)
 const LPT_PARTIAL_SCALE_ONE = lpt_partial_scale(1)
 const LPT_PARTIAL_SCALE_CUSTOM = lpt_partial_scale(2)
 
-const lpt_collective = Int32
-const LPT_COLLECTIVE_ALL_REDUCE = lpt_collective(0)
-const LPT_COLLECTIVE_REDUCE_SCATTER = lpt_collective(1)
-const LPT_COLLECTIVE_ALL_GATHER = lpt_collective(2)
-const LPT_COLLECTIVE_BROADCAST = lpt_collective(3)
-const LPT_COLLECTIVE_ALL_TO_ALL = lpt_collective(4)
+const lpt_cost_collective = Int32
+const LPT_COST_COLLECTIVE_ALL_REDUCE = lpt_cost_collective(0)
+const LPT_COST_COLLECTIVE_REDUCE_SCATTER = lpt_cost_collective(1)
+const LPT_COST_COLLECTIVE_ALL_GATHER = lpt_cost_collective(2)
+const LPT_COST_COLLECTIVE_BROADCAST = lpt_cost_collective(3)
+const LPT_COST_COLLECTIVE_ALL_TO_ALL = lpt_cost_collective(4)
 
 const lpt_cost_algorithm = Int32
 const LPT_COST_ALGORITHM_BEST = lpt_cost_algorithm(0)
@@ -306,9 +306,9 @@ const LPT_COST_ALGORITHM_TWO_SHOT = lpt_cost_algorithm(3)
 const LPT_COST_ALGORITHM_ONE_SHOT = lpt_cost_algorithm(4)
 const LPT_COST_ALGORITHM_STAR = lpt_cost_algorithm(5)
 
-const lpt_noise = Int32
-const LPT_NOISE_REFERENCE = lpt_noise(0)
-const LPT_NOISE_TWO_DRAWS = lpt_noise(1)
+const lpt_noise_kind = Int32
+const LPT_NOISE_KIND_REFERENCE = lpt_noise_kind(0)
+const LPT_NOISE_KIND_TWO_DRAWS = lpt_noise_kind(1)
 
 const lpt_sparse_count = Int32
 const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
@@ -390,7 +390,7 @@ struct lpt_format_description
     exponent_bits::Int32
     mantissa_bits::Int32
     exponent_bias::Int32
-    special::lpt_special
+    special::lpt_element_special
     reserved::Int32
     largest::Cdouble
     zero_point::lpt_format
@@ -463,8 +463,8 @@ struct lpt_scaler_options
     kind::lpt_scaler_kind
     history_length::Int32
     margin::Int32
-    history_rule::lpt_history_rule
-    zero_rule::lpt_zero_rule
+    history_rule::lpt_scaler_history_rule
+    zero_rule::lpt_scaler_zero_rule
     reserved::Int32
 end
 
@@ -499,7 +499,7 @@ struct lpt_gemm_options
     is_b_transposed::Int32
     bias::Ptr{Cvoid}
     activation::lpt_activation
-    arithmetic::lpt_arithmetic
+    arithmetic::lpt_gemm_arithmetic
     residual::Ptr{Cvoid}
     quantize::Ptr{lpt_quantize_options}
     outlier_threshold::Cdouble
@@ -565,12 +565,12 @@ struct lpt_product_options
     struct_size::Csize_t
     flags::UInt64
     hadamard_size::Int32
-    hadamard_signs::lpt_signs
-    hadamard_axis::lpt_axis
-    source::lpt_source
+    hadamard_signs::lpt_hadamard_signs
+    hadamard_axis::lpt_hadamard_axis
+    source::lpt_linear_source
     draws::Int32
     parts::Int32
-    output_scale::lpt_output_scale
+    output_scale::lpt_linear_output_scale
     reserved::Int32
 end
 
@@ -591,14 +591,14 @@ struct lpt_linear_options
     reserved::Int32
     comm::Ptr{Cvoid}
     plan::Ptr{Cvoid}
-    parallel::lpt_parallel
+    parallel::lpt_linear_parallel
     reserved_two::Int32
 end
 
 struct lpt_swiglu_options
     struct_size::Csize_t
     flags::UInt64
-    smoothing::lpt_smoothing
+    smoothing::lpt_swiglu_smoothing
     reserved::Int32
 end
 
@@ -637,8 +637,8 @@ struct lpt_optimizer_options
     beta1::Cdouble
     beta2::Cdouble
     epsilon::Cdouble
-    second_underflow::lpt_underflow
-    method::lpt_method
+    second_underflow::lpt_optimizer_underflow
+    method::lpt_optimizer_method
     is_nesterov::Int32
     reserved::Int32
 end
@@ -711,7 +711,7 @@ struct lpt_bucket_options
     struct_size::Csize_t
     flags::UInt64
     bucket_bytes::Csize_t
-    order::lpt_bucket_order
+    order::lpt_gradient_buckets_order
     reserved::Int32
     names::Ptr{Ptr{UInt8}}
 end
@@ -808,7 +808,7 @@ end
 struct lpt_noise_options
     struct_size::Csize_t
     flags::UInt64
-    kind::lpt_noise
+    kind::lpt_noise_kind
     reserved::Int32
 end
 
@@ -913,7 +913,7 @@ lpt_tensor_create(context, format, rank, extents, out_tensor) = ccall(_symbol(:l
 lpt_tensor_wrap(context, description, out_tensor) = ccall(_symbol(:lpt_tensor_wrap), lpt_status, (Ptr{Cvoid}, Ptr{lpt_tensor_description}, Ptr{Ptr{Cvoid}}), context, description, out_tensor)
 lpt_tensor_wrap_matrix(context, format, data, rows, columns, row_stride, out_tensor) = ccall(_symbol(:lpt_tensor_wrap_matrix), lpt_status, (Ptr{Cvoid}, lpt_format, Ptr{Cvoid}, Int64, Int64, Int64, Ptr{Ptr{Cvoid}}), context, format, data, rows, columns, row_stride, out_tensor)
 lpt_tensor_view(context, tensor, begins, extents, out_tensor) = ccall(_symbol(:lpt_tensor_view), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Int64}, Ptr{Ptr{Cvoid}}), context, tensor, begins, extents, out_tensor)
-lpt_tensor_view_part(context, tensor, part, out_tensor) = ccall(_symbol(:lpt_tensor_view_part), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_part, Ptr{Ptr{Cvoid}}), context, tensor, part, out_tensor)
+lpt_tensor_view_part(context, tensor, part, out_tensor) = ccall(_symbol(:lpt_tensor_view_part), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_tensor_part, Ptr{Ptr{Cvoid}}), context, tensor, part, out_tensor)
 lpt_tensor_combine(context, format, rows, columns, parts, part_count, out_tensor) = ccall(_symbol(:lpt_tensor_combine), lpt_status, (Ptr{Cvoid}, lpt_format, Int64, Int64, Ptr{Ptr{Cvoid}}, Int32, Ptr{Ptr{Cvoid}}), context, format, rows, columns, parts, part_count, out_tensor)
 lpt_tensor_describe(context, tensor, out_description) = ccall(_symbol(:lpt_tensor_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_tensor_description}), context, tensor, out_description)
 lpt_tensor_size(context, tensor, out_size_bytes) = ccall(_symbol(:lpt_tensor_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, tensor, out_size_bytes)
@@ -922,9 +922,9 @@ lpt_tensor_destroy(tensor) = ccall(_symbol(:lpt_tensor_destroy), Cvoid, (Ptr{Cvo
 lpt_tensor_from_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_from_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
 lpt_tensor_take_dlpack(context, managed, is_versioned, out_flags, out_tensor) = ccall(_symbol(:lpt_tensor_take_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{UInt64}, Ptr{Ptr{Cvoid}}), context, managed, is_versioned, out_flags, out_tensor)
 lpt_tensor_to_dlpack(context, tensor, is_versioned, out_managed) = ccall(_symbol(:lpt_tensor_to_dlpack), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Ptr{Cvoid}}), context, tensor, is_versioned, out_managed)
-lpt_foreign_layout_size(context, tensor, dialect, out_size_bytes) = ccall(_symbol(:lpt_foreign_layout_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Csize_t}), context, tensor, dialect, out_size_bytes)
-lpt_foreign_layout_export(context, tensor, dialect, buffer, buffer_bytes) = ccall(_symbol(:lpt_foreign_layout_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_dialect, Ptr{Cvoid}, Csize_t), context, tensor, dialect, buffer, buffer_bytes)
-lpt_foreign_layout_import(context, buffer, buffer_bytes, dialect, tensor) = ccall(_symbol(:lpt_foreign_layout_import), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, lpt_dialect, Ptr{Cvoid}), context, buffer, buffer_bytes, dialect, tensor)
+lpt_foreign_layout_size(context, tensor, dialect, out_size_bytes) = ccall(_symbol(:lpt_foreign_layout_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_foreign_layout, Ptr{Csize_t}), context, tensor, dialect, out_size_bytes)
+lpt_foreign_layout_export(context, tensor, dialect, buffer, buffer_bytes) = ccall(_symbol(:lpt_foreign_layout_export), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_foreign_layout, Ptr{Cvoid}, Csize_t), context, tensor, dialect, buffer, buffer_bytes)
+lpt_foreign_layout_import(context, buffer, buffer_bytes, dialect, tensor) = ccall(_symbol(:lpt_foreign_layout_import), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, lpt_foreign_layout, Ptr{Cvoid}), context, buffer, buffer_bytes, dialect, tensor)
 lpt_quantize_options_init(options, struct_size) = ccall(_symbol(:lpt_quantize_options_init), Cvoid, (Ptr{lpt_quantize_options}, Csize_t), options, struct_size)
 lpt_quantize(context, source, options, quantized, transposed) = ccall(_symbol(:lpt_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_quantize_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, options, quantized, transposed)
 lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt_fake_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_quantize_options}, Ptr{Cvoid}), context, source, format, options, output)
@@ -981,12 +981,12 @@ lpt_product_options_init(options, struct_size) = ccall(_symbol(:lpt_product_opti
 lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
 lpt_recipe_name(context, index, out_name) = ccall(_symbol(:lpt_recipe_name), lpt_status, (Ptr{Cvoid}, Int64, Ptr{Ptr{UInt8}}), context, index, out_name)
 lpt_recipe_destroy(recipe) = ccall(_symbol(:lpt_recipe_destroy), Cvoid, (Ptr{Cvoid},), recipe)
-lpt_recipe_set_cast(context, recipe, cast, format, options) = ccall(_symbol(:lpt_recipe_set_cast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, lpt_format, Ptr{lpt_quantize_options}), context, recipe, cast, format, options)
-lpt_recipe_set_scaler(context, recipe, operand, options) = ccall(_symbol(:lpt_recipe_set_scaler), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_scaler_options}), context, recipe, operand, options)
-lpt_recipe_cast_format(context, recipe, cast, out_format) = ccall(_symbol(:lpt_recipe_cast_format), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, Ptr{lpt_format}), context, recipe, cast, out_format)
-lpt_recipe_set_gemm(context, recipe, product, options) = ccall(_symbol(:lpt_recipe_set_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_product, Ptr{lpt_product_options}), context, recipe, product, options)
-lpt_recipe_set_high_precision(context, recipe, product, format) = ccall(_symbol(:lpt_recipe_set_high_precision), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_product, lpt_format), context, recipe, product, format)
-lpt_recipe_set_sparsity(context, recipe, operand, options, interval) = ccall(_symbol(:lpt_recipe_set_sparsity), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_sparse_options}, Int32), context, recipe, operand, options, interval)
+lpt_recipe_set_cast(context, recipe, cast, format, options) = ccall(_symbol(:lpt_recipe_set_cast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, lpt_format, Ptr{lpt_quantize_options}), context, recipe, cast, format, options)
+lpt_recipe_set_scaler(context, recipe, operand, options) = ccall(_symbol(:lpt_recipe_set_scaler), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_options}), context, recipe, operand, options)
+lpt_recipe_cast_format(context, recipe, cast, out_format) = ccall(_symbol(:lpt_recipe_cast_format), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_format}), context, recipe, cast, out_format)
+lpt_recipe_set_gemm(context, recipe, product, options) = ccall(_symbol(:lpt_recipe_set_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_gemm, Ptr{lpt_product_options}), context, recipe, product, options)
+lpt_recipe_set_high_precision(context, recipe, product, format) = ccall(_symbol(:lpt_recipe_set_high_precision), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_gemm, lpt_format), context, recipe, product, format)
+lpt_recipe_set_sparsity(context, recipe, operand, options, interval) = ccall(_symbol(:lpt_recipe_set_sparsity), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_sparse_options}, Int32), context, recipe, operand, options, interval)
 lpt_linear_shape_init(shape, struct_size) = ccall(_symbol(:lpt_linear_shape_init), Cvoid, (Ptr{lpt_linear_shape}, Csize_t), shape, struct_size)
 lpt_linear_options_init(options, struct_size) = ccall(_symbol(:lpt_linear_options_init), Cvoid, (Ptr{lpt_linear_options}, Csize_t), options, struct_size)
 lpt_linear_create(context, recipe, shape, out_linear) = ccall(_symbol(:lpt_linear_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_shape}, Ptr{Ptr{Cvoid}}), context, recipe, shape, out_linear)
@@ -999,10 +999,10 @@ lpt_linear_forward(context, linear, input, options, saved, output) = ccall(_symb
 lpt_linear_backward(context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_linear_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
 lpt_linear_share_amax(context, comm, linears, linear_count) = ccall(_symbol(:lpt_linear_share_amax), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, comm, linears, linear_count)
 lpt_linear_update_scalers(context, linears, linear_count) = ccall(_symbol(:lpt_linear_update_scalers), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, linears, linear_count)
-lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_operand, Ptr{lpt_scaler_values}), context, linear, operand, out_values)
+lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_values}), context, linear, operand, out_values)
 lpt_linear_mask_read(context, linear, mask) = ccall(_symbol(:lpt_linear_mask_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, mask)
 lpt_linear_watch(context, linear, is_watched) = ccall(_symbol(:lpt_linear_watch), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32), context, linear, is_watched)
-lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_cast, Ptr{lpt_statistics_values}), context, linear, cast, out_values)
+lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_statistics_values}), context, linear, cast, out_values)
 lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
 lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
@@ -1078,11 +1078,11 @@ lpt_partial_shared_columns(hidden_columns, fraction, out_shared_columns) = ccall
 lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)
 lpt_partial_plan_destroy(plan) = ccall(_symbol(:lpt_partial_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
 lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_values}), context, plan, format, out_values)
-lpt_partial_all_reduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
+lpt_partial_all_reduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
 lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_partial_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, comm, plan, a, b, options, c)
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
 lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
-lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
+lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
 lpt_codec_init(codec, struct_size) = ccall(_symbol(:lpt_codec_init), Cvoid, (Ptr{lpt_codec}, Csize_t), codec, struct_size)
 lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
 lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
@@ -1090,9 +1090,9 @@ lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = cc
 lpt_link_init(link, struct_size) = ccall(_symbol(:lpt_link_init), Cvoid, (Ptr{lpt_link}, Csize_t), link, struct_size)
 lpt_cost_values_init(values, struct_size) = ccall(_symbol(:lpt_cost_values_init), Cvoid, (Ptr{lpt_cost_values}, Csize_t), values, struct_size)
 lpt_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cast_rates_init), Cvoid, (Ptr{lpt_cast_rates}, Csize_t), rates, struct_size)
-lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_link}, Ptr{lpt_cost_values}), context, collective, algorithm, ranks, elements, payload, link, out_values)
+lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_link}, Ptr{lpt_cost_values}), context, collective, algorithm, ranks, elements, payload, link, out_values)
 lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_link}), context, bytes, seconds, count, out_link)
-lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cast_rates}, Ptr{lpt_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cast_rates}, Ptr{lpt_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
 lpt_noise_options_init(options, struct_size) = ccall(_symbol(:lpt_noise_options_init), Cvoid, (Ptr{lpt_noise_options}, Csize_t), options, struct_size)
 lpt_noise_values_init(values, struct_size) = ccall(_symbol(:lpt_noise_values_init), Cvoid, (Ptr{lpt_noise_values}, Csize_t), values, struct_size)
 lpt_noise_measure(context, gradients, noisy, count, options, out_values) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_values}), context, gradients, noisy, count, options, out_values)

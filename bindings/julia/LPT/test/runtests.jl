@@ -57,7 +57,7 @@ end
     context = Context()
     parts = map(1:200) do i
         whole = Tensor(context, fill(Float32(i), 8, 8))
-        one = part(context, whole, LPT_PART_PAYLOAD)
+        one = part(context, whole, LPT_TENSOR_PART_PAYLOAD)
         close(whole)
         one
     end
@@ -199,11 +199,11 @@ end
     sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); row_counts = [3])
     @test all == x
     back = zeros(Float32, 4, 3)
-    sequence_scatter!(context, comm, LPT_PASS_BACKWARD, Tensor(context, back), Tensor(context, all))
+    sequence_scatter!(context, comm, LPT_PARTIAL_PASS_BACKWARD, Tensor(context, back), Tensor(context, all))
     @test back == x
     plan = PartialPlan(context; hidden_columns = 4, shared_columns = 2, rank_count = 1, private_scale = LPT_PARTIAL_SCALE_CUSTOM,
                        custom_scale = 3)
-    partial_all_reduce!(context, comm, plan, LPT_PASS_FORWARD, Tensor(context, back))
+    partial_all_reduce!(context, comm, plan, LPT_PARTIAL_PASS_FORWARD, Tensor(context, back))
     @test back == x .* Float32[1, 1, 3, 3]
     @test startswith(refusal(() -> sequence_gather!(context, comm, Tensor(context, all), Tensor(context, x); plan = plan)),
                      "unsupported")

@@ -105,31 +105,31 @@ pub const LPT_FORMAT_NF4_1X64: lpt_format = 97;
 pub const LPT_FORMAT_BNB_FP4_1X64: lpt_format = 98;
 pub const LPT_FORMAT_DYNAMIC_1X256: lpt_format = 99;
 
-/// The special values of an element; one of lpt_special_values.
-pub type lpt_special = i32;
-pub const LPT_SPECIAL_NONE: lpt_special = 0;
-pub const LPT_SPECIAL_IEEE: lpt_special = 1;
-pub const LPT_SPECIAL_NAN_ONES: lpt_special = 2;
-pub const LPT_SPECIAL_INTEGER: lpt_special = 3;
-pub const LPT_SPECIAL_FNUZ: lpt_special = 4;
-pub const LPT_SPECIAL_LIST: lpt_special = 5;
+/// The special values of an element; one of lpt_element_special_values.
+pub type lpt_element_special = i32;
+pub const LPT_ELEMENT_SPECIAL_NONE: lpt_element_special = 0;
+pub const LPT_ELEMENT_SPECIAL_IEEE: lpt_element_special = 1;
+pub const LPT_ELEMENT_SPECIAL_NAN_ONES: lpt_element_special = 2;
+pub const LPT_ELEMENT_SPECIAL_INTEGER: lpt_element_special = 3;
+pub const LPT_ELEMENT_SPECIAL_FNUZ: lpt_element_special = 4;
+pub const LPT_ELEMENT_SPECIAL_LIST: lpt_element_special = 5;
 
-/// A part of a tensor; one of lpt_part_values.
-pub type lpt_part = i32;
-pub const LPT_PART_PAYLOAD: lpt_part = 0;
-pub const LPT_PART_BLOCK_SCALES: lpt_part = 1;
-pub const LPT_PART_TENSOR_SCALE: lpt_part = 2;
-pub const LPT_PART_ZERO_POINTS: lpt_part = 3;
-pub const LPT_PART_SPARSE_INDICES: lpt_part = 4;
+/// A part of a tensor; one of lpt_tensor_part_values.
+pub type lpt_tensor_part = i32;
+pub const LPT_TENSOR_PART_PAYLOAD: lpt_tensor_part = 0;
+pub const LPT_TENSOR_PART_BLOCK_SCALES: lpt_tensor_part = 1;
+pub const LPT_TENSOR_PART_TENSOR_SCALE: lpt_tensor_part = 2;
+pub const LPT_TENSOR_PART_ZERO_POINTS: lpt_tensor_part = 3;
+pub const LPT_TENSOR_PART_SPARSE_INDICES: lpt_tensor_part = 4;
 
-/// Whose layout of bytes is meant; one of lpt_dialect_values.
-pub type lpt_dialect = i32;
-pub const LPT_DIALECT_GGML: lpt_dialect = 1;
-pub const LPT_DIALECT_BITSANDBYTES: lpt_dialect = 2;
-pub const LPT_DIALECT_CUBLAS_SCALES: lpt_dialect = 3;
-pub const LPT_DIALECT_GGML_Q4_1: lpt_dialect = 4;
-pub const LPT_DIALECT_MMA_SPARSE: lpt_dialect = 5;
-pub const LPT_DIALECT_CUTLASS_SPARSE: lpt_dialect = 6;
+/// Whose layout of bytes is meant; one of lpt_foreign_layout_values.
+pub type lpt_foreign_layout = i32;
+pub const LPT_FOREIGN_LAYOUT_GGML: lpt_foreign_layout = 1;
+pub const LPT_FOREIGN_LAYOUT_BITSANDBYTES: lpt_foreign_layout = 2;
+pub const LPT_FOREIGN_LAYOUT_CUBLAS_SCALES: lpt_foreign_layout = 3;
+pub const LPT_FOREIGN_LAYOUT_GGML_Q4_1: lpt_foreign_layout = 4;
+pub const LPT_FOREIGN_LAYOUT_MMA_SPARSE: lpt_foreign_layout = 5;
+pub const LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE: lpt_foreign_layout = 6;
 
 /// How a value between two codes is rounded; one of lpt_rounding_values.
 pub type lpt_rounding = i32;
@@ -173,16 +173,16 @@ pub type lpt_scaler_kind = i32;
 pub const LPT_SCALER_CURRENT: lpt_scaler_kind = 0;
 pub const LPT_SCALER_DELAYED: lpt_scaler_kind = 1;
 
-/// Which amax of the history counts; one of lpt_history_rule_values.
-pub type lpt_history_rule = i32;
-pub const LPT_HISTORY_LARGEST: lpt_history_rule = 0;
-pub const LPT_HISTORY_LATEST: lpt_history_rule = 1;
+/// Which amax of the history counts; one of lpt_scaler_history_rule_values.
+pub type lpt_scaler_history_rule = i32;
+pub const LPT_SCALER_HISTORY_RULE_MAX: lpt_scaler_history_rule = 0;
+pub const LPT_SCALER_HISTORY_RULE_LATEST: lpt_scaler_history_rule = 1;
 
-/// What stands for an amax of zero, as at the first step; one of lpt_zero_rule_values.
-pub type lpt_zero_rule = i32;
-pub const LPT_ZERO_LOOKS: lpt_zero_rule = 0;
-pub const LPT_ZERO_ONE: lpt_zero_rule = 1;
-pub const LPT_ZERO_KEEPS: lpt_zero_rule = 2;
+/// What stands for an amax of zero, as at the first step; one of lpt_scaler_zero_rule_values.
+pub type lpt_scaler_zero_rule = i32;
+pub const LPT_SCALER_ZERO_RULE_USE_CURRENT: lpt_scaler_zero_rule = 0;
+pub const LPT_SCALER_ZERO_RULE_ONE: lpt_scaler_zero_rule = 1;
+pub const LPT_SCALER_ZERO_RULE_USE_LAST: lpt_scaler_zero_rule = 2;
 
 /// One of lpt_activation_values.
 pub type lpt_activation = i32;
@@ -192,13 +192,13 @@ pub const LPT_ACTIVATION_GELU_TANH: lpt_activation = 2;
 pub const LPT_ACTIVATION_SILU: lpt_activation = 3;
 pub const LPT_ACTIVATION_SWIGLU: lpt_activation = 4;
 
-/// One of lpt_arithmetic_values.
-pub type lpt_arithmetic = i32;
-pub const LPT_ARITHMETIC_NATIVE: lpt_arithmetic = 0;
-pub const LPT_ARITHMETIC_L_MUL: lpt_arithmetic = 1;
-pub const LPT_ARITHMETIC_PIECEWISE_AFFINE: lpt_arithmetic = 2;
-pub const LPT_ARITHMETIC_SHIFT: lpt_arithmetic = 3;
-pub const LPT_ARITHMETIC_TENSOR_CORE: lpt_arithmetic = 4;
+/// One of lpt_gemm_arithmetic_values.
+pub type lpt_gemm_arithmetic = i32;
+pub const LPT_GEMM_ARITHMETIC_NATIVE: lpt_gemm_arithmetic = 0;
+pub const LPT_GEMM_ARITHMETIC_L_MUL: lpt_gemm_arithmetic = 1;
+pub const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE: lpt_gemm_arithmetic = 2;
+pub const LPT_GEMM_ARITHMETIC_SHIFT: lpt_gemm_arithmetic = 3;
+pub const LPT_GEMM_ARITHMETIC_TENSOR_CORE: lpt_gemm_arithmetic = 4;
 
 /// Which numbers of a group stay, and what becomes of them; one of lpt_sparse_rule_values.
 pub type lpt_sparse_rule = i32;
@@ -228,59 +228,59 @@ pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
 pub const LPT_WEIGHTS_STORAGE_LOOSE: lpt_weights_storage = 1;
 pub const LPT_WEIGHTS_STORAGE_TILES: lpt_weights_storage = 2;
 
-/// One operand of one multiplication; one of lpt_cast_values.
-pub type lpt_cast = i32;
-pub const LPT_CAST_FORWARD_INPUT: lpt_cast = 0;
-pub const LPT_CAST_FORWARD_WEIGHT: lpt_cast = 1;
-pub const LPT_CAST_DGRAD_GRADIENT: lpt_cast = 2;
-pub const LPT_CAST_DGRAD_WEIGHT: lpt_cast = 3;
-pub const LPT_CAST_WGRAD_GRADIENT: lpt_cast = 4;
-pub const LPT_CAST_WGRAD_INPUT: lpt_cast = 5;
+/// One operand of one multiplication; one of lpt_linear_cast_values.
+pub type lpt_linear_cast = i32;
+pub const LPT_LINEAR_CAST_FORWARD_INPUT: lpt_linear_cast = 0;
+pub const LPT_LINEAR_CAST_FORWARD_WEIGHT: lpt_linear_cast = 1;
+pub const LPT_LINEAR_CAST_DGRAD_GRADIENT: lpt_linear_cast = 2;
+pub const LPT_LINEAR_CAST_DGRAD_WEIGHT: lpt_linear_cast = 3;
+pub const LPT_LINEAR_CAST_WGRAD_GRADIENT: lpt_linear_cast = 4;
+pub const LPT_LINEAR_CAST_WGRAD_INPUT: lpt_linear_cast = 5;
 
-/// One tensor of a linear layer; one of lpt_operand_values.
-pub type lpt_operand = i32;
-pub const LPT_OPERAND_INPUT: lpt_operand = 0;
-pub const LPT_OPERAND_WEIGHT: lpt_operand = 1;
-pub const LPT_OPERAND_GRADIENT: lpt_operand = 2;
+/// One tensor of a linear layer; one of lpt_linear_operand_values.
+pub type lpt_linear_operand = i32;
+pub const LPT_LINEAR_OPERAND_INPUT: lpt_linear_operand = 0;
+pub const LPT_LINEAR_OPERAND_WEIGHT: lpt_linear_operand = 1;
+pub const LPT_LINEAR_OPERAND_GRADIENT: lpt_linear_operand = 2;
 
-/// One product of a linear layer; one of lpt_product_values.
-pub type lpt_product = i32;
-pub const LPT_PRODUCT_FORWARD: lpt_product = 0;
-pub const LPT_PRODUCT_DGRAD: lpt_product = 1;
-pub const LPT_PRODUCT_WGRAD: lpt_product = 2;
+/// One product of a linear layer; one of lpt_linear_gemm_values.
+pub type lpt_linear_gemm = i32;
+pub const LPT_LINEAR_GEMM_FORWARD: lpt_linear_gemm = 0;
+pub const LPT_LINEAR_GEMM_DGRAD: lpt_linear_gemm = 1;
+pub const LPT_LINEAR_GEMM_WGRAD: lpt_linear_gemm = 2;
 
-/// The signs of a rotation; one of lpt_signs_values.
-pub type lpt_signs = i32;
-pub const LPT_SIGNS_NONE: lpt_signs = 0;
-pub const LPT_SIGNS_FIXED: lpt_signs = 1;
-pub const LPT_SIGNS_RANDOM: lpt_signs = 2;
+/// The signs of a rotation; one of lpt_hadamard_signs_values.
+pub type lpt_hadamard_signs = i32;
+pub const LPT_HADAMARD_SIGNS_NONE: lpt_hadamard_signs = 0;
+pub const LPT_HADAMARD_SIGNS_FIXED: lpt_hadamard_signs = 1;
+pub const LPT_HADAMARD_SIGNS_RANDOM: lpt_hadamard_signs = 2;
 
-/// Which axis a product's operands are rotated along; one of lpt_axis_values.
-pub type lpt_axis = i32;
-pub const LPT_AXIS_INNER: lpt_axis = 0;
-pub const LPT_AXIS_ROWS: lpt_axis = 1;
+/// Which axis a product's operands are rotated along; one of lpt_hadamard_axis_values.
+pub type lpt_hadamard_axis = i32;
+pub const LPT_HADAMARD_AXIS_INNER: lpt_hadamard_axis = 0;
+pub const LPT_HADAMARD_AXIS_ROWS: lpt_hadamard_axis = 1;
 
-/// What a backward product's x or w is cast from; one of lpt_source_values.
-pub type lpt_source = i32;
-pub const LPT_SOURCE_PLAIN: lpt_source = 0;
-pub const LPT_SOURCE_FORWARD: lpt_source = 1;
-pub const LPT_SOURCE_FORWARD_CLIPPED: lpt_source = 2;
+/// What a backward product's x or w is cast from; one of lpt_linear_source_values.
+pub type lpt_linear_source = i32;
+pub const LPT_LINEAR_SOURCE_PLAIN: lpt_linear_source = 0;
+pub const LPT_LINEAR_SOURCE_FORWARD: lpt_linear_source = 1;
+pub const LPT_LINEAR_SOURCE_FORWARD_CLIPPED: lpt_linear_source = 2;
 
-/// What a product is multiplied by; one of lpt_output_scale_values.
-pub type lpt_output_scale = i32;
-pub const LPT_OUTPUT_SCALE_NONE: lpt_output_scale = 0;
-pub const LPT_OUTPUT_SCALE_UNIT: lpt_output_scale = 1;
+/// What a product is multiplied by; one of lpt_linear_output_scale_values.
+pub type lpt_linear_output_scale = i32;
+pub const LPT_LINEAR_OUTPUT_SCALE_NONE: lpt_linear_output_scale = 0;
+pub const LPT_LINEAR_OUTPUT_SCALE_UNIT: lpt_linear_output_scale = 1;
 
-/// What part of a layer a rank of a comm has; one of lpt_parallel_values.
-pub type lpt_parallel = i32;
-pub const LPT_PARALLEL_NONE: lpt_parallel = 0;
-pub const LPT_PARALLEL_COLUMNS: lpt_parallel = 1;
-pub const LPT_PARALLEL_ROWS: lpt_parallel = 2;
+/// What part of a layer a rank of a comm has; one of lpt_linear_parallel_values.
+pub type lpt_linear_parallel = i32;
+pub const LPT_LINEAR_PARALLEL_NONE: lpt_linear_parallel = 0;
+pub const LPT_LINEAR_PARALLEL_COLUMNS: lpt_linear_parallel = 1;
+pub const LPT_LINEAR_PARALLEL_ROWS: lpt_linear_parallel = 2;
 
-/// How a SwiGLU is smoothed for the cast that follows; one of lpt_smoothing_values.
-pub type lpt_smoothing = i32;
-pub const LPT_SMOOTHING_NONE: lpt_smoothing = 0;
-pub const LPT_SMOOTHING_CHANNEL: lpt_smoothing = 1;
+/// How a SwiGLU is smoothed for the cast that follows; one of lpt_swiglu_smoothing_values.
+pub type lpt_swiglu_smoothing = i32;
+pub const LPT_SWIGLU_SMOOTHING_NONE: lpt_swiglu_smoothing = 0;
+pub const LPT_SWIGLU_SMOOTHING_CHANNEL: lpt_swiglu_smoothing = 1;
 
 /// What becomes of the losses of all rows; one of lpt_loss_reduction_values.
 pub type lpt_loss_reduction = i32;
@@ -288,18 +288,18 @@ pub const LPT_LOSS_MEAN: lpt_loss_reduction = 0;
 pub const LPT_LOSS_SUM: lpt_loss_reduction = 1;
 pub const LPT_LOSS_NONE: lpt_loss_reduction = 2;
 
-/// How a parameter is stepped; one of lpt_method_values. See lpt_optimizer_step().
-pub type lpt_method = i32;
-pub const LPT_METHOD_ADAMW: lpt_method = 0;
-pub const LPT_METHOD_ADAM: lpt_method = 1;
-pub const LPT_METHOD_SGD: lpt_method = 2;
-pub const LPT_METHOD_LION: lpt_method = 3;
+/// How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step().
+pub type lpt_optimizer_method = i32;
+pub const LPT_OPTIMIZER_METHOD_ADAMW: lpt_optimizer_method = 0;
+pub const LPT_OPTIMIZER_METHOD_ADAM: lpt_optimizer_method = 1;
+pub const LPT_OPTIMIZER_METHOD_SGD: lpt_optimizer_method = 2;
+pub const LPT_OPTIMIZER_METHOD_LION: lpt_optimizer_method = 3;
 
-/// What becomes of a second moment below the smallest code; one of lpt_underflow_values.
-pub type lpt_underflow = i32;
-pub const LPT_UNDERFLOW_CLAMP: lpt_underflow = 0;
-pub const LPT_UNDERFLOW_ALLOWED: lpt_underflow = 1;
-pub const LPT_UNDERFLOW_STOCHASTIC: lpt_underflow = 2;
+/// What becomes of a second moment below the smallest code; one of lpt_optimizer_underflow_values.
+pub type lpt_optimizer_underflow = i32;
+pub const LPT_OPTIMIZER_UNDERFLOW_CLAMP: lpt_optimizer_underflow = 0;
+pub const LPT_OPTIMIZER_UNDERFLOW_ALLOWED: lpt_optimizer_underflow = 1;
+pub const LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC: lpt_optimizer_underflow = 2;
 
 /// What the numbers of all ranks become; one of lpt_reduction_values.
 pub type lpt_reduction = i32;
@@ -315,15 +315,15 @@ pub const LPT_REDUCE_ALGORITHM_ONE_SHOT: lpt_reduce_algorithm = 1;
 pub const LPT_REDUCE_ALGORITHM_TWO_SHOT: lpt_reduce_algorithm = 2;
 pub const LPT_REDUCE_ALGORITHM_NATIVE: lpt_reduce_algorithm = 3;
 
-/// In which order gradients fill buckets; one of lpt_bucket_order_values.
-pub type lpt_bucket_order = i32;
-pub const LPT_BUCKET_ORDER_RECORDED: lpt_bucket_order = 0;
-pub const LPT_BUCKET_ORDER_REVERSED: lpt_bucket_order = 1;
+/// In which order gradients fill buckets; one of lpt_gradient_buckets_order_values.
+pub type lpt_gradient_buckets_order = i32;
+pub const LPT_GRADIENT_BUCKETS_ORDER_RECORDED: lpt_gradient_buckets_order = 0;
+pub const LPT_GRADIENT_BUCKETS_ORDER_REVERSED: lpt_gradient_buckets_order = 1;
 
-/// Which way activations go; one of lpt_pass_values.
-pub type lpt_pass = i32;
-pub const LPT_PASS_FORWARD: lpt_pass = 0;
-pub const LPT_PASS_BACKWARD: lpt_pass = 1;
+/// Which way activations go; one of lpt_partial_pass_values.
+pub type lpt_partial_pass = i32;
+pub const LPT_PARTIAL_PASS_FORWARD: lpt_partial_pass = 0;
+pub const LPT_PARTIAL_PASS_BACKWARD: lpt_partial_pass = 1;
 
 /// What private columns are multiplied by; one of lpt_partial_scale_values.
 pub type lpt_partial_scale = i32;
@@ -331,13 +331,13 @@ pub const LPT_PARTIAL_SCALE_ROOT: lpt_partial_scale = 0;
 pub const LPT_PARTIAL_SCALE_ONE: lpt_partial_scale = 1;
 pub const LPT_PARTIAL_SCALE_CUSTOM: lpt_partial_scale = 2;
 
-/// A collective whose cost is reckoned; one of lpt_collective_values.
-pub type lpt_collective = i32;
-pub const LPT_COLLECTIVE_ALL_REDUCE: lpt_collective = 0;
-pub const LPT_COLLECTIVE_REDUCE_SCATTER: lpt_collective = 1;
-pub const LPT_COLLECTIVE_ALL_GATHER: lpt_collective = 2;
-pub const LPT_COLLECTIVE_BROADCAST: lpt_collective = 3;
-pub const LPT_COLLECTIVE_ALL_TO_ALL: lpt_collective = 4;
+/// A collective whose cost is reckoned; one of lpt_cost_collective_values.
+pub type lpt_cost_collective = i32;
+pub const LPT_COST_COLLECTIVE_ALL_REDUCE: lpt_cost_collective = 0;
+pub const LPT_COST_COLLECTIVE_REDUCE_SCATTER: lpt_cost_collective = 1;
+pub const LPT_COST_COLLECTIVE_ALL_GATHER: lpt_cost_collective = 2;
+pub const LPT_COST_COLLECTIVE_BROADCAST: lpt_cost_collective = 3;
+pub const LPT_COST_COLLECTIVE_ALL_TO_ALL: lpt_cost_collective = 4;
 
 /// How the bytes of a collective go; one of lpt_cost_algorithm_values.
 pub type lpt_cost_algorithm = i32;
@@ -349,9 +349,9 @@ pub const LPT_COST_ALGORITHM_ONE_SHOT: lpt_cost_algorithm = 4;
 pub const LPT_COST_ALGORITHM_STAR: lpt_cost_algorithm = 5;
 
 /// How the noise of gradients is found; one of lpt_noise_kind_values.
-pub type lpt_noise = i32;
-pub const LPT_NOISE_REFERENCE: lpt_noise = 0;
-pub const LPT_NOISE_TWO_DRAWS: lpt_noise = 1;
+pub type lpt_noise_kind = i32;
+pub const LPT_NOISE_KIND_REFERENCE: lpt_noise_kind = 0;
+pub const LPT_NOISE_KIND_TWO_DRAWS: lpt_noise_kind = 1;
 
 /// How masks are counted; one of lpt_sparse_count_values.
 pub type lpt_sparse_count = i32;
@@ -541,7 +541,7 @@ pub struct lpt_format_description {
     pub exponent_bits: i32,
     pub mantissa_bits: i32,
     pub exponent_bias: i32,
-    pub special: lpt_special,
+    pub special: lpt_element_special,
     pub reserved: i32,
     pub largest: f64,
     pub zero_point: lpt_format,
@@ -635,8 +635,8 @@ pub struct lpt_scaler_options {
     pub kind: lpt_scaler_kind,
     pub history_length: i32,
     pub margin: i32,
-    pub history_rule: lpt_history_rule,
-    pub zero_rule: lpt_zero_rule,
+    pub history_rule: lpt_scaler_history_rule,
+    pub zero_rule: lpt_scaler_zero_rule,
     pub reserved: i32,
 }
 
@@ -683,7 +683,7 @@ pub struct lpt_gemm_options {
     pub is_b_transposed: i32,
     pub bias: *const lpt_tensor,
     pub activation: lpt_activation,
-    pub arithmetic: lpt_arithmetic,
+    pub arithmetic: lpt_gemm_arithmetic,
     pub residual: *const lpt_tensor,
     pub quantize: *const lpt_quantize_options,
     pub outlier_threshold: f64,
@@ -767,12 +767,12 @@ pub struct lpt_product_options {
     pub struct_size: usize,
     pub flags: u64,
     pub hadamard_size: i32,
-    pub hadamard_signs: lpt_signs,
-    pub hadamard_axis: lpt_axis,
-    pub source: lpt_source,
+    pub hadamard_signs: lpt_hadamard_signs,
+    pub hadamard_axis: lpt_hadamard_axis,
+    pub source: lpt_linear_source,
     pub draws: i32,
     pub parts: i32,
-    pub output_scale: lpt_output_scale,
+    pub output_scale: lpt_linear_output_scale,
     pub reserved: i32,
 }
 
@@ -799,7 +799,7 @@ pub struct lpt_linear_options {
     pub reserved: i32,
     pub comm: *mut lpt_comm,
     pub plan: *const lpt_partial_plan,
-    pub parallel: lpt_parallel,
+    pub parallel: lpt_linear_parallel,
     pub reserved_two: i32,
 }
 
@@ -809,7 +809,7 @@ pub struct lpt_linear_options {
 pub struct lpt_swiglu_options {
     pub struct_size: usize,
     pub flags: u64,
-    pub smoothing: lpt_smoothing,
+    pub smoothing: lpt_swiglu_smoothing,
     pub reserved: i32,
 }
 
@@ -860,8 +860,8 @@ pub struct lpt_optimizer_options {
     pub beta1: f64,
     pub beta2: f64,
     pub epsilon: f64,
-    pub second_underflow: lpt_underflow,
-    pub method: lpt_method,
+    pub second_underflow: lpt_optimizer_underflow,
+    pub method: lpt_optimizer_method,
     pub is_nesterov: i32,
     pub reserved: i32,
 }
@@ -971,7 +971,7 @@ pub struct lpt_bucket_options {
     pub struct_size: usize,
     pub flags: u64,
     pub bucket_bytes: usize,
-    pub order: lpt_bucket_order,
+    pub order: lpt_gradient_buckets_order,
     pub reserved: i32,
     pub names: *const *const c_char,
 }
@@ -1082,7 +1082,7 @@ pub struct lpt_cast_rates {
 pub struct lpt_noise_options {
     pub struct_size: usize,
     pub flags: u64,
-    pub kind: lpt_noise,
+    pub kind: lpt_noise_kind,
     pub reserved: i32,
 }
 
@@ -1697,7 +1697,7 @@ extern "C" {
     /// Makes a tensor of a part of another one; both may write the same memory, which lives as long as either.
     pub fn lpt_tensor_view(context: *mut lpt_context, tensor: *const lpt_tensor, begins: *const i64, extents: *const i64, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a tensor of one part: the elements as a plain tensor, or the scales.
-    pub fn lpt_tensor_view_part(context: *mut lpt_context, tensor: *const lpt_tensor, part: lpt_part, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_tensor_view_part(context: *mut lpt_context, tensor: *const lpt_tensor, part: lpt_tensor_part, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Makes a matrix of its parts: the inverse of lpt_tensor_view_part(). The parts' memory is borrowed, or lives on if it is the library's.
     pub fn lpt_tensor_combine(context: *mut lpt_context, format: lpt_format, rows: i64, columns: i64, parts: *const *const lpt_tensor, part_count: i32, out_tensor: *mut *mut lpt_tensor) -> lpt_status;
     /// Takes a tensor apart.
@@ -1715,11 +1715,11 @@ extern "C" {
     /// Describes a plain tensor by DLPack, for another library, without a copy. A tensor with scales goes part by part, see lpt_tensor_view_part(). Memory of the library lives as long as the struct; wrapped memory must.
     pub fn lpt_tensor_to_dlpack(context: *mut lpt_context, tensor: *const lpt_tensor, is_versioned: i32, out_managed: *mut *mut c_void) -> lpt_status;
     /// Tells how many bytes a tensor takes in a dialect.
-    pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, out_size_bytes: *mut usize) -> lpt_status;
+    pub fn lpt_foreign_layout_size(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_foreign_layout, out_size_bytes: *mut usize) -> lpt_status;
     /// Writes a tensor, or the part of it that the dialect holds, in a dialect. Exact: the same numbers. ggml has no -0 in MXFP4 and reads it as 0.
-    pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_dialect, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    pub fn lpt_foreign_layout_export(context: *mut lpt_context, tensor: *const lpt_tensor, dialect: lpt_foreign_layout, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Reads a tensor, or the part of it that the dialect holds, from a dialect; other parts stay as they are. Exact: the same numbers, codes that quantizing does not use included (-8 of Q4_0, -128 of Q8_0).
-    pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_dialect, tensor: *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_foreign_layout_import(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, dialect: lpt_foreign_layout, tensor: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_QUANTIZE_OPTIONS_INIT.
     pub fn lpt_quantize_options_init(options: *mut lpt_quantize_options, struct_size: usize);
     /// Casts numbers to another format, with scales where the format has them.
@@ -1833,17 +1833,17 @@ extern "C" {
     /// Destroys a recipe. Layers made with it live on.
     pub fn lpt_recipe_destroy(recipe: *mut lpt_recipe);
     /// Changes one cast of a recipe. Layers that were made before keep theirs.
-    pub fn lpt_recipe_set_cast(context: *mut lpt_context, recipe: *mut lpt_recipe, cast: lpt_cast, format: lpt_format, options: *const lpt_quantize_options) -> lpt_status;
+    pub fn lpt_recipe_set_cast(context: *mut lpt_context, recipe: *mut lpt_recipe, cast: lpt_linear_cast, format: lpt_format, options: *const lpt_quantize_options) -> lpt_status;
     /// Changes where the tensor scales of one operand come from. Layers that were made before keep theirs.
-    pub fn lpt_recipe_set_scaler(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_operand, options: *const lpt_scaler_options) -> lpt_status;
+    pub fn lpt_recipe_set_scaler(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, options: *const lpt_scaler_options) -> lpt_status;
     /// Tells the format of one cast.
-    pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_cast, out_format: *mut lpt_format) -> lpt_status;
+    pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_linear_cast, out_format: *mut lpt_format) -> lpt_status;
     /// Changes how one product is made. Layers that were made before keep theirs.
-    pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, options: *const lpt_product_options) -> lpt_status;
+    pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_product_options) -> lpt_status;
     /// Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come, without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits: forward, or both backward products (quantization-aware finetuning).
-    pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_product, format: lpt_format) -> lpt_status;
+    pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, format: lpt_format) -> lpt_status;
     /// Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
-    pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_operand, options: *const lpt_sparse_options, interval: i32) -> lpt_status;
+    pub fn lpt_recipe_set_sparsity(context: *mut lpt_context, recipe: *mut lpt_recipe, operand: lpt_linear_operand, options: *const lpt_sparse_options, interval: i32) -> lpt_status;
     /// Writes the defaults of LPT_LINEAR_SHAPE_INIT.
     pub fn lpt_linear_shape_init(shape: *mut lpt_linear_shape, struct_size: usize);
     /// Writes the defaults of LPT_LINEAR_OPTIONS_INIT.
@@ -1869,13 +1869,13 @@ extern "C" {
     /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
     pub fn lpt_linear_update_scalers(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Reads what one of the layer's scalers knows.
-    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_operand, out_values: *mut lpt_scaler_values) -> lpt_status;
+    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_values: *mut lpt_scaler_values) -> lpt_status;
     /// Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and to see how it changes.
     pub fn lpt_linear_mask_read(context: *mut lpt_context, linear: *const lpt_linear, mask: *mut lpt_tensor) -> lpt_status;
     /// Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no part of saved states. Casts give the same bits, and take longer.
     pub fn lpt_linear_watch(context: *mut lpt_context, linear: *mut lpt_linear, is_watched: i32) -> lpt_status;
     /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_values.
-    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_cast, out_values: *mut lpt_statistics_values) -> lpt_status;
+    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_values: *mut lpt_statistics_values) -> lpt_status;
     /// Tells how many bytes lpt_linear_state_save() writes.
     pub fn lpt_linear_state_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
@@ -2027,7 +2027,7 @@ extern "C" {
     /// Tells what a plan says.
     pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_values) -> lpt_status;
     /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
-    pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
     pub fn lpt_partial_gemm(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies the private rows of a weight's first values by the scale, in place: then a plan with LPT_PARTIAL_SCALE_ONE trains on. The other of two ways: alike when training begins, apart under Adam, whose steps do not grow with the weight. One rounding.
@@ -2035,7 +2035,7 @@ extern "C" {
     /// Sequence parallelism: gathers the rows of all ranks, in their order, before a column-parallel layer. Adjoint to lpt_sequence_scatter(): Σ⟨gather(x), g⟩ = Σ⟨x, scatter(g)⟩, summed over ranks, so each is the other's backward.
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
-    pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Writes the defaults of LPT_CODEC_INIT.
     pub fn lpt_codec_init(codec: *mut lpt_codec, struct_size: usize);
     /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
@@ -2051,11 +2051,11 @@ extern "C" {
     /// Writes the defaults of LPT_CAST_RATES_INIT.
     pub fn lpt_cast_rates_init(rates: *mut lpt_cast_rates, struct_size: usize);
     /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
-    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_link, out_values: *mut lpt_cost_values) -> lpt_status;
+    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_link, out_values: *mut lpt_cost_values) -> lpt_status;
     /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_link) -> lpt_status;
     /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
-    pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cast_rates, link: *const lpt_link, out_elements: *mut i64) -> lpt_status;
+    pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cast_rates, link: *const lpt_link, out_elements: *mut i64) -> lpt_status;
     /// Writes the defaults of LPT_NOISE_OPTIONS_INIT.
     pub fn lpt_noise_options_init(options: *mut lpt_noise_options, struct_size: usize);
     /// Writes the defaults of LPT_NOISE_VALUES_INIT.

@@ -16,7 +16,7 @@ fn print_numbers(name: &str, numbers: &[f32]) {
     print_bytes(name, numbers.iter().flat_map(|number| number.to_ne_bytes()));
 }
 
-fn print_part(name: &str, context: &Context, tensor: &Tensor, part: Part) -> Result<()> {
+fn print_part(name: &str, context: &Context, tensor: &Tensor, part: TensorPart) -> Result<()> {
     print_bytes(name, tensor.part(context, part)?.bytes(context)?.iter().copied());
     Ok(())
 }
@@ -33,18 +33,18 @@ fn quantize_both(context: &Context) -> Result<()> {
     let mut fp8 = Tensor::new(context, Format::from_name("e4m3fn_row")?, &[ROWS, COLUMNS])?;
     context.quantize(&source, &mut nvfp4, &QuantizeOptions::default())?;
     context.dequantize(&nvfp4, &mut Tensor::from_mut(context, &mut restored, ROWS, COLUMNS)?)?;
-    print_part("nvfp4.payload", context, &nvfp4, Part::PAYLOAD)?;
-    print_part("nvfp4.block_scales", context, &nvfp4, Part::BLOCK_SCALES)?;
-    print_part("nvfp4.tensor_scale", context, &nvfp4, Part::TENSOR_SCALE)?;
+    print_part("nvfp4.payload", context, &nvfp4, TensorPart::PAYLOAD)?;
+    print_part("nvfp4.block_scales", context, &nvfp4, TensorPart::BLOCK_SCALES)?;
+    print_part("nvfp4.tensor_scale", context, &nvfp4, TensorPart::TENSOR_SCALE)?;
     print_numbers("nvfp4.numbers", &restored);
     context.quantize(&source, &mut fp8, &QuantizeOptions::default())?;
     context.dequantize(&fp8, &mut Tensor::from_mut(context, &mut restored, ROWS, COLUMNS)?)?;
-    print_part("e4m3fn.payload", context, &fp8, Part::PAYLOAD)?;
+    print_part("e4m3fn.payload", context, &fp8, TensorPart::PAYLOAD)?;
     print_numbers("e4m3fn.numbers", &restored);
     let random = Random { seed: 7, ..Random::default() };
     let stochastic = QuantizeOptions::default().rounding(Rounding::STOCHASTIC).random(random);
     context.quantize(&source, &mut fp8, &stochastic)?;
-    print_part("e4m3fn.stochastic", context, &fp8, Part::PAYLOAD)
+    print_part("e4m3fn.stochastic", context, &fp8, TensorPart::PAYLOAD)
 }
 
 fn multiply(context: &Context) -> Result<()> {
@@ -127,7 +127,7 @@ fn mask(context: &Context) -> Result<()> {
     let mut chosen = Tensor::new(context, Format::UINT8, &[ROWS, COLUMNS])?;
     let source = Tensor::from_slice(context, &numbers, ROWS, COLUMNS)?;
     let counted = context.sparse_mask_select(&source, &mut chosen, &SparseOptions::default())?;
-    print_part("mask.2_4", context, &chosen, Part::PAYLOAD)?;
+    print_part("mask.2_4", context, &chosen, TensorPart::PAYLOAD)?;
     let offences = context.sparse_mask_check(&chosen, 2, 4, SparseDirection::ROW)?;
     println!("mask.counts {} {offences}", counted.kept_count);
     Ok(())
@@ -151,7 +151,7 @@ fn write_numbers(bytes: &mut [u8], numbers: &[f32]) {
 fn outlive() -> Result<()> {
     let context = Context::new()?;
     let tensor = Tensor::new(&context, Format::F32, &[ROWS, COLUMNS])?;
-    let mut part = tensor.into_part(&context, Part::PAYLOAD)?;
+    let mut part = tensor.into_part(&context, TensorPart::PAYLOAD)?;
     drop(context);
     let context = Context::new()?;
     write_numbers(part.bytes_mut(&context)?, &filled(ROWS * COLUMNS, 0.25));

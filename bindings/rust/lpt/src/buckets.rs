@@ -1,6 +1,6 @@
 use crate::codec::State;
 use crate::ranks::OwnedComm;
-use crate::{BucketOptions, Comm, Context, Error, Part, ReduceOptions, Result, Tensor};
+use crate::{BucketOptions, Comm, Context, Error, ReduceOptions, Result, Tensor, TensorPart};
 use lpt_sys as sys;
 use std::ptr::{null_mut, NonNull};
 use std::rc::Rc;
@@ -77,7 +77,7 @@ impl GradientBuckets {
             )));
         }
         // Another handle of the memory: the one that the buckets know cannot be moved away.
-        one.any_part(context, Part::PAYLOAD)
+        one.any_part(context, TensorPart::PAYLOAD)
     }
 
     /// Begins a backward pass. `is_last`: gradients are reduced as they become ready, as the options say, which are the same on

@@ -138,45 +138,45 @@ impl Format {
 /// The special values of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Special(pub sys::lpt_special);
+pub struct ElementSpecial(pub sys::lpt_element_special);
 
 #[allow(missing_docs)]
-impl Special {
-    pub const NONE: Special = Special(sys::LPT_SPECIAL_NONE);
-    pub const IEEE: Special = Special(sys::LPT_SPECIAL_IEEE);
-    pub const NAN_ONES: Special = Special(sys::LPT_SPECIAL_NAN_ONES);
-    pub const INTEGER: Special = Special(sys::LPT_SPECIAL_INTEGER);
-    pub const FNUZ: Special = Special(sys::LPT_SPECIAL_FNUZ);
-    pub const LIST: Special = Special(sys::LPT_SPECIAL_LIST);
+impl ElementSpecial {
+    pub const NONE: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_NONE);
+    pub const IEEE: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_IEEE);
+    pub const NAN_ONES: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_NAN_ONES);
+    pub const INTEGER: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_INTEGER);
+    pub const FNUZ: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_FNUZ);
+    pub const LIST: ElementSpecial = ElementSpecial(sys::LPT_ELEMENT_SPECIAL_LIST);
 }
 
 /// A part of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Part(pub sys::lpt_part);
+pub struct TensorPart(pub sys::lpt_tensor_part);
 
 #[allow(missing_docs)]
-impl Part {
-    pub const PAYLOAD: Part = Part(sys::LPT_PART_PAYLOAD);
-    pub const BLOCK_SCALES: Part = Part(sys::LPT_PART_BLOCK_SCALES);
-    pub const TENSOR_SCALE: Part = Part(sys::LPT_PART_TENSOR_SCALE);
-    pub const ZERO_POINTS: Part = Part(sys::LPT_PART_ZERO_POINTS);
-    pub const SPARSE_INDICES: Part = Part(sys::LPT_PART_SPARSE_INDICES);
+impl TensorPart {
+    pub const PAYLOAD: TensorPart = TensorPart(sys::LPT_TENSOR_PART_PAYLOAD);
+    pub const BLOCK_SCALES: TensorPart = TensorPart(sys::LPT_TENSOR_PART_BLOCK_SCALES);
+    pub const TENSOR_SCALE: TensorPart = TensorPart(sys::LPT_TENSOR_PART_TENSOR_SCALE);
+    pub const ZERO_POINTS: TensorPart = TensorPart(sys::LPT_TENSOR_PART_ZERO_POINTS);
+    pub const SPARSE_INDICES: TensorPart = TensorPart(sys::LPT_TENSOR_PART_SPARSE_INDICES);
 }
 
 /// Whose layout of bytes is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Dialect(pub sys::lpt_dialect);
+pub struct ForeignLayout(pub sys::lpt_foreign_layout);
 
 #[allow(missing_docs)]
-impl Dialect {
-    pub const GGML: Dialect = Dialect(sys::LPT_DIALECT_GGML);
-    pub const BITSANDBYTES: Dialect = Dialect(sys::LPT_DIALECT_BITSANDBYTES);
-    pub const CUBLAS_SCALES: Dialect = Dialect(sys::LPT_DIALECT_CUBLAS_SCALES);
-    pub const GGML_Q4_1: Dialect = Dialect(sys::LPT_DIALECT_GGML_Q4_1);
-    pub const MMA_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_MMA_SPARSE);
-    pub const CUTLASS_SPARSE: Dialect = Dialect(sys::LPT_DIALECT_CUTLASS_SPARSE);
+impl ForeignLayout {
+    pub const GGML: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_GGML);
+    pub const BITSANDBYTES: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_BITSANDBYTES);
+    pub const CUBLAS_SCALES: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
+    pub const GGML_Q4_1: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_GGML_Q4_1);
+    pub const MMA_SPARSE: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_MMA_SPARSE);
+    pub const CUTLASS_SPARSE: ForeignLayout = ForeignLayout(sys::LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE);
 }
 
 /// How a value between two codes is rounded.
@@ -248,24 +248,24 @@ impl ScalerKind {
 /// Which amax of the history counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct HistoryRule(pub sys::lpt_history_rule);
+pub struct ScalerHistoryRule(pub sys::lpt_scaler_history_rule);
 
 #[allow(missing_docs)]
-impl HistoryRule {
-    pub const LARGEST: HistoryRule = HistoryRule(sys::LPT_HISTORY_LARGEST);
-    pub const LATEST: HistoryRule = HistoryRule(sys::LPT_HISTORY_LATEST);
+impl ScalerHistoryRule {
+    pub const MAX: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_MAX);
+    pub const LATEST: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_LATEST);
 }
 
 /// What stands for an amax of zero, as at the first step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct ZeroRule(pub sys::lpt_zero_rule);
+pub struct ScalerZeroRule(pub sys::lpt_scaler_zero_rule);
 
 #[allow(missing_docs)]
-impl ZeroRule {
-    pub const LOOKS: ZeroRule = ZeroRule(sys::LPT_ZERO_LOOKS);
-    pub const ONE: ZeroRule = ZeroRule(sys::LPT_ZERO_ONE);
-    pub const KEEPS: ZeroRule = ZeroRule(sys::LPT_ZERO_KEEPS);
+impl ScalerZeroRule {
+    pub const USE_CURRENT: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_USE_CURRENT);
+    pub const ONE: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_ONE);
+    pub const USE_LAST: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_USE_LAST);
 }
 
 /// One of lpt.h's lpt_activation_values.
@@ -282,18 +282,18 @@ impl Activation {
     pub const SWIGLU: Activation = Activation(sys::LPT_ACTIVATION_SWIGLU);
 }
 
-/// One of lpt.h's lpt_arithmetic_values.
+/// One of lpt.h's lpt_gemm_arithmetic_values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Arithmetic(pub sys::lpt_arithmetic);
+pub struct GemmArithmetic(pub sys::lpt_gemm_arithmetic);
 
 #[allow(missing_docs)]
-impl Arithmetic {
-    pub const NATIVE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_NATIVE);
-    pub const L_MUL: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_L_MUL);
-    pub const PIECEWISE_AFFINE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_PIECEWISE_AFFINE);
-    pub const SHIFT: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_SHIFT);
-    pub const TENSOR_CORE: Arithmetic = Arithmetic(sys::LPT_ARITHMETIC_TENSOR_CORE);
+impl GemmArithmetic {
+    pub const NATIVE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_NATIVE);
+    pub const L_MUL: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_L_MUL);
+    pub const PIECEWISE_AFFINE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE);
+    pub const SHIFT: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_SHIFT);
+    pub const TENSOR_CORE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE);
 }
 
 /// Which numbers of a group stay, and what becomes of them.
@@ -351,109 +351,109 @@ impl WeightsStorage {
 /// One operand of one multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Cast(pub sys::lpt_cast);
+pub struct LinearCast(pub sys::lpt_linear_cast);
 
 #[allow(missing_docs)]
-impl Cast {
-    pub const FORWARD_INPUT: Cast = Cast(sys::LPT_CAST_FORWARD_INPUT);
-    pub const FORWARD_WEIGHT: Cast = Cast(sys::LPT_CAST_FORWARD_WEIGHT);
-    pub const DGRAD_GRADIENT: Cast = Cast(sys::LPT_CAST_DGRAD_GRADIENT);
-    pub const DGRAD_WEIGHT: Cast = Cast(sys::LPT_CAST_DGRAD_WEIGHT);
-    pub const WGRAD_GRADIENT: Cast = Cast(sys::LPT_CAST_WGRAD_GRADIENT);
-    pub const WGRAD_INPUT: Cast = Cast(sys::LPT_CAST_WGRAD_INPUT);
+impl LinearCast {
+    pub const FORWARD_INPUT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_FORWARD_INPUT);
+    pub const FORWARD_WEIGHT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_FORWARD_WEIGHT);
+    pub const DGRAD_GRADIENT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_DGRAD_GRADIENT);
+    pub const DGRAD_WEIGHT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_DGRAD_WEIGHT);
+    pub const WGRAD_GRADIENT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_WGRAD_GRADIENT);
+    pub const WGRAD_INPUT: LinearCast = LinearCast(sys::LPT_LINEAR_CAST_WGRAD_INPUT);
 }
 
 /// One tensor of a linear layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Operand(pub sys::lpt_operand);
+pub struct LinearOperand(pub sys::lpt_linear_operand);
 
 #[allow(missing_docs)]
-impl Operand {
-    pub const INPUT: Operand = Operand(sys::LPT_OPERAND_INPUT);
-    pub const WEIGHT: Operand = Operand(sys::LPT_OPERAND_WEIGHT);
-    pub const GRADIENT: Operand = Operand(sys::LPT_OPERAND_GRADIENT);
+impl LinearOperand {
+    pub const INPUT: LinearOperand = LinearOperand(sys::LPT_LINEAR_OPERAND_INPUT);
+    pub const WEIGHT: LinearOperand = LinearOperand(sys::LPT_LINEAR_OPERAND_WEIGHT);
+    pub const GRADIENT: LinearOperand = LinearOperand(sys::LPT_LINEAR_OPERAND_GRADIENT);
 }
 
 /// One product of a linear layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Product(pub sys::lpt_product);
+pub struct LinearGemm(pub sys::lpt_linear_gemm);
 
 #[allow(missing_docs)]
-impl Product {
-    pub const FORWARD: Product = Product(sys::LPT_PRODUCT_FORWARD);
-    pub const DGRAD: Product = Product(sys::LPT_PRODUCT_DGRAD);
-    pub const WGRAD: Product = Product(sys::LPT_PRODUCT_WGRAD);
+impl LinearGemm {
+    pub const FORWARD: LinearGemm = LinearGemm(sys::LPT_LINEAR_GEMM_FORWARD);
+    pub const DGRAD: LinearGemm = LinearGemm(sys::LPT_LINEAR_GEMM_DGRAD);
+    pub const WGRAD: LinearGemm = LinearGemm(sys::LPT_LINEAR_GEMM_WGRAD);
 }
 
 /// The signs of a rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Signs(pub sys::lpt_signs);
+pub struct HadamardSigns(pub sys::lpt_hadamard_signs);
 
 #[allow(missing_docs)]
-impl Signs {
-    pub const NONE: Signs = Signs(sys::LPT_SIGNS_NONE);
-    pub const FIXED: Signs = Signs(sys::LPT_SIGNS_FIXED);
-    pub const RANDOM: Signs = Signs(sys::LPT_SIGNS_RANDOM);
+impl HadamardSigns {
+    pub const NONE: HadamardSigns = HadamardSigns(sys::LPT_HADAMARD_SIGNS_NONE);
+    pub const FIXED: HadamardSigns = HadamardSigns(sys::LPT_HADAMARD_SIGNS_FIXED);
+    pub const RANDOM: HadamardSigns = HadamardSigns(sys::LPT_HADAMARD_SIGNS_RANDOM);
 }
 
 /// Which axis a product's operands are rotated along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Axis(pub sys::lpt_axis);
+pub struct HadamardAxis(pub sys::lpt_hadamard_axis);
 
 #[allow(missing_docs)]
-impl Axis {
-    pub const INNER: Axis = Axis(sys::LPT_AXIS_INNER);
-    pub const ROWS: Axis = Axis(sys::LPT_AXIS_ROWS);
+impl HadamardAxis {
+    pub const INNER: HadamardAxis = HadamardAxis(sys::LPT_HADAMARD_AXIS_INNER);
+    pub const ROWS: HadamardAxis = HadamardAxis(sys::LPT_HADAMARD_AXIS_ROWS);
 }
 
 /// What a backward product's x or w is cast from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Source(pub sys::lpt_source);
+pub struct LinearSource(pub sys::lpt_linear_source);
 
 #[allow(missing_docs)]
-impl Source {
-    pub const PLAIN: Source = Source(sys::LPT_SOURCE_PLAIN);
-    pub const FORWARD: Source = Source(sys::LPT_SOURCE_FORWARD);
-    pub const FORWARD_CLIPPED: Source = Source(sys::LPT_SOURCE_FORWARD_CLIPPED);
+impl LinearSource {
+    pub const PLAIN: LinearSource = LinearSource(sys::LPT_LINEAR_SOURCE_PLAIN);
+    pub const FORWARD: LinearSource = LinearSource(sys::LPT_LINEAR_SOURCE_FORWARD);
+    pub const FORWARD_CLIPPED: LinearSource = LinearSource(sys::LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
 }
 
 /// What a product is multiplied by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct OutputScale(pub sys::lpt_output_scale);
+pub struct LinearOutputScale(pub sys::lpt_linear_output_scale);
 
 #[allow(missing_docs)]
-impl OutputScale {
-    pub const NONE: OutputScale = OutputScale(sys::LPT_OUTPUT_SCALE_NONE);
-    pub const UNIT: OutputScale = OutputScale(sys::LPT_OUTPUT_SCALE_UNIT);
+impl LinearOutputScale {
+    pub const NONE: LinearOutputScale = LinearOutputScale(sys::LPT_LINEAR_OUTPUT_SCALE_NONE);
+    pub const UNIT: LinearOutputScale = LinearOutputScale(sys::LPT_LINEAR_OUTPUT_SCALE_UNIT);
 }
 
 /// What part of a layer a rank of a comm has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Parallel(pub sys::lpt_parallel);
+pub struct LinearParallel(pub sys::lpt_linear_parallel);
 
 #[allow(missing_docs)]
-impl Parallel {
-    pub const NONE: Parallel = Parallel(sys::LPT_PARALLEL_NONE);
-    pub const COLUMNS: Parallel = Parallel(sys::LPT_PARALLEL_COLUMNS);
-    pub const ROWS: Parallel = Parallel(sys::LPT_PARALLEL_ROWS);
+impl LinearParallel {
+    pub const NONE: LinearParallel = LinearParallel(sys::LPT_LINEAR_PARALLEL_NONE);
+    pub const COLUMNS: LinearParallel = LinearParallel(sys::LPT_LINEAR_PARALLEL_COLUMNS);
+    pub const ROWS: LinearParallel = LinearParallel(sys::LPT_LINEAR_PARALLEL_ROWS);
 }
 
 /// How a SwiGLU is smoothed for the cast that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Smoothing(pub sys::lpt_smoothing);
+pub struct SwigluSmoothing(pub sys::lpt_swiglu_smoothing);
 
 #[allow(missing_docs)]
-impl Smoothing {
-    pub const NONE: Smoothing = Smoothing(sys::LPT_SMOOTHING_NONE);
-    pub const CHANNEL: Smoothing = Smoothing(sys::LPT_SMOOTHING_CHANNEL);
+impl SwigluSmoothing {
+    pub const NONE: SwigluSmoothing = SwigluSmoothing(sys::LPT_SWIGLU_SMOOTHING_NONE);
+    pub const CHANNEL: SwigluSmoothing = SwigluSmoothing(sys::LPT_SWIGLU_SMOOTHING_CHANNEL);
 }
 
 /// What becomes of the losses of all rows.
@@ -471,26 +471,26 @@ impl LossReduction {
 /// How a parameter is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Method(pub sys::lpt_method);
+pub struct OptimizerMethod(pub sys::lpt_optimizer_method);
 
 #[allow(missing_docs)]
-impl Method {
-    pub const ADAMW: Method = Method(sys::LPT_METHOD_ADAMW);
-    pub const ADAM: Method = Method(sys::LPT_METHOD_ADAM);
-    pub const SGD: Method = Method(sys::LPT_METHOD_SGD);
-    pub const LION: Method = Method(sys::LPT_METHOD_LION);
+impl OptimizerMethod {
+    pub const ADAMW: OptimizerMethod = OptimizerMethod(sys::LPT_OPTIMIZER_METHOD_ADAMW);
+    pub const ADAM: OptimizerMethod = OptimizerMethod(sys::LPT_OPTIMIZER_METHOD_ADAM);
+    pub const SGD: OptimizerMethod = OptimizerMethod(sys::LPT_OPTIMIZER_METHOD_SGD);
+    pub const LION: OptimizerMethod = OptimizerMethod(sys::LPT_OPTIMIZER_METHOD_LION);
 }
 
 /// What becomes of a second moment below the smallest code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Underflow(pub sys::lpt_underflow);
+pub struct OptimizerUnderflow(pub sys::lpt_optimizer_underflow);
 
 #[allow(missing_docs)]
-impl Underflow {
-    pub const CLAMP: Underflow = Underflow(sys::LPT_UNDERFLOW_CLAMP);
-    pub const ALLOWED: Underflow = Underflow(sys::LPT_UNDERFLOW_ALLOWED);
-    pub const STOCHASTIC: Underflow = Underflow(sys::LPT_UNDERFLOW_STOCHASTIC);
+impl OptimizerUnderflow {
+    pub const CLAMP: OptimizerUnderflow = OptimizerUnderflow(sys::LPT_OPTIMIZER_UNDERFLOW_CLAMP);
+    pub const ALLOWED: OptimizerUnderflow = OptimizerUnderflow(sys::LPT_OPTIMIZER_UNDERFLOW_ALLOWED);
+    pub const STOCHASTIC: OptimizerUnderflow = OptimizerUnderflow(sys::LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
 }
 
 /// What the numbers of all ranks become.
@@ -522,23 +522,23 @@ impl ReduceAlgorithm {
 /// In which order gradients fill buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct BucketOrder(pub sys::lpt_bucket_order);
+pub struct GradientBucketsOrder(pub sys::lpt_gradient_buckets_order);
 
 #[allow(missing_docs)]
-impl BucketOrder {
-    pub const RECORDED: BucketOrder = BucketOrder(sys::LPT_BUCKET_ORDER_RECORDED);
-    pub const REVERSED: BucketOrder = BucketOrder(sys::LPT_BUCKET_ORDER_REVERSED);
+impl GradientBucketsOrder {
+    pub const RECORDED: GradientBucketsOrder = GradientBucketsOrder(sys::LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
+    pub const REVERSED: GradientBucketsOrder = GradientBucketsOrder(sys::LPT_GRADIENT_BUCKETS_ORDER_REVERSED);
 }
 
 /// Which way activations go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Pass(pub sys::lpt_pass);
+pub struct PartialPass(pub sys::lpt_partial_pass);
 
 #[allow(missing_docs)]
-impl Pass {
-    pub const FORWARD: Pass = Pass(sys::LPT_PASS_FORWARD);
-    pub const BACKWARD: Pass = Pass(sys::LPT_PASS_BACKWARD);
+impl PartialPass {
+    pub const FORWARD: PartialPass = PartialPass(sys::LPT_PARTIAL_PASS_FORWARD);
+    pub const BACKWARD: PartialPass = PartialPass(sys::LPT_PARTIAL_PASS_BACKWARD);
 }
 
 /// What private columns are multiplied by.
@@ -556,15 +556,15 @@ impl PartialScale {
 /// A collective whose cost is reckoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Collective(pub sys::lpt_collective);
+pub struct CostCollective(pub sys::lpt_cost_collective);
 
 #[allow(missing_docs)]
-impl Collective {
-    pub const ALL_REDUCE: Collective = Collective(sys::LPT_COLLECTIVE_ALL_REDUCE);
-    pub const REDUCE_SCATTER: Collective = Collective(sys::LPT_COLLECTIVE_REDUCE_SCATTER);
-    pub const ALL_GATHER: Collective = Collective(sys::LPT_COLLECTIVE_ALL_GATHER);
-    pub const BROADCAST: Collective = Collective(sys::LPT_COLLECTIVE_BROADCAST);
-    pub const ALL_TO_ALL: Collective = Collective(sys::LPT_COLLECTIVE_ALL_TO_ALL);
+impl CostCollective {
+    pub const ALL_REDUCE: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_ALL_REDUCE);
+    pub const REDUCE_SCATTER: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_REDUCE_SCATTER);
+    pub const ALL_GATHER: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_ALL_GATHER);
+    pub const BROADCAST: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_BROADCAST);
+    pub const ALL_TO_ALL: CostCollective = CostCollective(sys::LPT_COST_COLLECTIVE_ALL_TO_ALL);
 }
 
 /// How the bytes of a collective go.
@@ -585,12 +585,12 @@ impl CostAlgorithm {
 /// How the noise of gradients is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct Noise(pub sys::lpt_noise);
+pub struct NoiseKind(pub sys::lpt_noise_kind);
 
 #[allow(missing_docs)]
-impl Noise {
-    pub const REFERENCE: Noise = Noise(sys::LPT_NOISE_REFERENCE);
-    pub const TWO_DRAWS: Noise = Noise(sys::LPT_NOISE_TWO_DRAWS);
+impl NoiseKind {
+    pub const REFERENCE: NoiseKind = NoiseKind(sys::LPT_NOISE_KIND_REFERENCE);
+    pub const TWO_DRAWS: NoiseKind = NoiseKind(sys::LPT_NOISE_KIND_TWO_DRAWS);
 }
 
 /// How masks are counted.

@@ -1,5 +1,5 @@
 use crate::handle::handle;
-use crate::{Cast, Context, Error, Format, LinearOptions, QuantizeOptions, Result, Tensor};
+use crate::{Context, Error, Format, LinearCast, LinearOptions, QuantizeOptions, Result, Tensor};
 use lpt_sys as sys;
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -28,7 +28,13 @@ impl Recipe {
     }
 
     /// Changes one cast. Handles in the options are refused by the library.
-    pub fn set_cast(&mut self, context: &Context, cast: Cast, format: Format, options: &QuantizeOptions) -> Result<()> {
+    pub fn set_cast(
+        &mut self,
+        context: &Context,
+        cast: LinearCast,
+        format: Format,
+        options: &QuantizeOptions,
+    ) -> Result<()> {
         context
             .check(unsafe { sys::lpt_recipe_set_cast(context.as_ptr(), self.as_ptr(), cast.0, format.0, &options.raw) })
     }

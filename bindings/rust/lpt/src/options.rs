@@ -1,7 +1,7 @@
 //! Options: [`Default`] is what the library says, builder style changes a member.
 use crate::{
-    Activation, BucketOrder, Device, Format, Isa, Method, Overflow, PartialScale, ReduceAlgorithm, Reduction, Rounding,
-    ScaleRule, ScalerKind, SparseDirection, SparseRule, SparseSolver, Tensor, WeightsStorage,
+    Activation, Device, Format, GradientBucketsOrder, Isa, OptimizerMethod, Overflow, PartialScale, ReduceAlgorithm,
+    Reduction, Rounding, ScaleRule, ScalerKind, SparseDirection, SparseRule, SparseSolver, Tensor, WeightsStorage,
 };
 use lpt_sys as sys;
 use std::marker::PhantomData;
@@ -132,7 +132,7 @@ options! {
 options! {
     /// What a new optimizer should be.
     OptimizerOptions, lpt_optimizer_options {
-        number beta1: f64, number beta2: f64, number epsilon: f64, kind method: Method, truth is_nesterov: i32,
+        number beta1: f64, number beta2: f64, number epsilon: f64, kind method: OptimizerMethod, truth is_nesterov: i32,
     }
 }
 options! {
@@ -164,7 +164,7 @@ options! {
 }
 options! {
     /// How gradients fill buckets.
-    BucketOptions, lpt_bucket_options { number bucket_bytes: usize, kind order: BucketOrder, }
+    BucketOptions, lpt_bucket_options { number bucket_bytes: usize, kind order: GradientBucketsOrder, }
 }
 options! {
     /// How columns are shared.

@@ -1,6 +1,6 @@
 //! Activations that ranks share in part, and sequences that they split.
 use crate::handle::handle;
-use crate::{Comm, Context, PartialOptions, Pass, Result, Tensor};
+use crate::{Comm, Context, PartialOptions, PartialPass, Result, Tensor};
 use lpt_sys as sys;
 use std::ptr::{null, null_mut};
 
@@ -26,7 +26,7 @@ impl Comm {
         &mut self,
         context: &Context,
         plan: &PartialPlan,
-        pass: Pass,
+        pass: PartialPass,
         tensor: &mut Tensor,
     ) -> Result<()> {
         let (raw, tensor) = (plan.as_ptr(), tensor.as_ptr());
@@ -56,7 +56,7 @@ impl Comm {
         &mut self,
         context: &Context,
         plan: Option<&PartialPlan>,
-        pass: Pass,
+        pass: PartialPass,
         input: &Tensor,
         row_counts: Option<&[i64]>,
         output: &mut Tensor,

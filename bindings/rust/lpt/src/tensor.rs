@@ -1,4 +1,4 @@
-use crate::{Context, Error, Format, Part, Result};
+use crate::{Context, Error, Format, Result, TensorPart};
 use lpt_sys as sys;
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
@@ -86,16 +86,16 @@ impl<'a> Tensor<'a> {
     }
 
     /// A part of the tensor, which shares its memory.
-    pub fn part(&self, context: &Context, part: Part) -> Result<ReadOnly<'_>> {
+    pub fn part(&self, context: &Context, part: TensorPart) -> Result<ReadOnly<'_>> {
         Ok(ReadOnly(self.any_part(context, part)?))
     }
 
     /// The tensor becomes one part of it.
-    pub fn into_part(self, context: &Context, part: Part) -> Result<Tensor<'a>> {
+    pub fn into_part(self, context: &Context, part: TensorPart) -> Result<Tensor<'a>> {
         self.any_part(context, part)
     }
 
-    pub(crate) fn any_part<'b>(&self, context: &Context, part: Part) -> Result<Tensor<'b>> {
+    pub(crate) fn any_part<'b>(&self, context: &Context, part: TensorPart) -> Result<Tensor<'b>> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_tensor_view_part(context.as_ptr(), self.as_ptr(), part.0, &mut raw) })?;
         Ok(Tensor::from_raw(raw))
@@ -178,7 +178,8 @@ fn wrap<'a>(
         return Err(Error::invalid(format!("numbers are {count}: expected {rows} rows of {columns}")));
     }
     let mut raw = null_mut();
-    context.check(unsafe { sys::lpt_tensor_wrap_matrix(context.as_ptr(), format.0, data, rows, columns, 0, &mut raw) })?;
+    context
+        .check(unsafe { sys::lpt_tensor_wrap_matrix(context.as_ptr(), format.0, data, rows, columns, 0, &mut raw) })?;
     Ok(Tensor::from_raw(raw))
 }
 

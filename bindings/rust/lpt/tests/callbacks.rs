@@ -45,7 +45,7 @@ fn a_log_that_panics_comes_to_an_error_and_leaves_the_work_done() {
     let error = context.quantize(&source, &mut fp8, &QuantizeOptions::default()).unwrap_err();
     assert_eq!((error.status, error.text.as_str()), (Status::INTERNAL, "log panicked: no paper"));
     context.clear_log().unwrap();
-    assert!(fp8.part(&context, Part::PAYLOAD).unwrap().bytes(&context).unwrap().iter().all(|&code| code == 0x3c));
+    assert!(fp8.part(&context, TensorPart::PAYLOAD).unwrap().bytes(&context).unwrap().iter().all(|&code| code == 0x3c));
     context.quantize(&source, &mut fp8, &QuantizeOptions::default()).unwrap();
 }
 

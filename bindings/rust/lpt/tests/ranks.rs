@@ -38,7 +38,7 @@ fn write(context: &Context, tensor: &mut Tensor, numbers: &[f32]) {
 fn gradients_travel_and_are_lent_when_they_do_not() {
     on_ranks(|context, mut comm, rank| {
         let gradients = (1..4).map(|i| Tensor::new(context, Format::F32, &[i, i]).unwrap()).collect();
-        let options = BucketOptions::default().bucket_bytes(16).order(BucketOrder::REVERSED);
+        let options = BucketOptions::default().bucket_bytes(16).order(GradientBucketsOrder::REVERSED);
         let mut buckets = GradientBuckets::new(context, &mut comm, gradients, &options).unwrap();
         for index in 0..3 {
             let mut gradient = buckets.gradient(context, index).unwrap();
@@ -149,14 +149,14 @@ fn sequences_are_gathered_and_scattered() {
         let mut output = Tensor::from_mut(context, &mut all, 3, 4).unwrap();
         comm.sequence_gather(context, None, &input, Some(&counts), &mut output).unwrap();
         let mut own = Tensor::from_mut(context, &mut back, rank as i64 + 1, 4).unwrap();
-        comm.sequence_scatter(context, None, Pass::BACKWARD, &output, Some(&counts), &mut own).unwrap();
+        comm.sequence_scatter(context, None, PartialPass::BACKWARD, &output, Some(&counts), &mut own).unwrap();
         let short = comm.sequence_gather(context, None, &input, Some(&[3]), &mut output).unwrap_err();
         assert_eq!(short.text, "counts are 1: expected one for each rank, 2");
         let options = PartialOptions::default().hidden_columns(4).shared_columns(2).rank_count(2);
         let plan = PartialPlan::new(context, &options.private_scale(PartialScale::ONE)).unwrap();
         let private = comm.sequence_gather(context, Some(&plan), &input, Some(&counts), &mut output).unwrap_err();
         assert_eq!(private.status, Status::UNSUPPORTED);
-        comm.partial_all_reduce(context, &plan, Pass::FORWARD, &mut output).unwrap();
+        comm.partial_all_reduce(context, &plan, PartialPass::FORWARD, &mut output).unwrap();
         drop((output, own));
         assert_eq!(all, [2f32, 2.0, 1.0, 1.0, 4.0, 4.0, 2.0, 2.0, 4.0, 4.0, 2.0, 2.0]);
         assert!(back.iter().all(|&number| number == 2.0 * (rank as f32 + 1.0)), "{back:?}");
