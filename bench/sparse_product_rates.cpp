@@ -130,8 +130,8 @@ Tensor pack(lpt_context *context, const lpt_tensor *weights, lpt_weights_storage
 
 void add_thin_rates(lpt_context *context, const std::string &name, std::vector<SparseRate> &rates) {
   constexpr int64_t kSide = 8192;
-  for (const lpt_weights_storage storage : {LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
-    const bool has_tiles = storage == LPT_WEIGHTS_STORAGE_TILES;
+  for (const lpt_weights_storage storage : {LPT_WEIGHTS_STORAGE_BITMASK, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE}) {
+    const bool has_tiles = storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE;
     const Tensor weights = with_zeros(context, name, kSide, kSide, has_tiles ? 64 : 1);
     const Tensor packed = pack(context, weights.get(), LPT_WEIGHTS_STORAGE_ALL);
     const Tensor thin = pack(context, weights.get(), storage);

@@ -18,7 +18,7 @@ struct Cast {
 // With an amax of the source in its history, as from the second step of a training on.
 std::shared_ptr<lpt_scaler> delayed_scaler(const Machine &machine, const Tensor &source, const Tensor &target) {
   lpt_scaler_options delayed = LPT_SCALER_OPTIONS_INIT;
-  delayed.kind = LPT_SCALER_DELAYED;
+  delayed.kind = LPT_SCALER_KIND_DELAYED;
   lpt_scaler *made = nullptr;
   machine.check(lpt_scaler_create(machine.context(), &delayed, &made));
   const auto scaler = owned(made, lpt_scaler_destroy);

@@ -75,10 +75,10 @@ typedef int32_t lpt_log_level;
 
 /** @brief Values of lpt_log_level. */
 enum lpt_log_level_values {
-  LPT_LOG_NONE = 0,    /**< Nothing. */
-  LPT_LOG_WARNING = 1, /**< What is likely a mistake, such as an operation that no fast kernel takes. */
-  LPT_LOG_INFO = 2,    /**< Rare events: threads started, instruction set chosen. */
-  LPT_LOG_DISPATCH = 3 /**< Every kernel that is chosen, and why the ones before it were not. */
+  LPT_LOG_LEVEL_NONE = 0,    /**< Nothing. */
+  LPT_LOG_LEVEL_WARNING = 1, /**< What is likely a mistake, such as an operation that no fast kernel takes. */
+  LPT_LOG_LEVEL_INFO = 2,    /**< Rare events: threads started, instruction set chosen. */
+  LPT_LOG_LEVEL_DISPATCH = 3 /**< Every kernel that is chosen, and why the ones before it were not. */
 };
 
 /** @brief Receives a log line, always on the thread that is calling the library. */
@@ -121,10 +121,10 @@ typedef struct lpt_context_options {
 } lpt_context_options;
 
 /** @brief Defaults of lpt_context_options. */
-#define LPT_CONTEXT_OPTIONS_INIT                                                                                      \
-  {                                                                                                                   \
-    sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, \
-        LPT_DEVICE_CPU, 0, NULL                                                                                       \
+#define LPT_CONTEXT_OPTIONS_INIT                                                                                   \
+  {                                                                                                                \
+    sizeof(lpt_context_options), 0, LPT_ISA_AUTO, LPT_LOG_LEVEL_NONE, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+        NULL, 0, LPT_DEVICE_CPU, 0, NULL                                                                           \
   }
 
 /**

@@ -85,7 +85,7 @@ enum lpt_format_values {
 };
 
 /** @brief A block extent of the whole axis. */
-#define LPT_WHOLE (-1)
+#define LPT_BLOCK_EXTENT_FULL (-1)
 
 /** @brief The special values of an element; one of lpt_element_special_values. */
 typedef int32_t lpt_element_special;
@@ -115,8 +115,8 @@ typedef struct lpt_format_description {
   lpt_format element;          /**< A plain preset. */
   lpt_format block_scale;      /**< F32, E8M0FNU, E4M3FN, or NONE. */
   lpt_format tensor_scale;     /**< F32 or NONE. */
-  int32_t block_rows;          /**< Power of two, or LPT_WHOLE; 0 without block scale. */
-  int32_t block_columns;       /**< Power of two, or LPT_WHOLE; 0 without block scale. */
+  int32_t block_rows;          /**< Power of two, or LPT_BLOCK_EXTENT_FULL; 0 without block scale. */
+  int32_t block_columns;       /**< Power of two, or LPT_BLOCK_EXTENT_FULL; 0 without block scale. */
   int32_t element_bits;        /**< Storage of one element. */
   int32_t exponent_bits;       /**< 0 for integers. */
   int32_t mantissa_bits;       /**< Stored ones. */

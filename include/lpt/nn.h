@@ -201,9 +201,9 @@ typedef int32_t lpt_loss_reduction;
 
 /** @brief Values of lpt_loss_reduction. */
 enum lpt_loss_reduction_values {
-  LPT_LOSS_MEAN = 0, /**< Their mean over the rows that count; 0 if none does. */
-  LPT_LOSS_SUM = 1,  /**< Their sum, in the order of rows. */
-  LPT_LOSS_NONE = 2  /**< Every row keeps its own; one that does not count has 0. */
+  LPT_LOSS_REDUCTION_MEAN = 0, /**< Their mean over the rows that count; 0 if none does. */
+  LPT_LOSS_REDUCTION_SUM = 1,  /**< Their sum, in the order of rows. */
+  LPT_LOSS_REDUCTION_NONE = 2  /**< Every row keeps its own; one that does not count has 0. */
 };
 
 /** @brief How to compute a cross entropy. The same on all ranks. */
@@ -219,7 +219,7 @@ typedef struct lpt_cross_entropy_options {
 
 /** @brief Defaults of lpt_cross_entropy_options. */
 #define LPT_CROSS_ENTROPY_OPTIONS_INIT \
-  { sizeof(lpt_cross_entropy_options), 0, NULL, -1, 0.0, LPT_LOSS_MEAN, 0 }
+  { sizeof(lpt_cross_entropy_options), 0, NULL, -1, 0.0, LPT_LOSS_REDUCTION_MEAN, 0 }
 
 /**
  * @brief Writes the defaults of LPT_CROSS_ENTROPY_OPTIONS_INIT.
@@ -244,7 +244,7 @@ LPT_API void lpt_cross_entropy_options_init(lpt_cross_entropy_options *options, 
  * @param logits borrowed; rows × this rank's classes, f32, bf16, f16 or f64; any leading axes.
  * @param targets borrowed; a class for each row, from 0, counted over all ranks; the same on all ranks, which is compared.
  * @param options NULL for the defaults.
- * @param loss written; vector of rows with LPT_LOSS_NONE, else of one number; f32 or f64.
+ * @param loss written; vector of rows with LPT_LOSS_REDUCTION_NONE, else of one number; f32 or f64.
  * @param log_sums written; vector of rows, f64: l, for backward; NULL: not wanted.
  * @return LPT_OK; LPT_INVALID_ARGUMENT, also for a target that is no class; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; with a comm
  *         as lpt_all_reduce().

@@ -106,7 +106,7 @@ typedef struct lpt_optimizer_parameter {
 #define LPT_OPTIMIZER_PARAMETER_INIT                                                                \
   {                                                                                                 \
     sizeof(lpt_optimizer_parameter), 0, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.0, 0, 0, LPT_FORMAT_NONE, \
-        LPT_SCALER_CURRENT, LPT_SCALER_CURRENT, 0, 0                                                \
+        LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_CURRENT, 0, 0                                      \
   }
 
 /**

@@ -16,8 +16,8 @@ typedef int32_t lpt_scaler_kind;
 
 /** @brief Values of lpt_scaler_kind. */
 enum lpt_scaler_kind_values {
-  LPT_SCALER_CURRENT = 0, /**< That of the tensor at hand; the history is kept for the record. */
-  LPT_SCALER_DELAYED = 1  /**< That of the history, by `history_rule`; while it gives none, by `zero_rule`. */
+  LPT_SCALER_KIND_CURRENT = 0, /**< That of the tensor at hand; the history is kept for the record. */
+  LPT_SCALER_KIND_DELAYED = 1  /**< That of the history, by `history_rule`; while it gives none, by `zero_rule`. */
 };
 
 /** @brief Which amax of the history counts; one of lpt_scaler_history_rule_values. */
@@ -52,10 +52,10 @@ typedef struct lpt_scaler_options {
 } lpt_scaler_options;
 
 /** @brief Defaults of lpt_scaler_options. */
-#define LPT_SCALER_OPTIONS_INIT                                                        \
-  {                                                                                    \
-    sizeof(lpt_scaler_options), LPT_SCALER_CURRENT, 1, 0, LPT_SCALER_HISTORY_RULE_MAX, \
-        LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                            \
+#define LPT_SCALER_OPTIONS_INIT                                                             \
+  {                                                                                         \
+    sizeof(lpt_scaler_options), LPT_SCALER_KIND_CURRENT, 1, 0, LPT_SCALER_HISTORY_RULE_MAX, \
+        LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                                 \
   }
 
 /**

@@ -16,9 +16,10 @@ typedef int32_t lpt_weights_storage;
 
 /** @brief Values of lpt_weights_storage. */
 enum lpt_weights_storage_values {
-  LPT_WEIGHTS_STORAGE_ALL = 0,   /**< Every element. */
-  LPT_WEIGHTS_STORAGE_LOOSE = 1, /**< Weights of any pattern: what is not zero, and a bit for each place. See below. */
-  LPT_WEIGHTS_STORAGE_TILES = 2  /**< Tiles that hold anything but zeros. See below. */
+  LPT_WEIGHTS_STORAGE_ALL = 0, /**< Every element. */
+  LPT_WEIGHTS_STORAGE_BITMASK =
+      1, /**< Weights of any pattern: what is not zero, and a bit for each place. See below. */
+  LPT_WEIGHTS_STORAGE_BLOCK_SPARSE = 2 /**< Tiles that hold anything but zeros. See below. */
 };
 
 /** @brief How to pack weights. */

@@ -248,7 +248,7 @@ inline void set_groups(PanelProduct &product) {
   product.groups = product.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
   const int32_t a_shift = product.a.is_k_adjacent ? product.a.column_shift : product.a.row_shift;
   const int32_t b_extent = request.is_b_transposed ? request.b.format.block_columns : request.b.format.block_rows;
-  const int32_t b_shift = shift_of(product.blocking.b_blocks > 1 ? b_extent : LPT_WHOLE);
+  const int32_t b_shift = shift_of(product.blocking.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
   const int32_t shift = product.are_a_groups_scaled && a_shift < b_shift ? a_shift : b_shift;
   tile.steps = product.blocking.steps;
   tile.group_steps = shift >= 62 ? round_up(tile.steps, 2) : int64_t{1} << (shift - 1);

@@ -155,8 +155,8 @@ LiftJob lift_job(const LiftRequest &request) {
   job.source_stride = source.row_stride * bits / 8;
   job.target_stride = target.row_stride;
   job.block_scale_stride = source.block_scale_stride;
-  job.block_rows = format.block_rows == LPT_WHOLE ? source.rows : format.block_rows;
-  job.block_columns = format.block_columns == LPT_WHOLE ? source.columns : format.block_columns;
+  job.block_rows = format.block_rows == LPT_BLOCK_EXTENT_FULL ? source.rows : format.block_rows;
+  job.block_columns = format.block_columns == LPT_BLOCK_EXTENT_FULL ? source.columns : format.block_columns;
   job.scale = format.block_scale;
   job.loads_whole = is_on(source.data, job.source_stride, code_boundary(bits));
   job.stores_whole = is_on(target.data, target.row_stride * bytes, 16);

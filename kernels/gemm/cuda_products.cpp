@@ -24,7 +24,7 @@ const char *refuses_law(const GemmRequest &request) {
 }
 
 bool has_scales_of_rows(const Format &format, int64_t k) {
-  const bool is_whole = format.block_columns == LPT_WHOLE || format.block_columns >= k;
+  const bool is_whole = format.block_columns == LPT_BLOCK_EXTENT_FULL || format.block_columns >= k;
   return format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 && is_whole;
 }
 

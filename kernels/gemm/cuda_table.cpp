@@ -24,8 +24,8 @@ const char *refuses_lift(const LiftRequest &request) {
   if (!is_integer(format.element) && !(is_half && target == LPT_FORMAT_F32)) {
     return "takes int8, int4 and uint4, and 16 bits to f32 only";
   }
-  const bool has_narrow =
-      format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_WHOLE && format.block_columns < 16;
+  const bool has_narrow = format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_BLOCK_EXTENT_FULL &&
+                          format.block_columns < 16;
   return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
 }
 

@@ -22,7 +22,7 @@ static inline bool fits_bf16_scaled(const Format &format) {
 
 static inline bool is_scaled_along_k(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
-  return view.format.has_block_scale() && extent != LPT_WHOLE && k > extent;
+  return view.format.has_block_scale() && extent != LPT_BLOCK_EXTENT_FULL && k > extent;
 }
 
 // Scales that cut k into groups, which are summed one by one.

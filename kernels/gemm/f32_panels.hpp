@@ -32,7 +32,7 @@ inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k
   reader.element = format.element;
   reader.scale_format = format.block_scale;
   reader.k = k;
-  reader.block_length = format.block_columns == LPT_WHOLE ? k : format.block_columns;
+  reader.block_length = format.block_columns == LPT_BLOCK_EXTENT_FULL ? k : format.block_columns;
   reader.scale_bytes = kPanelLanes * scale_bytes(format.block_scale);
   if (format.has_block_scale() && blocks > 1) {
     reader.scales = static_cast<const uint8_t *>(view.block_scales) + panel * blocks * reader.scale_bytes;

@@ -93,7 +93,7 @@ struct Operand {
 };
 
 inline int32_t shift_of(int32_t extent) {
-  return extent == LPT_WHOLE ? 62 : __builtin_ctz(static_cast<uint32_t>(extent));
+  return extent == LPT_BLOCK_EXTENT_FULL ? 62 : __builtin_ctz(static_cast<uint32_t>(extent));
 }
 
 using ValueTable = float[256];

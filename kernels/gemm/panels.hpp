@@ -61,7 +61,7 @@ static inline int64_t panel_bytes(PanelKind kind, int64_t k) {
 // Blocks of scales along k of a view in panels.
 static inline int64_t panel_blocks(const Format &format, int64_t k) {
   if (!format.has_block_scale() || k == 0) return 0;
-  if (format.block_columns == LPT_WHOLE) return 1;
+  if (format.block_columns == LPT_BLOCK_EXTENT_FULL) return 1;
   return (k + format.block_columns - 1) / format.block_columns;
 }
 

@@ -56,7 +56,7 @@ struct Lanes {
   // Steps of k that one scale is for.
   int64_t steps_of_scale(int64_t k) const {
     const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
-    return view.format.has_block_scale() && extent != LPT_WHOLE && extent < k ? extent : k;
+    return view.format.has_block_scale() && extent != LPT_BLOCK_EXTENT_FULL && extent < k ? extent : k;
   }
   bool is_scaled_along_k(int64_t k) const { return steps_of_scale(k) < k; }
 
@@ -73,7 +73,9 @@ struct Lanes {
     return block_of(row, view.format.block_rows) * view.block_scale_stride +
            block_of(column, view.format.block_columns);
   }
-  static int64_t block_of(int64_t index, int32_t extent) { return extent == LPT_WHOLE ? 0 : index / extent; }
+  static int64_t block_of(int64_t index, int32_t extent) {
+    return extent == LPT_BLOCK_EXTENT_FULL ? 0 : index / extent;
+  }
 };
 
 inline Lanes rows_of_a(const GemmRequest &request) { return {request.a, !request.is_a_transposed}; }

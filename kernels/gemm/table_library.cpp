@@ -36,7 +36,9 @@ bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t co
   return format.block_scale == scale && format.block_rows == rows && format.block_columns == columns;
 }
 
-bool has_row_scales(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 1, LPT_WHOLE); }
+bool has_row_scales(const MatrixView &view) {
+  return has_blocks(view.format, LPT_FORMAT_F32, 1, LPT_BLOCK_EXTENT_FULL);
+}
 bool has_row_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 1, 128); }
 bool has_square_blocks(const MatrixView &view) { return has_blocks(view.format, LPT_FORMAT_F32, 128, 128); }
 

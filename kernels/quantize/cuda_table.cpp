@@ -108,7 +108,7 @@ const char *refuses_lines(const QuantizeRequest &request) {
   if (const char *why = refuses_cast(request)) return why;
   const Format &format = request.target.format;
   if (!has_eight_bits(format)) return "gives e4m3fn, e5m2 and int8 only";
-  if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 1 || format.block_columns != LPT_WHOLE) {
+  if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 1 || format.block_columns != LPT_BLOCK_EXTENT_FULL) {
     return "takes f32 scales of rows only";
   }
   if (const char *why = refuses_directions(request)) return why;
@@ -175,8 +175,8 @@ const char *refuses_dequantize(const DequantizeRequest &request) {
   const Format &format = request.source.format;
   if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
   if (!are_numbers(request.target.format.element)) return "gives f32, bf16 and f16 only";
-  const bool has_narrow =
-      format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_WHOLE && format.block_columns < 16;
+  const bool has_narrow = format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_BLOCK_EXTENT_FULL &&
+                          format.block_columns < 16;
   return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
 }
 

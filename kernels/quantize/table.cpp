@@ -40,7 +40,8 @@ const char *refuses_zero_points(const QuantizeRequest &request) {
   if (!is_f32_or_half(request.source)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   if (format.block_rows != 1) return "blocks are no part of a row";
-  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
+    return "blocks have fewer than 16 columns";
   return refuses_added_bits(request);
 }
 
@@ -105,9 +106,11 @@ const char *refuses_blocks_avx2(const QuantizeRequest &request) {
   // A negative number may become a NaN there, and then no error is the smallest.
   const bool is_signed = element_of(format.element).is_signed || element_of(format.element).levels != nullptr;
   if (has_candidates && !is_signed) return "scales are searched for an element without a sign";
-  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
+    return "blocks have fewer than 16 columns";
   if (request.source.column_stride == 1) return nullptr;
-  const bool is_narrow = format.block_rows == 1 && format.block_columns != LPT_WHOLE && format.block_columns <= 1024;
+  const bool is_narrow =
+      format.block_rows == 1 && format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns <= 1024;
   return is_narrow ? nullptr : "source's columns are not adjacent, and blocks are no part of a row";
 }
 
@@ -173,7 +176,8 @@ const char *refuses_adjacent(const QuantizeRequest &request) {
 
 const char *refuses_block_scales(const QuantizeRequest &request) {
   const Format &format = request.target.format;
-  if (format.block_columns != LPT_WHOLE && format.block_columns < 16) return "blocks have fewer than 16 columns";
+  if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
+    return "blocks have fewer than 16 columns";
   if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) {
     const bool fits = format.element == LPT_FORMAT_E2M1FN && format.block_scale == LPT_FORMAT_E4M3FN;
     return fits ? nullptr : "four over six is of e2m1fn and e4m3fn scales";
@@ -206,7 +210,7 @@ const char *refuses_transposed(const QuantizeRequest &request) {
   if (is_random && request.random.row_stride != 1) return "random bits do not run along rows";
   const Format &format = request.target.format;
   if (format.has_block_scale()) {
-    if (format.block_rows == LPT_WHOLE || format.block_rows > 128) return "blocks have more than 128 rows";
+    if (format.block_rows == LPT_BLOCK_EXTENT_FULL || format.block_rows > 128) return "blocks have more than 128 rows";
     if (request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX && format.block_rows > 16) return "blocks have more than 16 rows";
     if (is_quest_rule(request.rule)) return "deviations are of blocks along rows";
     const char *reason = refuses_block_scales(request);

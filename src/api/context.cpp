@@ -78,8 +78,8 @@ lpt_status lpt_context_set_progress(lpt_context *context, lpt_progress_function 
 
 lpt_status lpt_context_set_log(lpt_context *context, lpt_log_level level, lpt_log_function log, void *log_user) {
   return guard(context, [&](Context &self) -> Status {
-    if (level < LPT_LOG_NONE || level > LPT_LOG_DISPATCH) {
-      return invalid("level is %d: expected 0 to %d", level, LPT_LOG_DISPATCH);
+    if (level < LPT_LOG_LEVEL_NONE || level > LPT_LOG_LEVEL_DISPATCH) {
+      return invalid("level is %d: expected 0 to %d", level, LPT_LOG_LEVEL_DISPATCH);
     }
     self.log_level = level;
     self.log = log;

@@ -22,7 +22,7 @@ lpt_status lpt_weights_order(lpt_context *context, const lpt_tensor *weights, co
                              int32_t *order, int64_t *out_given_count, int64_t *out_count) {
   return guard(context, [&](Context &self) -> Status {
     lpt_weights_options known = LPT_WEIGHTS_OPTIONS_INIT;
-    known.storage = LPT_WEIGHTS_STORAGE_TILES;
+    known.storage = LPT_WEIGHTS_STORAGE_BLOCK_SPARSE;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_out(order, "order"));
     int64_t given_count = 0, count = 0;

@@ -4,8 +4,8 @@
 //   0-7         element
 //   8-15        block scale
 //   16-23       tensor scale
-//   24-28       log2 of block_rows; 31 stands for LPT_WHOLE
-//   29-33       log2 of block_columns; 31 stands for LPT_WHOLE
+//   24-28       log2 of block_rows; 31 stands for LPT_BLOCK_EXTENT_FULL
+//   29-33       log2 of block_columns; 31 stands for LPT_BLOCK_EXTENT_FULL
 //   34-41       zero point
 //   42-59       an element of the caller's own, while 0-7 is zero: see own_element.hpp
 //   60          2:4
@@ -29,18 +29,18 @@ constexpr int32_t kSparseKept = 2;
 constexpr int32_t kSparseOf = 4;
 
 bool is_block_extent(int32_t extent) {
-  return extent == LPT_WHOLE ||
+  return extent == LPT_BLOCK_EXTENT_FULL ||
          (extent > 0 && extent <= kLargestBlockExtent && std::has_single_bit(static_cast<uint32_t>(extent)));
 }
 
 lpt_format extent_bits(int32_t extent) {
-  if (extent == LPT_WHOLE) return kWholeLog2;
+  if (extent == LPT_BLOCK_EXTENT_FULL) return kWholeLog2;
   return extent == 0 ? 0 : std::countr_zero(static_cast<uint32_t>(extent));
 }
 
 int32_t extent_from_bits(lpt_format bits) {
   const int log2 = static_cast<int>(bits & 31);
-  return log2 == kWholeLog2 ? LPT_WHOLE : int32_t{1} << log2;
+  return log2 == kWholeLog2 ? LPT_BLOCK_EXTENT_FULL : int32_t{1} << log2;
 }
 
 lpt_format described_id(const Format &parts) {
@@ -69,7 +69,8 @@ std::string said(lpt_format id) { return id == LPT_FORMAT_NONE ? "none" : format
 
 Status check_extent(const char *member, int32_t extent) {
   if (is_block_extent(extent)) return {};
-  return invalid("%s is %d, expected a power of two up to %d, or LPT_WHOLE", member, extent, kLargestBlockExtent);
+  return invalid("%s is %d, expected a power of two up to %d, or LPT_BLOCK_EXTENT_FULL", member, extent,
+                 kLargestBlockExtent);
 }
 
 Status check_zero_point(const Format &parts) {
@@ -114,9 +115,10 @@ Status check_parts(const Format &parts) {
   }
   LPT_TRY(check_extent("block_rows", parts.block_rows));
   LPT_TRY(check_extent("block_columns", parts.block_columns));
-  if (parts.block_rows == LPT_WHOLE && parts.block_columns == LPT_WHOLE) {
+  if (parts.block_rows == LPT_BLOCK_EXTENT_FULL && parts.block_columns == LPT_BLOCK_EXTENT_FULL) {
     return invalid(
-        "block_rows and block_columns are both LPT_WHOLE, expected at most one: a scale of the whole tensor is a "
+        "block_rows and block_columns are both LPT_BLOCK_EXTENT_FULL, expected at most one: a scale of the whole "
+        "tensor is a "
         "tensor_scale");
   }
   return {};
@@ -266,7 +268,7 @@ Status format_from_description(const lpt_format_description &description, lpt_fo
 }
 
 BlockGrid block_grid(const Format &format, int64_t rows, int64_t columns) {
-  // Without block scales, block extents are 0: the matrix is one block, as with LPT_WHOLE.
+  // Without block scales, block extents are 0: the matrix is one block, as with LPT_BLOCK_EXTENT_FULL.
   const auto extent = [](int32_t block, int64_t whole) { return block > 0 ? block : std::max<int64_t>(whole, 1); };
   const auto blocks = [](int64_t whole, int64_t block) { return whole / block + (whole % block != 0); };
   const int64_t block_rows = extent(format.block_rows, rows);

@@ -11,7 +11,7 @@
 
 namespace lpt {
 
-// A format taken apart. Extents of a block are powers of two, or LPT_WHOLE. Kernels ask it too: what is always inlined
+// A format taken apart. Extents of a block are powers of two, or LPT_BLOCK_EXTENT_FULL. Kernels ask it too: what is always inlined
 // leaves no weak function in their objects.
 struct Format {
   lpt_format id = LPT_FORMAT_NONE;
@@ -79,7 +79,7 @@ constexpr int64_t index_bytes(int64_t columns) { return (columns + 7) / 8; }
 
 // How many blocks cover `rows` × `columns`.
 struct BlockGrid {
-  int64_t block_rows;  // extents of a block, LPT_WHOLE resolved; at least 1
+  int64_t block_rows;  // extents of a block, LPT_BLOCK_EXTENT_FULL resolved; at least 1
   int64_t block_columns;
   int64_t rows;  // extents of the grid
   int64_t columns;

@@ -9,19 +9,19 @@
 namespace lpt {
 namespace {
 
-std::string extent_name(int32_t extent) { return extent == LPT_WHOLE ? "whole" : std::to_string(extent); }
+std::string extent_name(int32_t extent) { return extent == LPT_BLOCK_EXTENT_FULL ? "whole" : std::to_string(extent); }
 
 std::string block_name(const Format &format) {
   if (!format.has_block_scale()) return "tensor";
-  if (format.block_rows == 1 && format.block_columns == LPT_WHOLE) return "row";
-  if (format.block_rows == LPT_WHOLE && format.block_columns == 1) return "column";
+  if (format.block_rows == 1 && format.block_columns == LPT_BLOCK_EXTENT_FULL) return "row";
+  if (format.block_rows == LPT_BLOCK_EXTENT_FULL && format.block_columns == 1) return "column";
   return extent_name(format.block_rows) + "x" + extent_name(format.block_columns);
 }
 
 // Digits without a leading zero, or "whole".
 bool parse_extent(std::string_view word, int32_t &out_extent) {
   if (word == "whole") {
-    out_extent = LPT_WHOLE;
+    out_extent = LPT_BLOCK_EXTENT_FULL;
     return true;
   }
   if (word.empty() || word.size() > 7 || word.front() == '0') return false;

@@ -76,7 +76,7 @@ std::string packing_text(lpt_format id) {
       packing.elements, packing.bytes, packing.bytes > 1 ? "s" : "", element_bits(id));
 }
 
-std::string extent_text(int32_t extent) { return extent == LPT_WHOLE ? "all" : std::to_string(extent); }
+std::string extent_text(int32_t extent) { return extent == LPT_BLOCK_EXTENT_FULL ? "all" : std::to_string(extent); }
 
 std::string scales_text(const Format &format) {
   std::string result;

@@ -30,13 +30,13 @@ Status Casting::run_lines(Job &job) {
   const QuantizeRequest &whole = job.request;
   const Measure measure(context_, "quantize", job.row->name, view_bytes(source_) + view_bytes(whole.target));
   const Format &format = whole.target.format;
-  const bool is_one_row = whole.target.rows == 1 && format.block_columns != LPT_WHOLE;
+  const bool is_one_row = whole.target.rows == 1 && format.block_columns != LPT_BLOCK_EXTENT_FULL;
   const int64_t block = !format.has_block_scale() ? 1 : is_one_row ? format.block_columns : format.block_rows;
   const int64_t extent = is_one_row ? whole.target.columns : whole.target.rows;
   // Columns are cut where bytes and random blocks are whole.
-  const int64_t unit = block == LPT_WHOLE ? std::max<int64_t>(extent, 1)
-                       : is_one_row       ? std::max<int64_t>(block, 1024) * packing_of(format.element).elements
-                                          : block;
+  const int64_t unit = block == LPT_BLOCK_EXTENT_FULL ? std::max<int64_t>(extent, 1)
+                       : is_one_row ? std::max<int64_t>(block, 1024) * packing_of(format.element).elements
+                                    : block;
   const int64_t across = is_one_row ? 1 : whole.target.columns;
   const Parts parts = split_reported(context_, (extent + unit - 1) / unit, unit * across);
   std::vector<Found> partial(static_cast<size_t>(parts.count));
@@ -70,7 +70,7 @@ Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targ
   bool has_transposed = false;
   int64_t rows = 1, columns = 64;
   const auto raise = [](int64_t &extent, int64_t unit, int64_t whole) {
-    extent = unit == LPT_WHOLE ? std::max(extent, whole) : std::max(extent, unit);
+    extent = unit == LPT_BLOCK_EXTENT_FULL ? std::max(extent, whole) : std::max(extent, unit);
   };
   for (const TileTarget &target : targets) {
     has_transposed = has_transposed || target.is_transposed;
@@ -81,7 +81,7 @@ Tiles cut_in_tiles(const MatrixView &source, const std::vector<TileTarget> &targ
           target.is_transposed ? source.rows : source.columns);
     raise(target.is_transposed ? rows : columns, preparation.hadamard_size, 0);
     const bool has_odd_packs = 512 % packing_of(format.element).elements != 0;  // five ternary codes to a byte
-    raise(target.is_transposed ? rows : columns, has_odd_packs ? LPT_WHOLE : 1,
+    raise(target.is_transposed ? rows : columns, has_odd_packs ? LPT_BLOCK_EXTENT_FULL : 1,
           target.is_transposed ? source.rows : source.columns);
   }
   // Extents are powers of two, or the whole: packs, blocks and groups are whole.

@@ -30,8 +30,8 @@ Status check_threads(int32_t thread_count) {
 Status create_context(const lpt_context_options &options, Context **out_context) {
   LPT_TRY(check_threads(options.thread_count));
   LPT_TRY(check_isa(options.isa));
-  if (options.log_level < LPT_LOG_NONE || options.log_level > LPT_LOG_DISPATCH) {
-    return invalid("log_level is %d: expected 0 to %d", options.log_level, LPT_LOG_DISPATCH);
+  if (options.log_level < LPT_LOG_LEVEL_NONE || options.log_level > LPT_LOG_LEVEL_DISPATCH) {
+    return invalid("log_level is %d: expected 0 to %d", options.log_level, LPT_LOG_LEVEL_DISPATCH);
   }
   if ((options.allocate == nullptr) != (options.release == nullptr)) {
     return invalid("%s is NULL: expected allocate and release together",
@@ -72,7 +72,7 @@ Status set_isa(Context &context, lpt_isa isa) {
   LPT_TRY(check_isa(isa));
   context.isa = isa;
   context.features = allowed_features(isa, cpu_features());
-  log_line(context, LPT_LOG_INFO, "kernels may use " + feature_names(context.features));
+  log_line(context, LPT_LOG_LEVEL_INFO, "kernels may use " + feature_names(context.features));
   return {};
 }
 

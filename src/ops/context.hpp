@@ -50,7 +50,7 @@ struct lpt_context {
   mutable std::atomic<bool> in_use{false};  // by a call; see ContextUse
   lpt_isa isa = LPT_ISA_AUTO;
   lpt::CpuFeatures features = 0;
-  lpt_log_level log_level = LPT_LOG_NONE;
+  lpt_log_level log_level = LPT_LOG_LEVEL_NONE;
   lpt_log_function log = nullptr;
   void *log_user = nullptr;
   lpt_parallel_for_function parallel_for = nullptr;

@@ -69,7 +69,7 @@ PayloadBytes payload_bytes(const Format &format) {
   if (!format.has_block_scale()) return bytes;
   const double of_block =
       plain_bytes(format.block_scale) + (format.has_zero_point() ? plain_bytes(format.zero_point) : 0.0);
-  if (format.block_columns == LPT_WHOLE) {
+  if (format.block_columns == LPT_BLOCK_EXTENT_FULL) {
     bytes.whole += of_block;
   } else {
     bytes.each += of_block / (static_cast<double>(format.block_columns) * std::max(format.block_rows, 1));

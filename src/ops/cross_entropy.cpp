@@ -15,7 +15,7 @@ namespace {
 Status check_options(const lpt_cross_entropy_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_finite("label_smoothing", options.label_smoothing, 0.0, 1.0));
-  LPT_TRY(check_choice("reduction", options.reduction, LPT_LOSS_NONE));
+  LPT_TRY(check_choice("reduction", options.reduction, LPT_LOSS_REDUCTION_NONE));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   return {};
 }
@@ -46,7 +46,7 @@ struct Loss {
 
   const Device &device() const { return context.queue.device(); }
   bool counts(int64_t row) const { return targets[row] != options.ignored_target; }
-  int64_t loss_count() const { return options.reduction == LPT_LOSS_NONE ? logits.rows : 1; }
+  int64_t loss_count() const { return options.reduction == LPT_LOSS_REDUCTION_NONE ? logits.rows : 1; }
 };
 
 // A number that stands for all that ranks must agree in.
@@ -152,7 +152,7 @@ double read_number(const MatrixView &vector, int64_t index) {
 
 // What the sum of losses is divided by; 0: it is not.
 double divisor_of(const Loss &loss) {
-  return loss.options.reduction == LPT_LOSS_MEAN ? static_cast<double>(loss.counted) : 0.0;
+  return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? static_cast<double>(loss.counted) : 0.0;
 }
 
 void write_losses(const Loss &loss, const std::vector<RowSums> &all, const MatrixView &losses, double *log_sums) {
@@ -163,11 +163,11 @@ void write_losses(const Loss &loss, const std::vector<RowSums> &all, const Matri
     const double log_sum = log_sum_of(sums), smoothing = loss.options.label_smoothing;
     const double one = loss.counts(r) ? row_loss(sums, log_sum, smoothing, loss.classes) : 0.0;
     if (log_sums != nullptr) log_sums[r] = log_sum;
-    if (loss.options.reduction == LPT_LOSS_NONE) write_number(losses, r, one);
+    if (loss.options.reduction == LPT_LOSS_REDUCTION_NONE) write_number(losses, r, one);
     sum += one;
   }
   const double divisor = divisor_of(loss);
-  if (loss.options.reduction != LPT_LOSS_NONE) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
+  if (loss.options.reduction != LPT_LOSS_REDUCTION_NONE) write_number(losses, 0, divisor == 0.0 ? sum : sum / divisor);
 }
 
 // What each row's gradient is multiplied by.
@@ -175,7 +175,7 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
   std::vector<double> factors;
   const double divisor = divisor_of(loss);
   for (int64_t r = 0; r < loss.logits.rows; ++r) {
-    const int64_t index = loss.options.reduction == LPT_LOSS_NONE ? r : 0;
+    const int64_t index = loss.options.reduction == LPT_LOSS_REDUCTION_NONE ? r : 0;
     double factor = gradient.data == nullptr ? 1.0 : read_number(gradient, index);
     if (divisor != 0.0) factor /= divisor;
     factors.push_back(loss.counts(r) ? factor : 0.0);
@@ -221,7 +221,7 @@ Status share_sums(const Loss &loss, RowSums *all) {
 }
 
 DeviceLoss on_device(const Loss &loss, bool is_check_only) {
-  const bool is_for_rows = loss.options.reduction == LPT_LOSS_NONE;
+  const bool is_for_rows = loss.options.reduction == LPT_LOSS_REDUCTION_NONE;
   DeviceLoss there{loss.logits, loss.places,      loss.options.label_smoothing,
                    is_for_rows, divisor_of(loss), is_check_only};
   there.classes = loss.classes;

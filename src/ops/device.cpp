@@ -7,7 +7,7 @@ Status open_device(Context &context, const Device &device) {
   if (device.is_cpu()) return {};
   context.device_allocator = context.queue.allocator();
   context.device_arena = std::make_unique<Arena>(context.device_allocator);
-  log_line(context, LPT_LOG_INFO, "works on " + device_text(device));
+  log_line(context, LPT_LOG_LEVEL_INFO, "works on " + device_text(device));
   return {};
 }
 

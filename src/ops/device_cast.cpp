@@ -92,7 +92,9 @@ struct Steps {
   const DeviceRow<NanScaleRequest> *nan_scale = nullptr;  // where the tensor scale alone can tell of a NaN
 };
 
-bool is_delayed(const Cast &cast) { return cast.scaler != nullptr && cast.scaler->options.kind == LPT_SCALER_DELAYED; }
+bool is_delayed(const Cast &cast) {
+  return cast.scaler != nullptr && cast.scaler->options.kind == LPT_SCALER_KIND_DELAYED;
+}
 
 // A delayed scaler looks at the source where its history is zero, which only the device knows.
 Status choose_amax(Context &context, const QuantizeRequest &request, const Cast &cast, Steps &steps) {
@@ -132,7 +134,7 @@ struct FoundThere {
 Status queue_pick(Context &context, const Steps &steps, const Scaler &scaler, FoundThere *found) {
   const lpt_scaler_options &options = scaler.options;
   return queue_row(context, *steps.pick,
-                   {numbers_of(scaler), &found->amax, options.kind == LPT_SCALER_DELAYED, options.zero_rule,
+                   {numbers_of(scaler), &found->amax, options.kind == LPT_SCALER_KIND_DELAYED, options.zero_rule,
                     options.margin, &found->picked});
 }
 

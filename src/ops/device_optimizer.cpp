@@ -117,7 +117,7 @@ StepScalesRequest scales_request(const OptimizerParameter &parameter) {
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
     request.largest[k] = moments[k]->has_scale ? largest_of(moments[k]->element) : 0.0f;
-    request.is_delayed[k] = moments[k]->scaling == LPT_SCALER_DELAYED;
+    request.is_delayed[k] = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
   }
   request.stored = scales_at(parameter, parameter.turn);
   request.wanted = scales_at(parameter, 1 - parameter.turn);
@@ -129,7 +129,7 @@ uint32_t delayed_moments(const OptimizerParameter &parameter) {
   uint32_t delayed = 0;
   const Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (uint32_t k = 0; k < 2; ++k) {
-    if (moments[k]->has_scale && moments[k]->scaling != LPT_SCALER_DELAYED) return 0;
+    if (moments[k]->has_scale && moments[k]->scaling != LPT_SCALER_KIND_DELAYED) return 0;
     if (moments[k]->has_scale) delayed |= 1u << k;
   }
   return delayed;

@@ -59,7 +59,7 @@ Status fetch_scales(const Context &context, OptimizerParameter &parameter) {
   LPT_TRY(copy_now(context.queue, scales, parameter.whole_scales.data(), sizeof scales));
   Moment *const moments[2] = {&parameter.first, &parameter.second};
   for (int k = 0; k < 2; ++k) {
-    const bool is_delayed = moments[k]->scaling == LPT_SCALER_DELAYED;
+    const bool is_delayed = moments[k]->scaling == LPT_SCALER_KIND_DELAYED;
     moments[k]->scale = scales[parameter.turn].scale[k];
     moments[k]->amax = is_delayed ? scales[parameter.turn].amax[k] : 0.0f;
   }

@@ -167,7 +167,7 @@ Status matrix_at(const Tensor &tensor, const char *name, int64_t index, Tensor &
   if (tensor.data != nullptr) {
     out_matrix.data = static_cast<std::byte *>(tensor.data) + offset / packing.elements * packing.bytes;
   }
-  if (!tensor.format.has_block_scale() || tensor.format.block_rows == LPT_WHOLE) return {};
+  if (!tensor.format.has_block_scale() || tensor.format.block_rows == LPT_BLOCK_EXTENT_FULL) return {};
   const int64_t rows = tensor.extents[lead];
   if (rows % tensor.format.block_rows != 0) {
     return unsupported("%s is %s: blocks of scales of %d rows span matrices", name, tensor_text(tensor).c_str(),

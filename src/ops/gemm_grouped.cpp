@@ -42,7 +42,7 @@ Status check_axes(const Tensor *tensor, const char *name, int32_t rank, const De
 Status check_rows(const Tensor *tensor, const char *name, bool needs_data, MatrixView &out_view, const Device &device) {
   LPT_TRY(check_matrix(tensor, name, needs_data, out_view, device));
   const Format &format = out_view.format;
-  if (format.has_block_scale() && format.block_rows != 1 && format.block_rows != LPT_WHOLE) {
+  if (format.has_block_scale() && format.block_rows != 1 && format.block_rows != LPT_BLOCK_EXTENT_FULL) {
     return unsupported("%s is %s: blocks of scales span rows of groups", name, tensor_text(*tensor).c_str());
   }
   if (format.id == LPT_FORMAT_UINT8) return unsupported("%s is uint8: it holds bytes, not numbers", name);

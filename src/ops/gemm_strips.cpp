@@ -14,7 +14,7 @@ int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit
 
 // Strips begin where the product may be cut and where a block of scales begins.
 int64_t unit_of(const Format &format) {
-  const bool has_blocks = format.has_block_scale() && format.block_rows != LPT_WHOLE;
+  const bool has_blocks = format.has_block_scale() && format.block_rows != LPT_BLOCK_EXTENT_FULL;
   return has_blocks ? std::max<int64_t>(kGemmColumnUnit, format.block_rows) : kGemmColumnUnit;
 }
 

@@ -209,7 +209,7 @@ void run_item(const GemmRequest &whole, const Work &work, int64_t item, std::byt
 bool has_block_edges(const Format &format, int64_t tile_columns) {
   if (tile_columns % packing_of(format.element).elements != 0) return false;
   if (!has_blocks_along_k(format)) return true;
-  return format.block_rows != LPT_WHOLE && tile_columns % format.block_columns == 0 &&
+  return format.block_rows != LPT_BLOCK_EXTENT_FULL && tile_columns % format.block_columns == 0 &&
          kGemmRowUnit % format.block_rows == 0;
 }
 

@@ -57,7 +57,7 @@ Format with_column_factors(const Format &format) {
   Format result = format;
   result.id = LPT_FORMAT_NONE;
   result.block_scale = LPT_FORMAT_E8M0FNU;
-  result.block_rows = LPT_WHOLE;
+  result.block_rows = LPT_BLOCK_EXTENT_FULL;
   result.block_columns = 1;
   const Status status = make_format(result, result.id);
   assert(status.is_ok());  // every element with one tensor scale takes column factors

@@ -213,13 +213,13 @@ void explain_passed(Context &context, const char *row, CpuFeatures missing, cons
 
 void explain_taken(Context &context, const char *operation, const char *row) {
   context.choices.push_back({operation, row, 0, nullptr});
-  if (context.log == nullptr || context.log_level < LPT_LOG_DISPATCH) return;
+  if (context.log == nullptr || context.log_level < LPT_LOG_LEVEL_DISPATCH) return;
   std::string line = std::string(operation) + ": " + row;
   const std::vector<Choice> &choices = context.choices;
   for (size_t i = choices.size() - 1; i > 0 && choices[i - 1].operation == nullptr; --i) {
     line += "; not " + choice_text(choices[i - 1]);
   }
-  log_line(context, LPT_LOG_DISPATCH, line);
+  log_line(context, LPT_LOG_LEVEL_DISPATCH, line);
 }
 
 Status no_row(Context &context, const char *operation, std::initializer_list<lpt_format> formats) {
@@ -254,7 +254,7 @@ MatrixView cut_rows(const MatrixView &view, int64_t begin, int64_t count) {
   part.rows = count;
   move_elements(part, begin * view.row_stride);
   if (view.indices != nullptr) part.indices += begin * view.index_stride;
-  if (view.format.has_block_scale() && view.format.block_rows != LPT_WHOLE) {
+  if (view.format.has_block_scale() && view.format.block_rows != LPT_BLOCK_EXTENT_FULL) {
     move_blocks(part, begin / view.format.block_rows * view.block_scale_stride);
   }
   return part;
@@ -264,7 +264,7 @@ MatrixView cut_columns(const MatrixView &view, int64_t begin, int64_t count) {
   MatrixView part = view;
   part.columns = count;
   move_elements(part, begin * view.column_stride);
-  if (view.format.has_block_scale() && view.format.block_columns != LPT_WHOLE) {
+  if (view.format.has_block_scale() && view.format.block_columns != LPT_BLOCK_EXTENT_FULL) {
     move_blocks(part, begin / view.format.block_columns);
   }
   return part;

@@ -86,12 +86,12 @@ struct MomentWish {
 Status read_moment(const MomentWish &wish, Moment &out_moment) {
   LPT_TRY(read_format(wish.name, wish.format, wish.is_first, out_moment));
   LPT_TRY(check_switch(wish.expanded_name, wish.is_expanded));
-  LPT_TRY(check_choice(wish.scaling_name, wish.scaling, LPT_SCALER_DELAYED));
+  LPT_TRY(check_choice(wish.scaling_name, wish.scaling, LPT_SCALER_KIND_DELAYED));
   if (wish.is_expanded == 1 && out_moment.block != kGroup) {
     return unsupported("%s is 1: expected a moment in groups of 128", wish.expanded_name);
   }
-  if (wish.scaling == LPT_SCALER_DELAYED && !out_moment.has_scale) {
-    return unsupported("%s is LPT_SCALER_DELAYED: expected a moment with one scale per tensor", wish.scaling_name);
+  if (wish.scaling == LPT_SCALER_KIND_DELAYED && !out_moment.has_scale) {
+    return unsupported("%s is LPT_SCALER_KIND_DELAYED: expected a moment with one scale per tensor", wish.scaling_name);
   }
   out_moment.is_expanded = wish.is_expanded == 1;
   out_moment.scaling = wish.scaling;
@@ -285,7 +285,7 @@ Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes) {
     for_each_array(parameter, [&](const StateMemory &array) { size += array.bytes(); });
     for (const Moment *moment : {&parameter.first, &parameter.second}) {
       if (moment->has_scale) size += sizeof moment->scale;
-      if (moment->scaling == LPT_SCALER_DELAYED) size += sizeof moment->amax;
+      if (moment->scaling == LPT_SCALER_KIND_DELAYED) size += sizeof moment->amax;
     }
   }
   out_size_bytes = size;

@@ -32,13 +32,13 @@ struct Moment {
   int64_t block = 0;                     // elements per scale; 0: none, or one scale of the whole
   bool has_scale = false;                // one of the whole
   bool is_expanded = false;
-  lpt_scaler_kind scaling = LPT_SCALER_CURRENT;
+  lpt_scaler_kind scaling = LPT_SCALER_KIND_CURRENT;
   float scale = 1.0f;
   float amax = 0.0f;                     // DELAYED: of the last step; 0: of none
   StateMemory codes, scales, exponents;  // on a GPU there; `scale` and `amax` are then in whole_scales
 
   bool is_kept() const { return format != LPT_FORMAT_NONE; }
-  bool is_looking() const { return has_scale && (scaling == LPT_SCALER_CURRENT || amax == 0.0f); }
+  bool is_looking() const { return has_scale && (scaling == LPT_SCALER_KIND_CURRENT || amax == 0.0f); }
 };
 
 struct OptimizerParameter {

@@ -40,8 +40,8 @@ void for_each_section(const Optimizer &optimizer, const OptimizerParameter &para
   if (second.block != 0) visit(Section::kSecondScales, second.scales.bytes());
   if (first.is_expanded) visit(Section::kFirstExponents, first.exponents.bytes());
   if (second.is_expanded) visit(Section::kSecondExponents, second.exponents.bytes());
-  if (first.scaling == LPT_SCALER_DELAYED) visit(Section::kFirstAmax, size_t{4});
-  if (second.scaling == LPT_SCALER_DELAYED) visit(Section::kSecondAmax, size_t{4});
+  if (first.scaling == LPT_SCALER_KIND_DELAYED) visit(Section::kFirstAmax, size_t{4});
+  if (second.scaling == LPT_SCALER_KIND_DELAYED) visit(Section::kSecondAmax, size_t{4});
   if (parameter.is_compensated) visit(Section::kCompensation, parameter.compensation.bytes());
 }
 

@@ -168,7 +168,7 @@ Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<floa
   for (size_t i = 0; i < works.size(); ++i) {
     Moment *const moments[2] = {&works[i].parameter->first, &works[i].parameter->second};
     for (size_t k = 0; k < 2; ++k) {
-      if (moments[k]->scaling == LPT_SCALER_DELAYED) moments[k]->amax = stored[kArrays * i + k];
+      if (moments[k]->scaling == LPT_SCALER_KIND_DELAYED) moments[k]->amax = stored[kArrays * i + k];
     }
   }
   return {};

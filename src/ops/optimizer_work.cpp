@@ -109,7 +109,8 @@ Status make_request(const Optimizer &optimizer, const lpt_step_options &options,
   }
   work.is_looking =
       parameter.first.is_looking() || parameter.second.is_looking() || work.value.format.has_tensor_scale();
-  work.is_recording = parameter.first.scaling == LPT_SCALER_DELAYED || parameter.second.scaling == LPT_SCALER_DELAYED;
+  work.is_recording =
+      parameter.first.scaling == LPT_SCALER_KIND_DELAYED || parameter.second.scaling == LPT_SCALER_KIND_DELAYED;
   return {};
 }
 

@@ -87,7 +87,7 @@ bool can_begin(const Product &product, int64_t column) {
   const MatrixView &b = product.b;
   const int64_t block = product.is_b_transposed ? b.format.block_rows : b.format.block_columns;
   const int64_t offset = column * (product.is_b_transposed ? b.row_stride : b.column_stride);
-  const bool has_blocks = b.format.has_block_scale() && block != LPT_WHOLE;
+  const bool has_blocks = b.format.has_block_scale() && block != LPT_BLOCK_EXTENT_FULL;
   return offset % 8 == 0 && (!has_blocks || column % block == 0);
 }
 

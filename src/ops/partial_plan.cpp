@@ -51,7 +51,9 @@ Status find_scale(const lpt_partial_options &options, double &out_scale) {
 // Of an element with its part of its block's scale and zero point; scales of whole rows and tensors are few.
 double wire_bits(const Format &format) {
   double bits = element_bits(format.element);
-  if (!format.has_block_scale() || format.block_rows == LPT_WHOLE || format.block_columns == LPT_WHOLE) return bits;
+  if (!format.has_block_scale() || format.block_rows == LPT_BLOCK_EXTENT_FULL ||
+      format.block_columns == LPT_BLOCK_EXTENT_FULL)
+    return bits;
   const double block = static_cast<double>(format.block_rows) * format.block_columns;
   bits += element_bits(format.block_scale) / block;
   return format.has_zero_point() ? bits + 8 / block : bits;

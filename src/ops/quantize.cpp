@@ -174,7 +174,7 @@ Status check_target_format(const Format &format, const char *name, bool is_trans
                        format_name(format.id).c_str());
   }
   if (cast.smoothing != nullptr) {
-    const bool fits = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_rows == LPT_WHOLE &&
+    const bool fits = format.block_scale == LPT_FORMAT_E8M0FNU && format.block_rows == LPT_BLOCK_EXTENT_FULL &&
                       format.block_columns == 1 && !is_transposed;
     if (!fits) {
       return unsupported("smoothing is e8m0fnu and %s is %s: expected f32, or a format with e8m0fnu column scales",

@@ -20,7 +20,7 @@ struct Preset {
   const char *name;
   PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
   ProductRule products[kProductCount] = {};
-  lpt_scaler_kind scaler = LPT_SCALER_CURRENT;
+  lpt_scaler_kind scaler = LPT_SCALER_KIND_CURRENT;
   SparseRule sparsity[kOperandCount] = {};
 };
 
@@ -72,7 +72,7 @@ constexpr Preset kPresets[] = {
     {.name = "bf16", .casts = {kBf16, kBf16, kBf16, kBf16, kBf16, kBf16}},
     {.name = "fp8_trillion",
      .casts = {kTrillion, kTrillion, kTrillionGradient, kTrillionBackward, kTrillionGradient, kTrillionBackward},
-     .scaler = LPT_SCALER_DELAYED},
+     .scaler = LPT_SCALER_KIND_DELAYED},
     {.name = "fp8_current", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kE4m3}},
     {.name = "mxfp8", .casts = {kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8}},
     {.name = "fp8_block", .casts = {kGroup, kSquare, kGroup, kSquare, kGroup, kGroup}},

@@ -7,8 +7,8 @@
 namespace lpt {
 
 Status check_scaler_options(const lpt_scaler_options &options) {
-  if (options.kind < LPT_SCALER_CURRENT || options.kind > LPT_SCALER_DELAYED) {
-    return invalid("kind is %d: expected 0 to %d", options.kind, LPT_SCALER_DELAYED);
+  if (options.kind < LPT_SCALER_KIND_CURRENT || options.kind > LPT_SCALER_KIND_DELAYED) {
+    return invalid("kind is %d: expected 0 to %d", options.kind, LPT_SCALER_KIND_DELAYED);
   }
   if (options.history_length < 1 || options.history_length > 65536) {
     return invalid("history_length is %d: expected 1 to 65536", options.history_length);
@@ -81,7 +81,7 @@ float history_amax(const Scaler &scaler) {
 float with_margin(const Scaler &scaler, float amax) { return amax_with_margin(amax, scaler.options.margin); }
 
 bool has_delayed_amax(const Scaler &scaler, float &out_amax) {
-  if (scaler.options.kind != LPT_SCALER_DELAYED) return false;
+  if (scaler.options.kind != LPT_SCALER_KIND_DELAYED) return false;
   float amax = history_amax(scaler);
   if (amax == 0.0f && scaler.options.zero_rule == LPT_SCALER_ZERO_RULE_USE_LAST) amax = scaler.kept_amax;
   if (amax == 0.0f && scaler.options.zero_rule == LPT_SCALER_ZERO_RULE_USE_CURRENT) return false;

@@ -63,14 +63,14 @@ Status view_tensor(const Tensor &tensor, const int64_t *begins, const int64_t *e
     const int64_t first_column = begins[tensor.rank - 1];
     const Shape part = shape_of(*view);
     // A block of a whole axis serves any part of it.
-    if (tensor.format.block_rows != LPT_WHOLE) {
+    if (tensor.format.block_rows != LPT_BLOCK_EXTENT_FULL) {
       LPT_TRY(check_block_edges("rows", first_row, part.rows, shape.rows, grid.block_rows));
     }
-    if (tensor.format.block_columns != LPT_WHOLE) {
+    if (tensor.format.block_columns != LPT_BLOCK_EXTENT_FULL) {
       LPT_TRY(check_block_edges("columns", first_column, part.columns, shape.columns, grid.block_columns));
     }
-    const int64_t row = tensor.format.block_rows == LPT_WHOLE ? 0 : first_row / grid.block_rows;
-    const int64_t column = tensor.format.block_columns == LPT_WHOLE ? 0 : first_column / grid.block_columns;
+    const int64_t row = tensor.format.block_rows == LPT_BLOCK_EXTENT_FULL ? 0 : first_row / grid.block_rows;
+    const int64_t column = tensor.format.block_columns == LPT_BLOCK_EXTENT_FULL ? 0 : first_column / grid.block_columns;
     if (view->block_scales != nullptr) {
       view->block_scales = static_cast<std::byte *>(tensor.block_scales) +
                            (row * tensor.block_scale_stride + column) * (element_bits(tensor.format.block_scale) / 8);

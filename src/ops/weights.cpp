@@ -42,7 +42,7 @@ Status check_order(const char *name, const int32_t *order, int64_t count) {
 
 // An order of columns moves whole blocks, and may sort inside them.
 Status find_k_blocks(const Format &format, int64_t k, PanelOrder &order) {
-  if (order.columns == nullptr || !format.has_block_scale() || format.block_columns == LPT_WHOLE) return {};
+  if (order.columns == nullptr || !format.has_block_scale() || format.block_columns == LPT_BLOCK_EXTENT_FULL) return {};
   const int64_t length = format.block_columns;
   for (int64_t p = 0; p < k; ++p) {
     const int64_t source = order.columns[p] / length;
@@ -134,7 +134,8 @@ Status check_weights(const Tensor *weights, bool needs_data, MatrixView &out_vie
     return unsupported("weights is %s: products with packed weights do not take it", format_name(format.id).c_str());
   }
   const int32_t height = format.block_rows;
-  if (weights->rank == 3 && format.has_block_scale() && (height == LPT_WHOLE || n_of(*weights) % height != 0)) {
+  if (weights->rank == 3 && format.has_block_scale() &&
+      (height == LPT_BLOCK_EXTENT_FULL || n_of(*weights) % height != 0)) {
     return unsupported("weights is %s: blocks of scales span experts", tensor_text(*weights).c_str());
   }
   return {};

@@ -106,8 +106,8 @@ Status cluster(Context &context, const RowTiles &tiles, int64_t rows, int64_t ti
 Status order_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, int32_t *order,
                      int64_t &out_given_count, int64_t &out_count) {
   LPT_TRY(check_flags("flags", options.flags, 0));
-  if (options.storage != LPT_WEIGHTS_STORAGE_TILES) {
-    return invalid("storage is %d: expected TILES, %d", options.storage, LPT_WEIGHTS_STORAGE_TILES);
+  if (options.storage != LPT_WEIGHTS_STORAGE_BLOCK_SPARSE) {
+    return invalid("storage is %d: expected TILES, %d", options.storage, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
   }
   if (options.output_order != nullptr || options.input_order != nullptr) {
     return unsupported("%s is given: expected NULL", options.output_order != nullptr ? "output_order" : "input_order");

@@ -211,7 +211,7 @@ void pack_panel(const MatrixView &rows, const PanelOrder &order, int64_t panel, 
   for (int64_t b = 0; b < blocks; ++b) {
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t row = order.row(first + lane);
-      const int64_t block_row = rows.format.block_rows == LPT_WHOLE ? 0 : row / rows.format.block_rows;
+      const int64_t block_row = rows.format.block_rows == LPT_BLOCK_EXTENT_FULL ? 0 : row / rows.format.block_rows;
       const int64_t from = block_row * rows.block_scale_stride + order.block(b);
       const auto to = static_cast<size_t>(b * kPanelLanes + lane);
       std::memcpy(scales + to * bytes,

@@ -23,8 +23,8 @@ struct Header {
 };
 
 lpt_weights_storage storage_of(Layout layout) {
-  if (layout == Layout::kLoose) return LPT_WEIGHTS_STORAGE_LOOSE;
-  return layout == Layout::kTiles ? LPT_WEIGHTS_STORAGE_TILES : LPT_WEIGHTS_STORAGE_ALL;
+  if (layout == Layout::kLoose) return LPT_WEIGHTS_STORAGE_BITMASK;
+  return layout == Layout::kTiles ? LPT_WEIGHTS_STORAGE_BLOCK_SPARSE : LPT_WEIGHTS_STORAGE_ALL;
 }
 
 size_t header_bytes(const Tensor &packed) {
@@ -43,14 +43,15 @@ void write_header(const Tensor &packed, BlobWriter &writer) {
 Status read_thinness(BlobReader &reader, lpt_weights_storage storage, Header &header) {
   lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
   options.storage = storage;
-  if (storage == LPT_WEIGHTS_STORAGE_TILES) {
+  if (storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE) {
     options.tile_rows = static_cast<int32_t>(reader.u32());
     options.tile_columns = static_cast<int32_t>(reader.u32());
   }
   const Status status = check_thinness(header.format, options, header.thinness);
   if (!status.is_ok()) return damaged(status.message());
   // 0 stands for the usual side in a call alone.
-  const bool has_sides = storage != LPT_WEIGHTS_STORAGE_TILES || (options.tile_rows != 0 && options.tile_columns != 0);
+  const bool has_sides =
+      storage != LPT_WEIGHTS_STORAGE_BLOCK_SPARSE || (options.tile_rows != 0 && options.tile_columns != 0);
   return has_sides ? Status() : damaged("a side of tiles is 0");
 }
 

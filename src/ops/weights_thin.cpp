@@ -232,16 +232,16 @@ ThinLine thin_line(const Format &format, Layout layout, int64_t k, int32_t tile_
 }
 
 Status check_thinness(const Format &format, const lpt_weights_options &options, Thinness &out_thinness) {
-  LPT_TRY(check_choice("storage", options.storage, LPT_WEIGHTS_STORAGE_TILES));
+  LPT_TRY(check_choice("storage", options.storage, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
-  const bool has_tiles = options.storage == LPT_WEIGHTS_STORAGE_TILES;
+  const bool has_tiles = options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE;
   if (!has_tiles && (options.tile_rows != 0 || options.tile_columns != 0)) {
     return invalid("tile_rows is %d and tile_columns %d: expected 0 where storage is not TILES", options.tile_rows,
                    options.tile_columns);
   }
-  out_thinness.layout = has_tiles                                      ? Layout::kTiles
-                        : options.storage == LPT_WEIGHTS_STORAGE_LOOSE ? Layout::kLoose
-                                                                       : Layout::kPanels;
+  out_thinness.layout = has_tiles                                        ? Layout::kTiles
+                        : options.storage == LPT_WEIGHTS_STORAGE_BITMASK ? Layout::kLoose
+                                                                         : Layout::kPanels;
   if (!has_tiles) return {};
   LPT_TRY(check_zeros(format));
   int32_t unit = 0;

@@ -23,7 +23,7 @@ inline ThinLine thin_line(const MatrixView &view) {
 }
 
 inline bool has_blocks_along_k(const Format &format) {
-  return format.has_block_scale() && format.block_columns != LPT_WHOLE;
+  return format.has_block_scale() && format.block_columns != LPT_BLOCK_EXTENT_FULL;
 }
 
 // Bytes from a line's bits to the next one's: whole words, so that starts never take more than bits do.

@@ -102,7 +102,8 @@ Status choose_wire(Context &context, const lpt_reduce_options &options, const Fo
                    number(options.random.row_stride));
   }
   const Format &format = out_wire.format;
-  out_wire.is_whole = format.has_tensor_scale() || (format.has_block_scale() && format.block_columns == LPT_WHOLE);
+  out_wire.is_whole =
+      format.has_tensor_scale() || (format.has_block_scale() && format.block_columns == LPT_BLOCK_EXTENT_FULL);
   const int64_t block = format.has_block_scale() && !out_wire.is_whole ? format.block_columns : 1;
   out_wire.piece = std::max<int64_t>(block, 512) * packing_of(format.element).elements;
   QuantizeRequest &cast = out_wire.cast;

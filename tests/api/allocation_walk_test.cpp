@@ -127,7 +127,7 @@ lpt_status walk_contexts(World &w) {
   char text[256] = "";
   lpt_context_options options = counted_options(w.counter);
   options.thread_count = 2;
-  options.log_level = LPT_LOG_DISPATCH;
+  options.log_level = LPT_LOG_LEVEL_DISPATCH;
   options.log = ignore_log;
   options.error_text = text;
   options.error_text_bytes = sizeof text;
@@ -329,7 +329,7 @@ lpt_status walk_weights(World &w) {
   LPT_TEST_TRY(w.cast(LPT_FORMAT_MXFP4, codes));
   LPT_TEST_TRY(lpt_weights_order(w.c, codes, nullptr, order, nullptr, nullptr));
   for (const lpt_weights_storage storage :
-       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_BITMASK, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE}) {
     OwnTensor packed, loaded, rows, view;
     lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
     options.storage = storage;
@@ -499,7 +499,7 @@ lpt_status walk_scalers(World &w) {
   static std::vector<uint8_t> saved;
   OwnScaler scalers[2];
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
-  options.kind = LPT_SCALER_DELAYED;
+  options.kind = LPT_SCALER_KIND_DELAYED;
   options.history_length = 4;
   OwnTensor codes;
   LPT_TEST_TRY(w.create(LPT_FORMAT_E4M3FN_TENSOR, kSide, kSide, codes));
@@ -599,7 +599,7 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
     parameter.elements = sides[k] * sides[k];
     parameter.first_moment = first;
     parameter.second_moment = second;
-    parameter.first_scaling = first == LPT_FORMAT_E4M3FN_TENSOR ? LPT_SCALER_DELAYED : LPT_SCALER_CURRENT;
+    parameter.first_scaling = first == LPT_FORMAT_E4M3FN_TENSOR ? LPT_SCALER_KIND_DELAYED : LPT_SCALER_KIND_CURRENT;
     parameter.compensation = has_compensation ? LPT_FORMAT_BF16 : LPT_FORMAT_NONE;
     LPT_TEST_TRY(lpt_optimizer_add(w.c, optimizer, &parameter, &indices[k]));
     LPT_TEST_TRY(w.create(LPT_FORMAT_F32, sides[k], sides[k], gradients[k]));
@@ -710,7 +710,7 @@ lpt_status call_shards(Ranked &r) {
   parameter.elements = kElements;
   parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
   parameter.second_moment = LPT_FORMAT_E5M2_TENSOR;
-  parameter.first_scaling = LPT_SCALER_DELAYED;
+  parameter.first_scaling = LPT_SCALER_KIND_DELAYED;
   const lpt_optimizer_parameter *const parameters[] = {&parameter, &parameter};
   int64_t indices[2] = {};
   LPT_TEST_TRY(lpt_optimizer_add_shards(r.c, r.comm, optimizer, parameters, 2, indices));

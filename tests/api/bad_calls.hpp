@@ -145,7 +145,7 @@ struct World {
   World() {
     lpt_context *own = owner.get();
     lpt_scaler_options delayed = LPT_SCALER_OPTIONS_INIT;
-    delayed.kind = LPT_SCALER_DELAYED;
+    delayed.kind = LPT_SCALER_KIND_DELAYED;
     delayed.history_length = 2;
     EXPECT_TRUE(ok(own, lpt_scaler_create(own, &delayed, out(scaler))));
     scaler_state = state(lpt_scaler_state_size, lpt_scaler_state_save, scaler.get());

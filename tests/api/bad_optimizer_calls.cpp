@@ -70,11 +70,11 @@ const std::vector<BadCall> kOptimizerCalls = {
      }},
     {"optimizer_add: delayed scale of groups",
      LPT_UNSUPPORTED,
-     {"second_scaling is LPT_SCALER_DELAYED", "one scale per tensor"},
+     {"second_scaling is LPT_SCALER_KIND_DELAYED", "one scale per tensor"},
      [](World &w) {
        return add(w, [](auto &p) {
          p.second_moment = LPT_FORMAT_E5M2_1X128;
-         p.second_scaling = LPT_SCALER_DELAYED;
+         p.second_scaling = LPT_SCALER_KIND_DELAYED;
        });
      }},
     {"optimizer_add: unknown scaling",

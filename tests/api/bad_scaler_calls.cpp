@@ -118,7 +118,7 @@ const std::vector<BadCall> kScalerCalls = {
      [](World &w) {
        Scaler other;
        lpt_scaler_options o = LPT_SCALER_OPTIONS_INIT;
-       o.kind = LPT_SCALER_DELAYED;
+       o.kind = LPT_SCALER_KIND_DELAYED;
        EXPECT_TRUE(ok(w.owner.get(), lpt_scaler_create(w.owner.get(), &o, out(other))));
        return lpt_scaler_state_load(w.c, other.get(), w.scaler_state.data(), w.scaler_state.size());
      }},

@@ -192,7 +192,7 @@ TEST(ContextIsa, IsRefusedWhereTheProcessorLacksIt) {
 struct Log {
   std::vector<std::string> lines;
   std::set<std::thread::id> threads;
-  lpt_log_level highest = LPT_LOG_NONE;
+  lpt_log_level highest = LPT_LOG_LEVEL_NONE;
 };
 
 void write_log(void *user, lpt_log_level level, const char *text) {
@@ -205,7 +205,7 @@ void write_log(void *user, lpt_log_level level, const char *text) {
 TEST(ContextLog, ReceivesEveryChoiceOnTheCallingThread) {
   const Context context = make_context(3);
   Log log;
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_DISPATCH, write_log, &log)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_LEVEL_DISPATCH, write_log, &log)));
   work(context.get());
   ASSERT_FALSE(log.lines.empty());
   EXPECT_EQ((std::set<std::thread::id>{std::this_thread::get_id()}), log.threads);
@@ -216,15 +216,15 @@ TEST(ContextLog, ReceivesEveryChoiceOnTheCallingThread) {
 TEST(ContextLog, HasNothingBeyondItsLevel) {
   const Context context = make_context();
   Log log;
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_INFO, write_log, &log)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_LEVEL_INFO, write_log, &log)));
   work(context.get());
   ASSERT_TRUE(ok(context.get(), lpt_context_set_isa(context.get(), LPT_ISA_REFERENCE)));
-  EXPECT_EQ(LPT_LOG_INFO, log.highest);
+  EXPECT_EQ(LPT_LOG_LEVEL_INFO, log.highest);
 }
 
 TEST(ContextLog, IsSilentWithoutAFunction) {
   const Context context = make_context();
-  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_DISPATCH, nullptr, nullptr)));
+  ASSERT_TRUE(ok(context.get(), lpt_context_set_log(context.get(), LPT_LOG_LEVEL_DISPATCH, nullptr, nullptr)));
   work(context.get());
 }
 
@@ -349,9 +349,9 @@ void run_inside_a_call(lpt_context *context, std::function<void()> probe) {
     auto &function = *static_cast<std::function<void()> *>(user);
     if (function) std::exchange(function, nullptr)();
   };
-  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_DISPATCH, log, &probe)));
+  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_LEVEL_DISPATCH, log, &probe)));
   const std::vector<uint8_t> during = work(context);
-  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_NONE, nullptr, nullptr)));
+  ASSERT_TRUE(ok(context, lpt_context_set_log(context, LPT_LOG_LEVEL_NONE, nullptr, nullptr)));
   EXPECT_FALSE(probe) << "the call logged nothing";
   EXPECT_EQ(work(context), during);
 }

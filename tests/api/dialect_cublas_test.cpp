@@ -103,7 +103,7 @@ TEST(DialectCublas, RepeatsTheScaleOfABlockInEachOfItsRows) {
     const lpt_format_description about = describe(format);
     for (const Shape shape : {Shape{1, 1}, Shape{16, 64}, Shape{17, 65}, Shape{129, 130}, Shape{600, 1030}}) {
       const std::string where = std::string(name) + ", " + std::to_string(shape.rows) + " rows";
-      const int64_t block_rows = about.block_rows == LPT_WHOLE ? shape.rows : about.block_rows;
+      const int64_t block_rows = about.block_rows == LPT_BLOCK_EXTENT_FULL ? shape.rows : about.block_rows;
       const int64_t across = (shape.columns + about.block_columns - 1) / about.block_columns;
       const Tensor tensor = make_tensor(context.get(), format, shape.rows, shape.columns);
       const Bytes scales = random_bytes(312, static_cast<size_t>((shape.rows + block_rows - 1) / block_rows * across));

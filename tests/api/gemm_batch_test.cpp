@@ -355,7 +355,7 @@ TEST_P(GemmWithoutK, GroupsWithoutRowsWriteTheOtherTerms) {
 // Every storage of packed weights: the sparse ones run one GEMM after another.
 TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
   for (const lpt_weights_storage storage :
-       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_BITMASK, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE}) {
     SCOPED_TRACE(storage);
     lpt_weights_options how = LPT_WEIGHTS_OPTIONS_INIT;
     how.storage = storage;

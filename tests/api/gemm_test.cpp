@@ -113,7 +113,7 @@ TEST_F(GemmF64, IsComputedWhereverF64Is) {
 
 TEST_F(GemmF64, IsComputedByPackedWeights) {
   for (const lpt_weights_storage storage :
-       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_LOOSE, LPT_WEIGHTS_STORAGE_TILES}) {
+       {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_BITMASK, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE}) {
     SCOPED_TRACE(storage);
     lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
     options.storage = storage;

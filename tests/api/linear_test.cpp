@@ -73,7 +73,7 @@ Recipe nearest_trillion(lpt_context *context) {
 TEST(Recipe, Fp8TrillionIsE4m3ForwardAndE5m2Backward) {
   const Context context = make_context();
   const Recipe recipe = make_recipe(context.get(), "fp8_trillion");
-  const Emulation emulation(context.get(), recipe.get(), LPT_SCALER_CURRENT);
+  const Emulation emulation(context.get(), recipe.get(), LPT_SCALER_KIND_CURRENT);
   EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_LINEAR_CAST_FORWARD_INPUT]);
   EXPECT_EQ(LPT_FORMAT_E4M3FN_TENSOR, emulation.formats[LPT_LINEAR_CAST_FORWARD_WEIGHT]);
   EXPECT_EQ(LPT_FORMAT_E5M2_TENSOR, emulation.formats[LPT_LINEAR_CAST_DGRAD_GRADIENT]);
@@ -91,7 +91,7 @@ TEST(Recipe, ChangesDoNotReachLayersThatWereMadeBefore) {
   const Recipe untouched = make_recipe(context.get(), "f32");
   recipe.reset();
   const Batch batch(100);
-  Emulation emulation(context.get(), untouched.get(), LPT_SCALER_CURRENT);
+  Emulation emulation(context.get(), untouched.get(), LPT_SCALER_KIND_CURRENT);
   emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
 }
 
@@ -99,7 +99,7 @@ TEST(Linear, InF32EqualsPlainProducts) {
   const Context context = make_context(2);
   const Recipe recipe = make_recipe(context.get(), "f32");
   const Linear linear = make_linear(context.get(), recipe.get());
-  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_CURRENT);
+  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_KIND_CURRENT);
   const Batch batch(110);
   emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
 }
@@ -108,7 +108,7 @@ TEST(Linear, InBf16EqualsItsEmulation) {
   const Context context = make_context(2);
   const Recipe recipe = make_recipe(context.get(), "bf16");
   const Linear linear = make_linear(context.get(), recipe.get());
-  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_CURRENT);
+  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_KIND_CURRENT);
   const Batch batch(120);
   emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
 }
@@ -118,7 +118,7 @@ TEST(Linear, InFp8WithDelayedScalesEqualsItsEmulationOverSteps) {
   const Recipe recipe = nearest_trillion(context.get());
   const Linear linear = make_linear(context.get(), recipe.get());
   lpt_linear *const linears[] = {linear.get()};
-  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_DELAYED);
+  Emulation emulation(context.get(), recipe.get(), LPT_SCALER_KIND_DELAYED);
   emulation.options.scale_rule = LPT_SCALE_RULE_POWER_OF_TWO;
   for (const double deviation : {1.0, 9.0, 0.1, 0.1}) {  // growing clips, shrinking wastes
     const Batch batch(130 + static_cast<uint64_t>(deviation * 100), deviation);

@@ -20,7 +20,7 @@ struct Wish {
   bool is_second_expanded = false;
   double weight_decay = 0.0;
   lpt_format compensation = LPT_FORMAT_NONE;
-  lpt_scaler_kind scaling = LPT_SCALER_CURRENT;  // of both moments
+  lpt_scaler_kind scaling = LPT_SCALER_KIND_CURRENT;  // of both moments
   int64_t whole_elements = 0;
   int64_t begin = 0;
 };

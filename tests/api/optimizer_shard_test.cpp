@@ -113,7 +113,7 @@ TEST(OptimizerDelayed, TakesTwiceTheLastAmaxAndLooksAtFirst) {
   Wish wish;
   wish.first = LPT_FORMAT_E4M3FN_TENSOR;
   wish.second = LPT_FORMAT_E5M2_TENSOR;
-  wish.scaling = LPT_SCALER_DELAYED;
+  wish.scaling = LPT_SCALER_KIND_DELAYED;
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
   options.beta1 = options.beta2 = 0.0;  // moments are g and g²
   Trainee trainee(context.get(), options, wish, std::vector<double>(1000, 0.0));
@@ -135,12 +135,12 @@ TEST(OptimizerDelayed, LooksAgainAfterNothingButZeros) {
   const Context context = make_context();
   Wish wish;
   wish.first = LPT_FORMAT_E4M3FN_TENSOR;
-  wish.scaling = LPT_SCALER_DELAYED;
+  wish.scaling = LPT_SCALER_KIND_DELAYED;
   Optimizer optimizer;
   lpt_context *c = context.get();
   ASSERT_TRUE(ok(c, lpt_optimizer_create(c, nullptr, out(optimizer))));
   lpt_optimizer_parameter parameter = parameter_of(wish, 10);
-  parameter.second_scaling = LPT_SCALER_CURRENT;
+  parameter.second_scaling = LPT_SCALER_KIND_CURRENT;
   int64_t index = -1;
   ASSERT_TRUE(ok(c, lpt_optimizer_add(c, optimizer.get(), &parameter, &index)));
   const Tensor value = make_tensor(c, kF32, 1, 10);

@@ -37,7 +37,7 @@ std::vector<Kind> kinds() {
   kinds[5].wish.first = kinds[5].wish.second = LPT_FORMAT_DYNAMIC_1X256;
   kinds[6].wish.first = LPT_FORMAT_E4M3FN_TENSOR;
   kinds[6].wish.second = LPT_FORMAT_E5M2_TENSOR;
-  kinds[6].wish.scaling = LPT_SCALER_DELAYED;
+  kinds[6].wish.scaling = LPT_SCALER_KIND_DELAYED;
   kinds[7].wish.compensation = LPT_FORMAT_BF16;
   kinds[7].wish.whole_elements = 10 * kElements;
   kinds[7].wish.begin = 7;

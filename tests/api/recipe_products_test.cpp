@@ -175,7 +175,7 @@ TEST(RecipeProducts, ScalersOfTheSameOptionsKeepTheirHistory) {
   read(before);
   const Recipe other = make_recipe(c, "fp8_trillion");
   lpt_scaler_options longer = LPT_SCALER_OPTIONS_INIT;
-  longer.kind = LPT_SCALER_DELAYED;
+  longer.kind = LPT_SCALER_KIND_DELAYED;
   longer.history_length = 7;
   ASSERT_TRUE(ok(c, lpt_recipe_set_scaler(c, other.get(), LPT_LINEAR_OPERAND_INPUT, &longer)));
   ASSERT_TRUE(ok(c, lpt_linear_set_recipe(c, layer.linear.get(), other.get())));
@@ -306,7 +306,7 @@ TEST(RecipeProducts, TwoPartsAreFinerThanOne) {
   for (const lpt_product_options &options : {product_options(0), product_options(32, LPT_HADAMARD_SIGNS_RANDOM),
                                              product_options(64, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_AXIS_ROWS)}) {
     for (const char *format : {"int4/1x32/f32", "int4/tensor/f32"}) {
-      for (const lpt_scaler_kind kind : {LPT_SCALER_CURRENT, LPT_SCALER_DELAYED}) {
+      for (const lpt_scaler_kind kind : {LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_DELAYED}) {
         const double one = error_with_parts(context.get(), format, 1, kind, options);
         EXPECT_LT(error_with_parts(context.get(), format, 2, kind, options), one / 12.0)
             << format << " " << kind << " " << options.hadamard_size;

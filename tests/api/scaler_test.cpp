@@ -47,7 +47,7 @@ constexpr double kUnit = 448.0;
 
 TEST(ScalerCurrent, TakesTheAmaxAtHandAndRecordsIt) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_CURRENT);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_CURRENT);
   EXPECT_EQ(4 * kUnit, cast(context.get(), scaler.get(), 4 * kUnit));
   update(context.get(), scaler.get());
   EXPECT_EQ(kUnit, cast(context.get(), scaler.get(), kUnit));
@@ -56,14 +56,14 @@ TEST(ScalerCurrent, TakesTheAmaxAtHandAndRecordsIt) {
 
 TEST(ScalerDelayed, TakesTheAmaxAtHandWhileItKnowsNothing) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   EXPECT_EQ(8 * kUnit, cast(context.get(), scaler.get(), 8 * kUnit));
   EXPECT_EQ(2 * kUnit, cast(context.get(), scaler.get(), 2 * kUnit)) << "before the first update";
 }
 
 TEST(ScalerDelayed, TakesItsHistoryAfterTheFirstUpdate) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   cast(context.get(), scaler.get(), 8 * kUnit);
   update(context.get(), scaler.get());
   EXPECT_EQ(8 * kUnit, cast(context.get(), scaler.get(), kUnit));
@@ -73,7 +73,7 @@ TEST(ScalerDelayed, TakesItsHistoryAfterTheFirstUpdate) {
 
 TEST(ScalerDelayed, CastsAllMicroBatchesOfAStepAlike) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   cast(context.get(), scaler.get(), 2 * kUnit);
   update(context.get(), scaler.get());
   for (const double amax : {kUnit, 4 * kUnit, kUnit}) EXPECT_EQ(2 * kUnit, cast(context.get(), scaler.get(), amax));
@@ -83,7 +83,7 @@ TEST(ScalerDelayed, CastsAllMicroBatchesOfAStepAlike) {
 
 TEST(ScalerDelayed, RemembersTheLargestOfItsHistory) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED, 3);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 3);
   for (const double amax : {kUnit, 16 * kUnit, 2 * kUnit}) {
     cast(context.get(), scaler.get(), amax);
     update(context.get(), scaler.get());
@@ -97,7 +97,7 @@ TEST(ScalerDelayed, RemembersTheLargestOfItsHistory) {
 
 TEST(ScalerDelayed, ClipsWhatOutgrowsItsHistory) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   cast(context.get(), scaler.get(), kUnit);
   update(context.get(), scaler.get());
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -110,7 +110,7 @@ TEST(ScalerDelayed, ClipsWhatOutgrowsItsHistory) {
 
 TEST(ScalerDelayed, TakesTheAmaxAtHandWhileItsHistoryIsZero) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED, 2);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 2);
   cast(context.get(), scaler.get(), 0.0);
   update(context.get(), scaler.get());
   EXPECT_EQ(1, read(context.get(), scaler.get()).update_count);
@@ -119,7 +119,7 @@ TEST(ScalerDelayed, TakesTheAmaxAtHandWhileItsHistoryIsZero) {
 
 TEST(Scaler, MarginMultipliesByPowersOfTwo) {
   const Context context = make_context();
-  for (const lpt_scaler_kind kind : {LPT_SCALER_CURRENT, LPT_SCALER_DELAYED}) {
+  for (const lpt_scaler_kind kind : {LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_DELAYED}) {
     for (const int32_t margin : {-2, 0, 3}) {
       const Scaler scaler = make_scaler(context.get(), kind, 1, margin);
       EXPECT_EQ(std::ldexp(4 * kUnit, margin), cast(context.get(), scaler.get(), 4 * kUnit));
@@ -132,7 +132,7 @@ TEST(Scaler, MarginMultipliesByPowersOfTwo) {
 
 TEST(Scaler, MarginKeepsAmaxFinite) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED, 1, 64);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 1, 64);
   cast(context.get(), scaler.get(), 1e30);
   update(context.get(), scaler.get());
   EXPECT_TRUE(std::isfinite(cast(context.get(), scaler.get(), 1e30)));
@@ -140,7 +140,7 @@ TEST(Scaler, MarginKeepsAmaxFinite) {
 
 TEST(Scaler, UpdateWithoutARecordChangesNothing) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   update(context.get(), scaler.get());
   EXPECT_EQ(0, read(context.get(), scaler.get()).update_count);
   cast(context.get(), scaler.get(), 2 * kUnit);
@@ -152,7 +152,7 @@ TEST(Scaler, UpdateWithoutARecordChangesNothing) {
 
 TEST(Scaler, ReadTellsTheRunningAmax) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   cast(context.get(), scaler.get(), 3.0);
   cast(context.get(), scaler.get(), 2.0);
   EXPECT_EQ(3.0f, read(context.get(), scaler.get()).running_amax);
@@ -170,7 +170,7 @@ TEST(Scaler, RecordsInEveryFormatWithOneScaleAndAnyThreads) {
     const Context context = make_context(threads);
     for (const lpt_format format :
          {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR, LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_F16_TENSOR}) {
-      const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED);
+      const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
       lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
       options.scaler = scaler.get();
       const Tensor source = wrap(context.get(), numbers, 300, 300);
@@ -186,8 +186,8 @@ TEST(Scaler, RecordsInEveryFormatWithOneScaleAndAnyThreads) {
 
 TEST(Scaler, UpdatesManyAtATime) {
   const Context context = make_context();
-  const Scaler one = make_scaler(context.get(), LPT_SCALER_DELAYED);
-  const Scaler two = make_scaler(context.get(), LPT_SCALER_DELAYED);
+  const Scaler one = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
+  const Scaler two = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED);
   cast(context.get(), one.get(), 1.0);
   cast(context.get(), two.get(), 2.0);
   lpt_scaler *const scalers[] = {one.get(), two.get()};
@@ -198,7 +198,7 @@ TEST(Scaler, UpdatesManyAtATime) {
 
 TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
   const Context context = make_context();
-  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_DELAYED, 3, 1);
+  const Scaler scaler = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 3, 1);
   for (const double amax : {kUnit, 16 * kUnit, 2 * kUnit, 4 * kUnit}) {
     cast(context.get(), scaler.get(), amax);
     update(context.get(), scaler.get());
@@ -208,7 +208,7 @@ TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_size(context.get(), scaler.get(), &bytes)));
   std::vector<uint8_t> state(bytes);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_save(context.get(), scaler.get(), state.data(), state.size())));
-  const Scaler loaded = make_scaler(context.get(), LPT_SCALER_DELAYED, 3, 1);
+  const Scaler loaded = make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 3, 1);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_load(context.get(), loaded.get(), state.data(), state.size())));
   for (int step = 0; step < 5; ++step) {
     EXPECT_EQ(cast(context.get(), scaler.get(), kUnit), cast(context.get(), loaded.get(), kUnit)) << step;
@@ -223,7 +223,7 @@ TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
 Scaler make_ruled_scaler(lpt_context *context, lpt_scaler_history_rule history_rule, lpt_scaler_zero_rule zero_rule,
                          int32_t history_length) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
-  options.kind = LPT_SCALER_DELAYED;
+  options.kind = LPT_SCALER_KIND_DELAYED;
   options.history_length = history_length;
   options.history_rule = history_rule;
   options.zero_rule = zero_rule;
@@ -293,7 +293,7 @@ TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
   const Scaler others[] = {
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST, 2),
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE, 2),
-      make_scaler(context.get(), LPT_SCALER_DELAYED, 2)};
+      make_scaler(context.get(), LPT_SCALER_KIND_DELAYED, 2)};
   for (const Scaler &other : others) {
     EXPECT_EQ(LPT_INVALID_STATE, lpt_scaler_state_load(context.get(), other.get(), state.data(), state.size()));
     EXPECT_EQ(0, read(context.get(), other.get()).update_count);

@@ -109,7 +109,7 @@ class ScalerHolder : public Holder {
   ScalerHolder(lpt_context *context, lpt_scaler_history_rule history_rule, lpt_scaler_zero_rule zero_rule)
       : Holder(context) {
     lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
-    options.kind = LPT_SCALER_DELAYED;
+    options.kind = LPT_SCALER_KIND_DELAYED;
     options.history_length = 3;
     options.history_rule = history_rule;
     options.zero_rule = zero_rule;
@@ -359,17 +359,18 @@ inline const std::vector<HolderKind> &holder_kinds() {
       {"linear", [](lpt_context *c) -> HolderPointer { return std::make_unique<LinearHolder>(c); }},
       {"adamw, f32",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0,
+                               LPT_SCALER_KIND_CURRENT);
        }},
       {"adamw, expanded groups",
        [](lpt_context *c) {
          return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 130, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E5M2_1X128, 1,
-                               LPT_SCALER_CURRENT);
+                               LPT_SCALER_KIND_CURRENT);
        }},
       {"adam, delayed",
        [](lpt_context *c) {
          return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAM, 5, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, 0,
-                               LPT_SCALER_DELAYED);
+                               LPT_SCALER_KIND_DELAYED);
        }},
       {"adamw, trees of a compensated shard",
        [](lpt_context *c) -> HolderPointer {
@@ -384,7 +385,8 @@ inline const std::vector<HolderKind> &holder_kinds() {
       {"adamw, one of two shards", [](lpt_context *c) -> HolderPointer { return std::make_unique<ShardHolder>(c); }},
       {"lion, bf16",
        [](lpt_context *c) {
-         return make_optimizer(c, LPT_OPTIMIZER_METHOD_LION, 7, LPT_FORMAT_BF16, LPT_FORMAT_F32, 0, LPT_SCALER_CURRENT);
+         return make_optimizer(c, LPT_OPTIMIZER_METHOD_LION, 7, LPT_FORMAT_BF16, LPT_FORMAT_F32, 0,
+                               LPT_SCALER_KIND_CURRENT);
        }},
       {"weights, nvfp4",
        [](lpt_context *c) -> HolderPointer {
@@ -393,12 +395,12 @@ inline const std::vector<HolderKind> &holder_kinds() {
       {"weights, loose",
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_E4M3FN_ROW, std::vector<int64_t>{3, 12},
-                                                LPT_WEIGHTS_STORAGE_LOOSE);
+                                                LPT_WEIGHTS_STORAGE_BITMASK);
        }},
       {"weights, tiles",
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_MXFP4, std::vector<int64_t>{2, 70},
-                                                LPT_WEIGHTS_STORAGE_TILES);
+                                                LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
        }},
       {"weights, experts with zero points",
        [](lpt_context *c) -> HolderPointer {

@@ -258,7 +258,7 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
       {"bf16", {huge, 0, huge}},
       {"bf16", {huge, huge, 0}},
       {"bf16", {0, huge, huge}, 0},  // no expert, but none could be counted
-      {"bf16", {0, huge, huge}, 0, LPT_WEIGHTS_STORAGE_LOOSE},
+      {"bf16", {0, huge, huge}, 0, LPT_WEIGHTS_STORAGE_BITMASK},
       {"bf16", {-1, 5}},
       {"f64", {32, 32}, 8192},  // never packed
       {"bf16", {32}},

@@ -203,7 +203,7 @@ TEST(ThinWeightsForms, GiveWhatDenseOnesGive) {
     const Outcome dense = product(storage(LPT_WEIGHTS_STORAGE_ALL));
     ran += dense.status == LPT_OK;
     for (const lpt_weights_options &options :
-         {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES, tile_rows, tile_columns)}) {
+         {storage(LPT_WEIGHTS_STORAGE_BITMASK), storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE, tile_rows, tile_columns)}) {
       SCOPED_TRACE("storage " + std::to_string(options.storage) + ", tiles " + std::to_string(tile_rows) + "×" +
                    std::to_string(tile_columns));
       const Outcome thin = product(options);
@@ -223,7 +223,7 @@ TEST(ThinWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
     std::vector<double> numbers(static_cast<size_t>(n * k)), left(static_cast<size_t>(m * k), 1.0);
     for (int64_t r = 0; r < n; ++r) numbers[static_cast<size_t>(r * k)] = 1.0;
     left[100] = std::numeric_limits<double>::infinity();
-    const lpt_weights_options options = storage(LPT_WEIGHTS_STORAGE_TILES);
+    const lpt_weights_options options = storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
     const Tensor packed = pack(c, tensor_of(c, LPT_FORMAT_F32, n, k, numbers).get(), &options);
     const Tensor a = tensor_of(c, LPT_FORMAT_F32, m, k, left), result = make_tensor(c, LPT_FORMAT_F32, m, n);
     lpt_gemm_options product = transposed_b();
@@ -239,8 +239,8 @@ TEST(ThinWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
 
 TEST(ThinWeightsForms, APlanTellsAllThatACallTakes) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
-    for (const lpt_weights_options &options :
-         {storage(LPT_WEIGHTS_STORAGE_ALL), storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+    for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_ALL), storage(LPT_WEIGHTS_STORAGE_BITMASK),
+                                               storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE)}) {
       Counter counter;
       const Context context = make_counted(counter, isa, 2);
       lpt_context *const c = context.get();
@@ -271,9 +271,10 @@ TEST(ThinWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
   // With tiles of 16 columns blocks of a's scales are cut: the product is another one.
   const Tensor a = tensor_of(c, LPT_FORMAT_MXFP8_E4M3, m, k, draw_whole(885, m * k));
   const Tensor result = make_tensor(c, LPT_FORMAT_F32, m, n);
-  const lpt_weights_options options[] = {storage(LPT_WEIGHTS_STORAGE_TILES), storage(LPT_WEIGHTS_STORAGE_TILES, 64, 16),
-                                         storage(LPT_WEIGHTS_STORAGE_TILES, 32, 64), storage(LPT_WEIGHTS_STORAGE_LOOSE),
-                                         storage(LPT_WEIGHTS_STORAGE_ALL)};
+  const lpt_weights_options options[] = {storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE),
+                                         storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE, 64, 16),
+                                         storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE, 32, 64),
+                                         storage(LPT_WEIGHTS_STORAGE_BITMASK), storage(LPT_WEIGHTS_STORAGE_ALL)};
   const char *const words[] = {"TILES of 64 x 64", "TILES of 64 x 16", "TILES of 32 x 64", "packed LOOSE",
                                "bf16 packed,"};
   const lpt_gemm_options product = transposed_b();
@@ -326,7 +327,8 @@ size_t scratch_of(int64_t count, const lpt_weights_options &options, lpt_format 
 
 // What is written out of one has the place of the last one's.
 TEST(ThinWeightsForms, ManyExpertsTakeTheScratchOfOne) {
-  for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+  for (const lpt_weights_options &options :
+       {storage(LPT_WEIGHTS_STORAGE_BITMASK), storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE)}) {
     for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_F64}) {
       EXPECT_LE(scratch_of(24, options, format), scratch_of(1, options, format))
           << "storage " << options.storage << ' ' << name_of(format);
@@ -350,7 +352,8 @@ TEST(ThinWeightsForms, ExpertsReportToOneWhole) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
   const int64_t count = 130, all = count * 2 * 128;
-  for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_LOOSE), storage(LPT_WEIGHTS_STORAGE_TILES)}) {
+  for (const lpt_weights_options &options :
+       {storage(LPT_WEIGHTS_STORAGE_BITMASK), storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE)}) {
     const Experts experts(c, count, options, LPT_FORMAT_F32);
     Reports reports;
     ASSERT_TRUE(ok(c, lpt_context_set_progress(c, Reports::note, &reports)));

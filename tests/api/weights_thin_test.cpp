@@ -20,13 +20,13 @@ const lpt_format kFormats[] = {
 
 lpt_weights_options loose() {
   lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
-  options.storage = LPT_WEIGHTS_STORAGE_LOOSE;
+  options.storage = LPT_WEIGHTS_STORAGE_BITMASK;
   return options;
 }
 
 lpt_weights_options tiles(int32_t rows = 0, int32_t columns = 0) {
   lpt_weights_options options = LPT_WEIGHTS_OPTIONS_INIT;
-  options.storage = LPT_WEIGHTS_STORAGE_TILES;
+  options.storage = LPT_WEIGHTS_STORAGE_BLOCK_SPARSE;
   options.tile_rows = rows;
   options.tile_columns = columns;
   return options;
@@ -213,7 +213,7 @@ TEST(ThinWeights, AreUnpackedToTheSameNumbersAndScales) {
     if (description.block_scale != LPT_FORMAT_NONE && description.block_rows != 1) continue;
     const Tensor weights = tensor_of(c, format, n, k, thinned(831, n, k, 0.7, 32, 32));
     for (const lpt_weights_options &options : {loose(), tiles(64, 64)}) {
-      if (options.storage == LPT_WEIGHTS_STORAGE_TILES && !takes_tiles(format)) continue;
+      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !takes_tiles(format)) continue;
       const Tensor thin = pack(c, weights.get(), &options);
       const Tensor back = make_tensor(c, format, n, k);
       ASSERT_TRUE(ok(c, lpt_weights_unpack(c, thin.get(), back.get()))) << name_of(format);
@@ -280,7 +280,7 @@ TEST(ThinWeights, OfExpertsAreCutAndSaved) {
   const int64_t m = 3, n = 150, k = 160, begin = 64, rows = n - begin;
   for (const lpt_format format : {LPT_FORMAT_NVFP4, LPT_FORMAT_INT8_ROW, LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X64}) {
     for (const lpt_weights_options &options : {loose(), tiles(64, 32)}) {
-      if (options.storage == LPT_WEIGHTS_STORAGE_TILES && !takes_tiles(format)) continue;
+      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !takes_tiles(format)) continue;
       SCOPED_TRACE(name_of(format) + " storage " + std::to_string(options.storage));
       const Tensor weights = tensor_of(c, format, {3, n, k}, thinned(841, 3 * n, k, 0.6, 2, 32));
       const Tensor thin = pack(c, weights.get(), &options);

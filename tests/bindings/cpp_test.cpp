@@ -155,22 +155,23 @@ std::string thrown(const std::function<void()> &call) {
 TEST(CppBinding, ThrowsWhatCallbacksThrow) {
   lpt::Context made;
   int lines = 0;
-  made.set_log(LPT_LOG_DISPATCH, [&](lpt_log_level, std::string_view text) { lines += !text.empty(); });
+  made.set_log(LPT_LOG_LEVEL_DISPATCH, [&](lpt_log_level, std::string_view text) { lines += !text.empty(); });
   lpt::Context context = std::move(made);
   cast(context);
   EXPECT_GT(lines, 0);
-  context.set_log(LPT_LOG_DISPATCH, [](lpt_log_level, std::string_view) { throw std::runtime_error("no paper"); });
+  context.set_log(LPT_LOG_LEVEL_DISPATCH,
+                  [](lpt_log_level, std::string_view) { throw std::runtime_error("no paper"); });
   EXPECT_EQ(thrown([&] { cast(context); }), "no paper");
-  context.set_log(LPT_LOG_NONE, {});
+  context.set_log(LPT_LOG_LEVEL_NONE, {});
   EXPECT_EQ(thrown([&] { cast(context); }), "nothing");
   std::string busy;
-  context.set_log(LPT_LOG_DISPATCH, [&](lpt_log_level, std::string_view) {
+  context.set_log(LPT_LOG_LEVEL_DISPATCH, [&](lpt_log_level, std::string_view) {
     busy = thrown([&] { cast(context); });
     throw std::runtime_error("no paper");
   });
   EXPECT_EQ(thrown([&] { cast(context); }), "no paper");
   EXPECT_EQ(busy, std::string("lpt: ") + lpt_status_string(LPT_BUSY));
-  context.set_log(LPT_LOG_NONE, {});
+  context.set_log(LPT_LOG_LEVEL_NONE, {});
 
   std::int64_t most = 0;
   context.set_progress([&](std::int64_t done, std::int64_t) { return most = std::max(most, done), false; });

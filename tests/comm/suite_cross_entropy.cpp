@@ -76,7 +76,7 @@ struct Exact {
 double reduced(const Numbers &losses, lpt_loss_reduction reduction) {
   double sum = 0.0;
   for (const double loss : losses) sum += loss;
-  return reduction == LPT_LOSS_MEAN ? sum / (kRows - 1) : sum;
+  return reduction == LPT_LOSS_REDUCTION_MEAN ? sum / (kRows - 1) : sum;
 }
 
 bool is_same(const Rank &self, const Tensor &tensor) {
@@ -89,7 +89,7 @@ void check_losses(const Rank &self, double smoothing, lpt_loss_reduction reducti
   const Problem problem(self);
   const Exact exact(problem, smoothing);
   const lpt_cross_entropy_options options = options_of(self, smoothing, reduction);
-  const bool is_each = reduction == LPT_LOSS_NONE;
+  const bool is_each = reduction == LPT_LOSS_REDUCTION_NONE;
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F64, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F64, {is_each ? kRows : 1});
   const Tensor log_sums = make_tensor(self.context, LPT_FORMAT_F64, {kRows});
@@ -110,7 +110,8 @@ void check_losses(const Rank &self, double smoothing, lpt_loss_reduction reducti
                                                  loss_gradient.get(), &options, logits.get())));
   const Numbers gradient = numbers_of(self.context, logits.get());
   for (int64_t r = 0; r < kRows; ++r) {
-    const double factor = factors[is_each ? static_cast<size_t>(r) : 0] / (reduction == LPT_LOSS_MEAN ? kRows - 1 : 1);
+    const double factor =
+        factors[is_each ? static_cast<size_t>(r) : 0] / (reduction == LPT_LOSS_REDUCTION_MEAN ? kRows - 1 : 1);
     for (int64_t c = 0; c < problem.own; ++c) {
       const size_t i = Exact::at(r, problem.first + c);
       const double expected = problem.counts(r) ? factor * (exact.p[i] - exact.q[i]) : 0.0;
@@ -121,7 +122,8 @@ void check_losses(const Rank &self, double smoothing, lpt_loss_reduction reducti
 
 void is_the_loss_of_all_classes(const Rank &self) {
   for (const double smoothing : {0.0, 0.1, 1.0}) {
-    for (const lpt_loss_reduction reduction : {LPT_LOSS_MEAN, LPT_LOSS_SUM, LPT_LOSS_NONE}) {
+    for (const lpt_loss_reduction reduction :
+         {LPT_LOSS_REDUCTION_MEAN, LPT_LOSS_REDUCTION_SUM, LPT_LOSS_REDUCTION_NONE}) {
       check_losses(self, smoothing, reduction);
     }
   }
@@ -130,7 +132,7 @@ void is_the_loss_of_all_classes(const Rank &self) {
 // In fewer bits: as far off as these are.
 void takes_every_wide_format(const Rank &self) {
   const Problem problem(self);
-  const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_MEAN);
+  const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
   const struct {
     lpt_format format;
     double unit;
@@ -146,7 +148,7 @@ void takes_every_wide_format(const Rank &self) {
     const Tensor gradient = make_tensor(self.context, format, kRows, problem.own);
     ASSERT_TRUE(self.ok(lpt_cross_entropy_forward(self.context, logits.get(), problem.targets.data(), &options,
                                                   loss.get(), log_sums.get())));
-    EXPECT_NEAR(reduced(exact.losses, LPT_LOSS_MEAN), numbers_of(self.context, loss.get())[0], 4e-6);
+    EXPECT_NEAR(reduced(exact.losses, LPT_LOSS_REDUCTION_MEAN), numbers_of(self.context, loss.get())[0], 4e-6);
     ASSERT_TRUE(self.ok(lpt_cross_entropy_backward(self.context, logits.get(), problem.targets.data(), log_sums.get(),
                                                    nullptr, &options, gradient.get())));
     const Numbers found = numbers_of(self.context, gradient.get());
@@ -164,7 +166,7 @@ void takes_every_wide_format(const Rank &self) {
 void is_the_loss_without_a_comm(const Rank &self) {
   if (self.ranks > 1) return;
   const Problem problem(self);
-  lpt_cross_entropy_options options = options_of(self, 0.1, LPT_LOSS_NONE);
+  lpt_cross_entropy_options options = options_of(self, 0.1, LPT_LOSS_REDUCTION_NONE);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor with = make_tensor(self.context, LPT_FORMAT_F64, {kRows}),
                without = make_tensor(self.context, LPT_FORMAT_F64, {kRows});
@@ -184,7 +186,7 @@ void tells_what_is_not_a_number(const Rank &self) {
   for (int64_t c = 0; c < kClasses; ++c) put(2, c, -INFINITY);
   put(3, problem.targets[3], -INFINITY);
   put(4, (problem.targets[4] + 1) % kClasses, -INFINITY);  // another class: it has no part in the sum
-  const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_NONE);
+  const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_NONE);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {kRows});
   ASSERT_TRUE(self.ok(
@@ -204,7 +206,7 @@ void refuses_what_is_no_class(const Rank &self) {
                                                               &options, loss.get(), nullptr));
     expect_words(words, lpt_context_error(self.context));
   };
-  lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_MEAN);
+  lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
   problem.targets[5] = kClasses;
   refuse(options, {"targets[5] is 40", "0 to 39", "-100"});
   problem.targets[5] = -1;
@@ -222,7 +224,7 @@ void finds_targets_that_differ(const Rank &self) {
   lpt_comm *raw = nullptr;
   ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
   const Comm part(raw);
-  lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_MEAN);
+  lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
   options.comm = part.get();
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});

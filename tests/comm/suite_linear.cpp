@@ -372,7 +372,7 @@ void shares_what_scalers_saw(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   const lpt_format format = format_named("e4m3fn_tensor");
   lpt_scaler_options delayed = LPT_SCALER_OPTIONS_INIT;
-  delayed.kind = LPT_SCALER_DELAYED;
+  delayed.kind = LPT_SCALER_KIND_DELAYED;
   ASSERT_TRUE(self.ok(lpt_recipe_set_cast(self.context, recipe.get(), LPT_LINEAR_CAST_FORWARD_INPUT, format, nullptr)));
   ASSERT_TRUE(self.ok(lpt_recipe_set_scaler(self.context, recipe.get(), LPT_LINEAR_OPERAND_INPUT, &delayed)));
   const Linear first = make_linear(self.context, recipe.get(), 4, 3),

@@ -71,7 +71,7 @@ void multiplies_weights_of_all_kinds(const Rank &self) {
     const Tensor b = filled(self, LPT_FORMAT_BF16, 96, size.hidden, size.inner);
     Tensor loose;
     lpt_weights_options thin = LPT_WEIGHTS_OPTIONS_INIT;
-    thin.storage = LPT_WEIGHTS_STORAGE_LOOSE;
+    thin.storage = LPT_WEIGHTS_STORAGE_BITMASK;
     ASSERT_TRUE(self.ok(lpt_weights_pack(self.context, b.get(), &thin, out(loose))));
     compare_ways(self, plan, a, loose, options, LPT_FORMAT_BF16, size);
   }

@@ -61,7 +61,7 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
 // Q4: the scale is a power of two from the largest amax of all ranks; 0, infinity and NaN leave it as it was.
 void keeps_the_scale_where_there_is_no_amax(const Rank &self) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
-  options.kind = LPT_SCALER_DELAYED;
+  options.kind = LPT_SCALER_KIND_DELAYED;
   options.history_rule = LPT_SCALER_HISTORY_RULE_LATEST;
   options.zero_rule = LPT_SCALER_ZERO_RULE_USE_LAST;
   Scaler scaler;

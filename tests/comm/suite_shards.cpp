@@ -21,7 +21,7 @@ struct Kind {
 };
 
 constexpr lpt_format kNone = LPT_FORMAT_NONE, kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16;
-constexpr lpt_scaler_kind kCurrent = LPT_SCALER_CURRENT, kDelayed = LPT_SCALER_DELAYED;
+constexpr lpt_scaler_kind kCurrent = LPT_SCALER_KIND_CURRENT, kDelayed = LPT_SCALER_KIND_DELAYED;
 constexpr lpt_format kE4M3 = LPT_FORMAT_E4M3FN_TENSOR, kE5M2 = LPT_FORMAT_E5M2_TENSOR;
 constexpr lpt_format kGroups = LPT_FORMAT_E4M3FN_1X128, kWideGroups = LPT_FORMAT_E5M2_1X128;
 constexpr lpt_format kTrees = LPT_FORMAT_DYNAMIC_1X256;

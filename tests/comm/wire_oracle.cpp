@@ -99,7 +99,8 @@ int64_t bytes_on_wire(lpt_format wire, int64_t count) {
   const lpt_format_description parts = describe(wire);
   int64_t bytes = packed_bytes(
       parts.block_scale == LPT_FORMAT_NONE && parts.tensor_scale == LPT_FORMAT_NONE ? wire : parts.element, count);
-  const int64_t block = parts.block_columns == LPT_WHOLE ? count : std::max<int64_t>(parts.block_columns, 1);
+  const int64_t block =
+      parts.block_columns == LPT_BLOCK_EXTENT_FULL ? count : std::max<int64_t>(parts.block_columns, 1);
   const int64_t blocks = (count + block - 1) / block;
   if (parts.block_scale != LPT_FORMAT_NONE) bytes += blocks * describe(parts.block_scale).element_bits / 8;
   if (parts.zero_point != LPT_FORMAT_NONE) bytes += blocks;

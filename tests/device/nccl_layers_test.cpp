@@ -64,7 +64,7 @@ struct Passes {
 
 Passes passes_of(lpt_context *context, const lpt_tensor *logits, const std::vector<int64_t> &targets,
                  const lpt_cross_entropy_options &options, const std::function<Tensor(const lpt_tensor *)> &read) {
-  const int64_t losses = options.reduction == LPT_LOSS_NONE ? kRows : 1;
+  const int64_t losses = options.reduction == LPT_LOSS_REDUCTION_NONE ? kRows : 1;
   const lpt_tensor_description facts = describe(context, logits);
   const Tensor loss = make_tensor(context, LPT_FORMAT_F64, {losses}),
                log_sums = make_tensor(context, LPT_FORMAT_F64, {kRows}),
@@ -90,7 +90,8 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
     const Tensor all = tensor_of(self.cpu, LPT_FORMAT_F32, kRows, kClasses, problem.logits);
     const Tensor own = there(self, problem.cut(self, problem.logits).get());
     for (const double smoothing : {0.0, 0.1}) {
-      for (const lpt_loss_reduction reduction : {LPT_LOSS_MEAN, LPT_LOSS_SUM, LPT_LOSS_NONE}) {
+      for (const lpt_loss_reduction reduction :
+           {LPT_LOSS_REDUCTION_MEAN, LPT_LOSS_REDUCTION_SUM, LPT_LOSS_REDUCTION_NONE}) {
         const Passes alone = passes_of(self.cpu, all.get(), problem.targets, options_of(nullptr, smoothing, reduction),
                                        [&](const lpt_tensor *tensor) {
                                          return tensor_of(self.cpu, describe(self.cpu, tensor).format, 1,
@@ -124,7 +125,7 @@ TEST_F(NcclLayerRefusals, OfALossSayWhereRanksWork) {
     const Tensor own = there(self, problem.cut(self, problem.logits).get());
     const Tensor loss = make_tensor(self.gpu, LPT_FORMAT_F32, {1});
     const auto forward = [&](lpt_comm *comm) {
-      const lpt_cross_entropy_options options = options_of(comm, 0.0, LPT_LOSS_MEAN);
+      const lpt_cross_entropy_options options = options_of(comm, 0.0, LPT_LOSS_REDUCTION_MEAN);
       return lpt_cross_entropy_forward(self.gpu, own.get(), problem.targets.data(), &options, loss.get(), nullptr);
     };
     EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.meeting));

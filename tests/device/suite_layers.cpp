@@ -191,11 +191,12 @@ TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
   constexpr int64_t kTargets[] = {0, 5, -7, 3, 2};
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   options.ignored_target = -7;
-  for (const lpt_loss_reduction reduction : {LPT_LOSS_MEAN, LPT_LOSS_SUM, LPT_LOSS_NONE}) {
+  for (const lpt_loss_reduction reduction :
+       {LPT_LOSS_REDUCTION_MEAN, LPT_LOSS_REDUCTION_SUM, LPT_LOSS_REDUCTION_NONE}) {
     options.reduction = reduction;
-    options.label_smoothing = reduction == LPT_LOSS_SUM ? 0.1 : 0.0;
-    const lpt_format precision = reduction == LPT_LOSS_MEAN ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
-    const int64_t count = reduction == LPT_LOSS_NONE ? 5 : 1;
+    options.label_smoothing = reduction == LPT_LOSS_REDUCTION_SUM ? 0.1 : 0.0;
+    const lpt_format precision = reduction == LPT_LOSS_REDUCTION_MEAN ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+    const int64_t count = reduction == LPT_LOSS_REDUCTION_NONE ? 5 : 1;
     const Tensor logits = numbers(LPT_FORMAT_BF16, 5, 6, 19), factors = vector(count, 20);
     const Both loss = both(precision, {count}), logs = both(LPT_FORMAT_F64, {5}), dx = both(LPT_FORMAT_F32, {5, 6});
     ASSERT_TRUE(ok(
@@ -204,7 +205,7 @@ TEST_F(DeviceLayers, CrossEntropyIsNearTheProcessorThereAndBack) {
                                                     loss.there.get(), logs.there.get())));
     expect_near(loss, 0, "loss");
     expect_near(logs, 0, "log_sums");
-    const lpt_tensor *const given = reduction == LPT_LOSS_SUM ? nullptr : factors.get();
+    const lpt_tensor *const given = reduction == LPT_LOSS_REDUCTION_SUM ? nullptr : factors.get();
     const Tensor given_there = there(factors.get());
     ASSERT_TRUE(ok(cpu(), lpt_cross_entropy_backward(cpu(), logits.get(), kTargets, logs.here.get(), given, &options,
                                                      dx.here.get())));

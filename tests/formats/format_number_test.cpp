@@ -113,7 +113,9 @@ TEST(FormatDescription, OfRandomPartsComesBackOrIsRefused) {
     given.block_scale = random.of(scales);
     given.tensor_scale = random.chance(0.3) ? LPT_FORMAT_F32 : LPT_FORMAT_NONE;
     given.zero_point = random.of(zero_points);
-    const auto extent = [&] { return random.chance(0.1) ? LPT_WHOLE : static_cast<int32_t>(1 << random.below(9)); };
+    const auto extent = [&] {
+      return random.chance(0.1) ? LPT_BLOCK_EXTENT_FULL : static_cast<int32_t>(1 << random.below(9));
+    };
     if (given.block_scale != LPT_FORMAT_NONE) given.block_rows = extent(), given.block_columns = extent();
     lpt_format id = LPT_FORMAT_NONE;
     if (!format_from_description(given, id).is_ok()) continue;

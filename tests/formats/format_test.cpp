@@ -170,7 +170,7 @@ TEST(Format, TakesADescribedFormatApart) {
   EXPECT_EQ(LPT_FORMAT_E5M2, format.element);
   EXPECT_EQ(LPT_FORMAT_E8M0FNU, format.block_scale);
   EXPECT_EQ(LPT_FORMAT_F32, format.tensor_scale);
-  EXPECT_EQ(LPT_WHOLE, format.block_rows);
+  EXPECT_EQ(LPT_BLOCK_EXTENT_FULL, format.block_rows);
   EXPECT_EQ(128, format.block_columns);
 }
 
@@ -400,7 +400,7 @@ constexpr WrongMember kWrongMembers[] = {
     {"block_columns is 0", [](auto &d) { d.block_columns = 0; }},
     {"block_columns is 48", [](auto &d) { d.block_columns = 48; }},
     {"block_columns is -2147483648", [](auto &d) { d.block_columns = INT32_MIN; }},
-    {"both LPT_WHOLE", [](auto &d) { d.block_rows = d.block_columns = LPT_WHOLE; }},
+    {"both LPT_BLOCK_EXTENT_FULL", [](auto &d) { d.block_rows = d.block_columns = LPT_BLOCK_EXTENT_FULL; }},
     {"element_bits is 4, expected 0 or 8", [](auto &d) { d.element_bits = 4; }},
     {"exponent_bits is 5, expected 0 or 4", [](auto &d) { d.exponent_bits = 5; }},
     {"mantissa_bits is 2, expected 0 or 3", [](auto &d) { d.mantissa_bits = 2; }},
@@ -432,8 +432,8 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
   for (lpt_format element = 1; element <= LPT_FORMAT_BNB_FP4; ++element) {
     for (lpt_format block_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN}) {
       for (lpt_format tensor_scale : {LPT_FORMAT_NONE, LPT_FORMAT_F32}) {
-        for (int32_t rows : {0, 1, 32, LPT_WHOLE}) {
-          for (int32_t columns : {0, 1, 128, LPT_WHOLE}) {
+        for (int32_t rows : {0, 1, 32, LPT_BLOCK_EXTENT_FULL}) {
+          for (int32_t columns : {0, 1, 128, LPT_BLOCK_EXTENT_FULL}) {
             lpt_format id = LPT_FORMAT_NONE;
             const Format parts = {.element = element,
                                   .block_scale = block_scale,

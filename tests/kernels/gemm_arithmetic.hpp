@@ -50,7 +50,7 @@ inline testing::AssertionResult is_same(float found, double expected) {
 // Steps of k that the scales of an operand hold for.
 inline int64_t steps_of_scale(const Format &format, bool is_k_adjacent, int64_t k) {
   const int64_t extent = is_k_adjacent ? format.block_columns : format.block_rows;
-  return !format.has_block_scale() || extent == LPT_WHOLE || extent >= k ? k : extent;
+  return !format.has_block_scale() || extent == LPT_BLOCK_EXTENT_FULL || extent >= k ? k : extent;
 }
 
 // An operand of a problem by lane and step of k: its elements without scales, the scale along k, and the lane's factor.

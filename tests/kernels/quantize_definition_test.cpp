@@ -187,14 +187,15 @@ std::vector<lpt_format> all_targets() {
   std::vector<lpt_format> targets(std::begin(kElements), std::end(kElements));
   for (lpt_format id = LPT_FORMAT_E4M3FN_TENSOR; id <= LPT_FORMAT_BNB_FP4_1X64; ++id) targets.push_back(id);
   targets.push_back(made(LPT_FORMAT_INT8, LPT_FORMAT_F32, 1, 64, LPT_FORMAT_NONE));
-  targets.push_back(made(LPT_FORMAT_E4M3FN, LPT_FORMAT_E8M0FNU, LPT_WHOLE, 1, LPT_FORMAT_F32));
-  targets.push_back(made(LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU, LPT_WHOLE, 1, LPT_FORMAT_NONE));
+  targets.push_back(made(LPT_FORMAT_E4M3FN, LPT_FORMAT_E8M0FNU, LPT_BLOCK_EXTENT_FULL, 1, LPT_FORMAT_F32));
+  targets.push_back(made(LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU, LPT_BLOCK_EXTENT_FULL, 1, LPT_FORMAT_NONE));
   targets.push_back(made(LPT_FORMAT_E2M1FN, LPT_FORMAT_E8M0FNU, 1, 32, LPT_FORMAT_F32));
   targets.push_back(made(LPT_FORMAT_E5M2, LPT_FORMAT_F32, 4, 8, LPT_FORMAT_F32));
   targets.push_back(made(LPT_FORMAT_F16, LPT_FORMAT_E4M3FN, 1, 32, LPT_FORMAT_F32));
   targets.push_back(made(LPT_FORMAT_INT2, LPT_FORMAT_F32, 1, 32, LPT_FORMAT_NONE));
   targets.push_back(made(LPT_FORMAT_E3M0, LPT_FORMAT_E4M3FN, 2, 16, LPT_FORMAT_NONE));
-  targets.push_back(made(LPT_FORMAT_UINT4, LPT_FORMAT_F32, 4, LPT_WHOLE, LPT_FORMAT_NONE, LPT_FORMAT_UINT8));
+  targets.push_back(
+      made(LPT_FORMAT_UINT4, LPT_FORMAT_F32, 4, LPT_BLOCK_EXTENT_FULL, LPT_FORMAT_NONE, LPT_FORMAT_UINT8));
   targets.push_back(made(LPT_FORMAT_UINT8, LPT_FORMAT_F32, 1, 32, LPT_FORMAT_NONE, LPT_FORMAT_UINT8));
   return targets;
 }

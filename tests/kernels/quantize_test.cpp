@@ -38,9 +38,9 @@ lpt_format draw_element(Random &random) {
 // NONE where the drawn parts are no format.
 lpt_format draw_target(Random &random) {
   static constexpr lpt_format scales[] = {LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
-  static constexpr int32_t blocks[][2] = {{1, 16},    {1, 32},  {1, 64},  {1, 128},      {1, LPT_WHOLE},
-                                          {1, 8},     {1, 256}, {1, 512}, {4, 8},        {16, 16},
-                                          {128, 128}, {2, 2},   {32, 1},  {LPT_WHOLE, 1}};
+  static constexpr int32_t blocks[][2] = {
+      {1, 16},  {1, 32},    {1, 64}, {1, 128}, {1, LPT_BLOCK_EXTENT_FULL}, {1, 8}, {1, 256}, {1, 512}, {4, 8},
+      {16, 16}, {128, 128}, {2, 2},  {32, 1},  {LPT_BLOCK_EXTENT_FULL, 1}};
   Format parts;
   parts.element = draw_element(random);
   if (random.chance(0.5)) parts.tensor_scale = LPT_FORMAT_F32;

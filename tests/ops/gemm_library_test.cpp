@@ -200,7 +200,7 @@ void expect_scaled(const MatrixView &view, LibraryScales scales, Lift lift, cons
   const bool is_lifted = lift == Lift::kNumbers || lift == Lift::kBlocks || lift == Lift::kFolded;
   const bool is_known = scales != LibraryScales::kNone && scales != LibraryScales::kTensor;
   const bool has_late_rows = format.has_block_scale() && !is_lifted && !is_known;
-  EXPECT_TRUE(!has_late_rows || (plan.has_finish && format.block_columns == LPT_WHOLE));
+  EXPECT_TRUE(!has_late_rows || (plan.has_finish && format.block_columns == LPT_BLOCK_EXTENT_FULL));
   const bool knows_tensor = scales == LibraryScales::kTensor || lift == Lift::kNumbers;
   EXPECT_TRUE(!format.has_tensor_scale() || knows_tensor || plan.has_finish || plan.product.has_factors);
 }
@@ -283,8 +283,9 @@ bool is_sparse_pair(lpt_format ab, lpt_format c, bool is_integer, int32_t capabi
 
 // A scale that cuSPARSELt would have to apply within its sums.
 bool varies_along_k(const MatrixView &view) {
-  return view.format.has_block_scale() && !(view.format.block_rows == 1 && view.format.block_columns == LPT_WHOLE &&
-                                            view.format.block_scale == LPT_FORMAT_F32);
+  return view.format.has_block_scale() &&
+         !(view.format.block_rows == 1 && view.format.block_columns == LPT_BLOCK_EXTENT_FULL &&
+           view.format.block_scale == LPT_FORMAT_F32);
 }
 
 TEST(SparseGemmLibrary, AllPairsThatItsTableNamesAreTaken) {

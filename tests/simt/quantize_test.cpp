@@ -210,7 +210,8 @@ TEST(SimtQuantize, WhatTheRowsDoNotTakeIsRefused) {
       {[](QuantizeRequest &r) { r.overflow = LPT_OVERFLOW_INFINITE; }, "saturates only"},
       {[](QuantizeRequest &r) { r.source.column_stride = 2; }, "takes adjacent columns only"},
       {[](QuantizeRequest &r) { r.rule = LPT_SCALE_RULE_FOUR_OVER_SIX; }, "does not take this scale rule"},
-      {[](QuantizeRequest &r) { r.target.format.block_columns = LPT_WHOLE; }, "takes blocks of 16 to 512 columns only"},
+      {[](QuantizeRequest &r) { r.target.format.block_columns = LPT_BLOCK_EXTENT_FULL; },
+       "takes blocks of 16 to 512 columns only"},
   };
   QuantizeCase c;
   c.target = LPT_FORMAT_MXFP8_E4M3;

@@ -57,7 +57,7 @@ float amax_of(std::span<const float> numbers) {
 
 int64_t RowCast::row_granule(const lpt_format_description &description) {
   if (description.block_scale == LPT_FORMAT_NONE) return 1;
-  return description.block_rows == LPT_WHOLE ? 0 : description.block_rows;
+  return description.block_rows == LPT_BLOCK_EXTENT_FULL ? 0 : description.block_rows;
 }
 
 RowCast::RowCast(lpt_context *context, lpt_format format, float amax) : context_(context), format_(format) {

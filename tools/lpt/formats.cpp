@@ -31,11 +31,13 @@ std::string special_text(lpt_element_special special) {
   }
 }
 
-std::string extent_text(int32_t extent) { return extent == LPT_WHOLE ? "whole" : fmt::format("{}", extent); }
+std::string extent_text(int32_t extent) {
+  return extent == LPT_BLOCK_EXTENT_FULL ? "whole" : fmt::format("{}", extent);
+}
 
 std::string block_text(const lpt_format_description &description) {
   if (description.block_scale == LPT_FORMAT_NONE) return "";
-  if (description.block_rows == 1 && description.block_columns == LPT_WHOLE) return "row";
+  if (description.block_rows == 1 && description.block_columns == LPT_BLOCK_EXTENT_FULL) return "row";
   return fmt::format("{} x {}", extent_text(description.block_rows), extent_text(description.block_columns));
 }
 

@@ -22,7 +22,7 @@ bool has_zero_points(lpt_context *context, lpt_format format) {
 }
 
 bool is_grouped(const lpt_format_description &d) { return d.block_rows == 1 && d.block_columns > 1; }
-bool is_row(const lpt_format_description &d) { return d.block_rows == 1 && d.block_columns == LPT_WHOLE; }
+bool is_row(const lpt_format_description &d) { return d.block_rows == 1 && d.block_columns == LPT_BLOCK_EXTENT_FULL; }
 bool is_f32_scaled(const lpt_format_description &d) {
   return (d.block_scale == LPT_FORMAT_F32 && d.tensor_scale == LPT_FORMAT_NONE) ||
          (d.block_scale == LPT_FORMAT_NONE && d.tensor_scale == LPT_FORMAT_F32);
@@ -132,8 +132,8 @@ std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &na
   int64_t scale_rows = 0;
   int64_t scale_columns = 0;
   if (layout.has_block_scales()) {
-    scale_rows = d.block_rows == LPT_WHOLE ? 1 : divided_up(rows, d.block_rows);
-    scale_columns = d.block_columns == LPT_WHOLE ? 1 : divided_up(columns, d.block_columns);
+    scale_rows = d.block_rows == LPT_BLOCK_EXTENT_FULL ? 1 : divided_up(rows, d.block_rows);
+    scale_columns = d.block_columns == LPT_BLOCK_EXTENT_FULL ? 1 : divided_up(columns, d.block_columns);
     if (layout.scale_rows_per_row > 1) scale_rows = rows;
     // Exponents are stored as plain bytes by the convention.
     const Dtype *dtype =

@@ -32,7 +32,7 @@ struct ScaleRows {
 ScaleRows scale_rows_of(const Layout &layout, int64_t first, int64_t rows) {
   const int32_t block_rows = layout.description.block_rows;
   if (layout.scale_rows_per_row > 1) return {first, rows};
-  if (block_rows == LPT_WHOLE) return {0, 1};
+  if (block_rows == LPT_BLOCK_EXTENT_FULL) return {0, 1};
   return {first / block_rows, divided_up(rows, block_rows)};
 }
 

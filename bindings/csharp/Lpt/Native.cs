@@ -266,8 +266,8 @@ namespace Lpt
     public enum WeightsStorage : int
     {
         All = 0,
-        Loose = 1,
-        Tiles = 2,
+        Bitmask = 1,
+        BlockSparse = 2,
     }
 
     /// <summary>One operand of one multiplication; one of lpt_linear_cast_values.</summary>
@@ -446,7 +446,7 @@ namespace Lpt
     public static class Constants
     {
         public const ulong CheckOnly = 1;
-        public const int Whole = -1;
+        public const int BlockExtentFull = -1;
         public const ulong DlpackReadOnly = 1;
         public const ulong DlpackCopied = 2;
         public const ulong KeepTensorScale = 2;

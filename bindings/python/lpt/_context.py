@@ -85,7 +85,7 @@ class Context:
     def set_log(self, log: Optional[Callable[[int, str], None]], level: str = "info") -> None:
         """Calls log(level, text) on the thread that is at work; None: silent."""
         called = _called_back(log)
-        capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_", level), called)
+        capi.lpt_context_set_log(handle_of(self), constant("LPT_LOG_LEVEL_", level), called)
         self._log = called
 
     def set_progress(self, progress: Optional[Callable[[int, int], Any]]) -> None:

@@ -199,7 +199,7 @@ class GemmPlan:
 
 
 def weights_pack(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Lays out weights (n × k) for products with b_transposed=True. Options: storage ("all", "loose", "tiles"), tile_rows,
+    """Lays out weights (n × k) for products with b_transposed=True. Options: storage ("all", "bitmask", "block_sparse"), tile_rows,
     tile_columns, output_order and input_order (numbers, one for each row and column)."""
     keep: list = []
     for name, axis in (("output_order", -2), ("input_order", -1)):
@@ -214,7 +214,7 @@ def weights_order(weights: Any, *, context: Optional[Context] = None, **given: A
     keep: list = []
     source = read(weights)
     order = array("i", [0]) * source.shape[0]
-    tiles = options(capi.lpt_weights_options, dict(given, storage="tiles"), keep)
+    tiles = options(capi.lpt_weights_options, dict(given, storage="block_sparse"), keep)
     before, after = capi.lpt_weights_order(handle_of(context), source, tiles, order)
     return order.tolist(), before, after
 
@@ -334,7 +334,7 @@ def _targets_of(targets: Any, logits: Tensor) -> Any:
 
 
 def _loss_options(reduction: str, given: dict, keep: list) -> Any:
-    return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_", reduction)), keep)
+    return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_REDUCTION_", reduction)), keep)
 
 
 def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context: Optional[Context] = None,

@@ -28,8 +28,8 @@ _NAMED = {
     "solver": "LPT_SPARSE_SOLVER_", "reduction": "LPT_REDUCTION_", "algorithm": "LPT_REDUCE_ALGORITHM_",
     "smoothing": "LPT_SWIGLU_SMOOTHING_", "hadamard_signs": "LPT_HADAMARD_SIGNS_", "hadamard_axis": "LPT_HADAMARD_AXIS_",
     "source": "LPT_LINEAR_SOURCE_", "output_scale": "LPT_LINEAR_OUTPUT_SCALE_", "method": "LPT_OPTIMIZER_METHOD_",
-    "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_", "second_scaling": "LPT_SCALER_",
-    "kind": "LPT_SCALER_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
+    "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_KIND_", "second_scaling": "LPT_SCALER_KIND_",
+    "kind": "LPT_SCALER_KIND_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
     "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_", "order": "LPT_GRADIENT_BUCKETS_ORDER_",
 }
 # Flags that are options of their own.

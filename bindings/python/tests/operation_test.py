@@ -65,7 +65,7 @@ class Products(Case):
         self.assertEqual((3, 5, 32), tuple(plan.values[name] for name in "mnk"))
         self.assertEqual(whole, plan(self.a, self.b, out).tolist())
         weights = lpt.quantize(self.bt, "int8_row")
-        packed = lpt.weights_pack(weights, storage="loose")
+        packed = lpt.weights_pack(weights, storage="bitmask")
         self.assertEqual(lpt.gemm(self.a, weights, b_transposed=True).tolist(),
                          lpt.gemm(self.a, packed, b_transposed=True).tolist())
         self.assertEqual(weights.tolist(), lpt.weights_unpack(packed).tolist())

@@ -285,10 +285,10 @@ class Ranks(unittest.TestCase):
             note = lambda *_: futures.clear()  # noqa: E731
             hook, sys.unraisablehook = sys.unraisablehook, unraised.append
             try:
-                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_DISPATCH, note)
+                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_LEVEL_DISPATCH, note)
                 lpt.quantize(floats([1.0]), "e4m3fn")
             finally:
-                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_NONE, None)
+                lpt.capi.lpt_context_set_log(context, lpt.capi.LPT_LOG_LEVEL_NONE, None)
                 sys.unraisablehook = hook
             self.assertEqual(([], []), (futures, unraised))
             self.assertIn(handle, [kept[0] for kept in lpt._comm._under_way])

@@ -27,10 +27,10 @@ const LPT_ISA_X86_AVX512_BF16 = lpt_isa(4)
 const LPT_ISA_X86_AMX = lpt_isa(5)
 
 const lpt_log_level = Int32
-const LPT_LOG_NONE = lpt_log_level(0)
-const LPT_LOG_WARNING = lpt_log_level(1)
-const LPT_LOG_INFO = lpt_log_level(2)
-const LPT_LOG_DISPATCH = lpt_log_level(3)
+const LPT_LOG_LEVEL_NONE = lpt_log_level(0)
+const LPT_LOG_LEVEL_WARNING = lpt_log_level(1)
+const LPT_LOG_LEVEL_INFO = lpt_log_level(2)
+const LPT_LOG_LEVEL_DISPATCH = lpt_log_level(3)
 
 const lpt_format = Int64
 const LPT_FORMAT_NONE = lpt_format(0)
@@ -155,8 +155,8 @@ const LPT_SCALE_RULE_MEAN = lpt_scale_rule(19)
 const LPT_SCALE_RULE_SAWB = lpt_scale_rule(20)
 
 const lpt_scaler_kind = Int32
-const LPT_SCALER_CURRENT = lpt_scaler_kind(0)
-const LPT_SCALER_DELAYED = lpt_scaler_kind(1)
+const LPT_SCALER_KIND_CURRENT = lpt_scaler_kind(0)
+const LPT_SCALER_KIND_DELAYED = lpt_scaler_kind(1)
 
 const lpt_scaler_history_rule = Int32
 const LPT_SCALER_HISTORY_RULE_MAX = lpt_scaler_history_rule(0)
@@ -202,8 +202,8 @@ const LPT_SPARSE_SOLVER_ENTROPY = lpt_sparse_solver(5)
 
 const lpt_weights_storage = Int32
 const LPT_WEIGHTS_STORAGE_ALL = lpt_weights_storage(0)
-const LPT_WEIGHTS_STORAGE_LOOSE = lpt_weights_storage(1)
-const LPT_WEIGHTS_STORAGE_TILES = lpt_weights_storage(2)
+const LPT_WEIGHTS_STORAGE_BITMASK = lpt_weights_storage(1)
+const LPT_WEIGHTS_STORAGE_BLOCK_SPARSE = lpt_weights_storage(2)
 
 const lpt_linear_cast = Int32
 const LPT_LINEAR_CAST_FORWARD_INPUT = lpt_linear_cast(0)
@@ -251,9 +251,9 @@ const LPT_SWIGLU_SMOOTHING_NONE = lpt_swiglu_smoothing(0)
 const LPT_SWIGLU_SMOOTHING_CHANNEL = lpt_swiglu_smoothing(1)
 
 const lpt_loss_reduction = Int32
-const LPT_LOSS_MEAN = lpt_loss_reduction(0)
-const LPT_LOSS_SUM = lpt_loss_reduction(1)
-const LPT_LOSS_NONE = lpt_loss_reduction(2)
+const LPT_LOSS_REDUCTION_MEAN = lpt_loss_reduction(0)
+const LPT_LOSS_REDUCTION_SUM = lpt_loss_reduction(1)
+const LPT_LOSS_REDUCTION_NONE = lpt_loss_reduction(2)
 
 const lpt_optimizer_method = Int32
 const LPT_OPTIMIZER_METHOD_ADAMW = lpt_optimizer_method(0)
@@ -315,7 +315,7 @@ const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
 const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
 
 const LPT_CHECK_ONLY = UInt64(1)
-const LPT_WHOLE = Int32(-1)
+const LPT_BLOCK_EXTENT_FULL = Int32(-1)
 const LPT_DLPACK_READ_ONLY = UInt64(1)
 const LPT_DLPACK_COPIED = UInt64(2)
 const LPT_KEEP_TENSOR_SCALE = UInt64(2)

@@ -39,7 +39,7 @@ call_progress(user::Ptr{Cvoid}, done::Int64, whole::Int64)::Int32 =
 
 Has lines up to a level logged: `hear(level, text)`; `nothing` for silence. Where it throws, the call does its work and throws that.
 """
-function set_log!(hear, context::Context, level = Lib.LPT_LOG_INFO)
+function set_log!(hear, context::Context, level = Lib.LPT_LOG_LEVEL_INFO)
     callback = hear === nothing ? nothing : Callback(hear)
     function_, user = hear === nothing ? (C_NULL, C_NULL) :
                       (@cfunction(call_log, Cvoid, (Ptr{Cvoid}, Int32, Ptr{UInt8})), pointer(callback))

@@ -85,11 +85,11 @@ end
 
 @testset "logs are heard, and what they throw is thrown" begin
     context, lines = Context(), String[]
-    set_log!((level, text) -> push!(lines, text), context, LPT_LOG_DISPATCH)
+    set_log!((level, text) -> push!(lines, text), context, LPT_LOG_LEVEL_DISPATCH)
     GC.gc()
     cast(context)
     @test !isempty(lines) && all(!isempty, lines)
-    set_log!((level, text) -> error("no paper"), context, LPT_LOG_DISPATCH)
+    set_log!((level, text) -> error("no paper"), context, LPT_LOG_LEVEL_DISPATCH)
     @test_throws ErrorException("no paper") cast(context)
     set_log!(nothing, context)
     heard = length(lines)

@@ -34,10 +34,10 @@ pub const LPT_ISA_X86_AMX: lpt_isa = 5;
 
 /// How much a context logs; one of lpt_log_level_values.
 pub type lpt_log_level = i32;
-pub const LPT_LOG_NONE: lpt_log_level = 0;
-pub const LPT_LOG_WARNING: lpt_log_level = 1;
-pub const LPT_LOG_INFO: lpt_log_level = 2;
-pub const LPT_LOG_DISPATCH: lpt_log_level = 3;
+pub const LPT_LOG_LEVEL_NONE: lpt_log_level = 0;
+pub const LPT_LOG_LEVEL_WARNING: lpt_log_level = 1;
+pub const LPT_LOG_LEVEL_INFO: lpt_log_level = 2;
+pub const LPT_LOG_LEVEL_DISPATCH: lpt_log_level = 3;
 
 /// What the bytes of a tensor mean. Small numbers are the presets of lpt_format_values; a larger one spells its own description in its bits, so that a format means the same in every context, process and file. Compare with ==.
 pub type lpt_format = i64;
@@ -170,8 +170,8 @@ pub const LPT_SCALE_RULE_SAWB: lpt_scale_rule = 20;
 
 /// Which amax a scaler gives; one of lpt_scaler_kind_values.
 pub type lpt_scaler_kind = i32;
-pub const LPT_SCALER_CURRENT: lpt_scaler_kind = 0;
-pub const LPT_SCALER_DELAYED: lpt_scaler_kind = 1;
+pub const LPT_SCALER_KIND_CURRENT: lpt_scaler_kind = 0;
+pub const LPT_SCALER_KIND_DELAYED: lpt_scaler_kind = 1;
 
 /// Which amax of the history counts; one of lpt_scaler_history_rule_values.
 pub type lpt_scaler_history_rule = i32;
@@ -225,8 +225,8 @@ pub const LPT_SPARSE_SOLVER_ENTROPY: lpt_sparse_solver = 5;
 /// What of packed weights is stored; one of lpt_weights_storage_values.
 pub type lpt_weights_storage = i32;
 pub const LPT_WEIGHTS_STORAGE_ALL: lpt_weights_storage = 0;
-pub const LPT_WEIGHTS_STORAGE_LOOSE: lpt_weights_storage = 1;
-pub const LPT_WEIGHTS_STORAGE_TILES: lpt_weights_storage = 2;
+pub const LPT_WEIGHTS_STORAGE_BITMASK: lpt_weights_storage = 1;
+pub const LPT_WEIGHTS_STORAGE_BLOCK_SPARSE: lpt_weights_storage = 2;
 
 /// One operand of one multiplication; one of lpt_linear_cast_values.
 pub type lpt_linear_cast = i32;
@@ -284,9 +284,9 @@ pub const LPT_SWIGLU_SMOOTHING_CHANNEL: lpt_swiglu_smoothing = 1;
 
 /// What becomes of the losses of all rows; one of lpt_loss_reduction_values.
 pub type lpt_loss_reduction = i32;
-pub const LPT_LOSS_MEAN: lpt_loss_reduction = 0;
-pub const LPT_LOSS_SUM: lpt_loss_reduction = 1;
-pub const LPT_LOSS_NONE: lpt_loss_reduction = 2;
+pub const LPT_LOSS_REDUCTION_MEAN: lpt_loss_reduction = 0;
+pub const LPT_LOSS_REDUCTION_SUM: lpt_loss_reduction = 1;
+pub const LPT_LOSS_REDUCTION_NONE: lpt_loss_reduction = 2;
 
 /// How a parameter is stepped; one of lpt_optimizer_method_values. See lpt_optimizer_step().
 pub type lpt_optimizer_method = i32;
@@ -359,7 +359,7 @@ pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
 pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
 
 pub const LPT_CHECK_ONLY: u64 = 1;
-pub const LPT_WHOLE: i32 = -1;
+pub const LPT_BLOCK_EXTENT_FULL: i32 = -1;
 pub const LPT_DLPACK_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_COPIED: u64 = 2;
 pub const LPT_KEEP_TENSOR_SCALE: u64 = 2;

@@ -84,7 +84,7 @@ impl Context {
 
     /// Logs no more.
     pub fn clear_log(&mut self) -> Result<()> {
-        self.check(unsafe { sys::lpt_context_set_log(self.as_ptr(), sys::LPT_LOG_NONE, None, null_mut()) })?;
+        self.check(unsafe { sys::lpt_context_set_log(self.as_ptr(), sys::LPT_LOG_LEVEL_NONE, None, null_mut()) })?;
         self.log = None;
         Ok(())
     }

@@ -57,10 +57,10 @@ pub struct LogLevel(pub sys::lpt_log_level);
 
 #[allow(missing_docs)]
 impl LogLevel {
-    pub const NONE: LogLevel = LogLevel(sys::LPT_LOG_NONE);
-    pub const WARNING: LogLevel = LogLevel(sys::LPT_LOG_WARNING);
-    pub const INFO: LogLevel = LogLevel(sys::LPT_LOG_INFO);
-    pub const DISPATCH: LogLevel = LogLevel(sys::LPT_LOG_DISPATCH);
+    pub const NONE: LogLevel = LogLevel(sys::LPT_LOG_LEVEL_NONE);
+    pub const WARNING: LogLevel = LogLevel(sys::LPT_LOG_LEVEL_WARNING);
+    pub const INFO: LogLevel = LogLevel(sys::LPT_LOG_LEVEL_INFO);
+    pub const DISPATCH: LogLevel = LogLevel(sys::LPT_LOG_LEVEL_DISPATCH);
 }
 
 /// What the bytes of a tensor mean.
@@ -241,8 +241,8 @@ pub struct ScalerKind(pub sys::lpt_scaler_kind);
 
 #[allow(missing_docs)]
 impl ScalerKind {
-    pub const CURRENT: ScalerKind = ScalerKind(sys::LPT_SCALER_CURRENT);
-    pub const DELAYED: ScalerKind = ScalerKind(sys::LPT_SCALER_DELAYED);
+    pub const CURRENT: ScalerKind = ScalerKind(sys::LPT_SCALER_KIND_CURRENT);
+    pub const DELAYED: ScalerKind = ScalerKind(sys::LPT_SCALER_KIND_DELAYED);
 }
 
 /// Which amax of the history counts.
@@ -344,8 +344,8 @@ pub struct WeightsStorage(pub sys::lpt_weights_storage);
 #[allow(missing_docs)]
 impl WeightsStorage {
     pub const ALL: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_ALL);
-    pub const LOOSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_LOOSE);
-    pub const TILES: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_TILES);
+    pub const BITMASK: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_BITMASK);
+    pub const BLOCK_SPARSE: WeightsStorage = WeightsStorage(sys::LPT_WEIGHTS_STORAGE_BLOCK_SPARSE);
 }
 
 /// One operand of one multiplication.
@@ -463,9 +463,9 @@ pub struct LossReduction(pub sys::lpt_loss_reduction);
 
 #[allow(missing_docs)]
 impl LossReduction {
-    pub const MEAN: LossReduction = LossReduction(sys::LPT_LOSS_MEAN);
-    pub const SUM: LossReduction = LossReduction(sys::LPT_LOSS_SUM);
-    pub const NONE: LossReduction = LossReduction(sys::LPT_LOSS_NONE);
+    pub const MEAN: LossReduction = LossReduction(sys::LPT_LOSS_REDUCTION_MEAN);
+    pub const SUM: LossReduction = LossReduction(sys::LPT_LOSS_REDUCTION_SUM);
+    pub const NONE: LossReduction = LossReduction(sys::LPT_LOSS_REDUCTION_NONE);
 }
 
 /// How a parameter is stepped.
