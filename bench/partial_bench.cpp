@@ -55,7 +55,7 @@ class RankBench {
     demand(context_, lpt_tensor_view(context_, b_, begins, lanes, &private_b_));
     demand(context_, lpt_tensor_view(context_, c_, c_begins, c_extents, &private_c_));
     gemm_.is_b_transposed = 1;
-    lpt_partial_options plan = LPT_PARTIAL_OPTIONS_INIT;
+    lpt_partial_plan_options plan = LPT_PARTIAL_PLAN_OPTIONS_INIT;
     plan.hidden_columns = size.hidden;
     plan.shared_columns = size.shared;
     plan.rank_count = kRanks;
@@ -94,7 +94,7 @@ class RankBench {
         [&] { demand(context_, lpt_partial_gemm(context_, comm, plan_, a_, b_, &gemm_, c_)); },
         reduce,
     });
-    lpt_comm_values values = LPT_COMM_VALUES_INIT;
+    lpt_comm_info values = LPT_COMM_INFO_INIT;
     demand(context_, lpt_comm_read(context_, comm, &values));
     engine_ = values.engine;
     lpt_comm_destroy(comm);

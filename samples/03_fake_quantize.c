@@ -27,7 +27,7 @@ struct trial {
 
 static lpt_status run(lpt_context *context, const struct trial *trial, const lpt_tensor *source, lpt_tensor *output) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   lpt_statistics *statistics = NULL;
   lpt_format format = LPT_FORMAT_NONE;
 

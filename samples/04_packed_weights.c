@@ -30,7 +30,7 @@ static double relative_error(const float *exact, const float *given, int rows, i
 static lpt_status run_layer(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weights,
                             lpt_tensor *output, const char *name) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   lpt_gemm_plan *plan = NULL;
   options.is_b_transposed = 1;
   options.activation = LPT_ACTIVATION_GELU;

@@ -31,7 +31,7 @@ static double relative_error(const float *exact, const float *product) {
 /* Drops two of every four numbers of the weight by magnitude, in place, and prints what stays. */
 static lpt_status prune(lpt_context *context, lpt_tensor *weight) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT; /* 2:4 along rows */
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
   lpt_status status = lpt_sparse_mask_select(context, weight, &options, NULL, weight, &values);
   if (status == LPT_OK) {
     printf("%d:%d keeps %d of %d numbers, %.1f %% of the energy\n", (int)options.kept, (int)options.of,

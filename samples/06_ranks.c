@@ -37,7 +37,7 @@ static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_pla
   long long sent = 0;
   for (int way = 0; way < 3 && status == LPT_OK; ++way) {
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
-    lpt_comm_values values = LPT_COMM_VALUES_INIT;
+    lpt_comm_info values = LPT_COMM_INFO_INIT;
     if (way == 1) options.wire = LPT_FORMAT_INT8_1X32;
     for (int i = 0; i < kRows * kColumns; ++i) mine[i] = number_of(self->index, i);
     status = way < 2 ? lpt_all_reduce(context, comm, tensor, &options, tensor, NULL)
@@ -54,7 +54,7 @@ static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_pla
 static void *work(void *argument) {
   struct rank *self = argument;
   lpt_context_options own = LPT_CONTEXT_OPTIONS_INIT;
-  lpt_partial_options half = LPT_PARTIAL_OPTIONS_INIT;
+  lpt_partial_plan_options half = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   lpt_context *context = NULL;
   lpt_comm *comm = NULL;
   lpt_partial_plan *plan = NULL;

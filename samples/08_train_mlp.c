@@ -89,7 +89,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   const lpt_tensor *gradients[4];
   lpt_tensor *parameters[4];
   lpt_linear *linears[2] = {layers[0].linear, layers[1].linear};
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 3e-3;
   for (int i = 0; i < 4; ++i)
     gradients[i] = layers[i / 2].gradients[i % 2], parameters[i] = layers[i / 2].parameters[i % 2];

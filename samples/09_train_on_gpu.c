@@ -22,7 +22,7 @@ static void must(const lpt_context *context, lpt_status status) {
 
 static void choose_device(void) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
-  lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
   must(here, lpt_context_create(NULL, &here));
   must(here, lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu));
   if (gpu.is_usable) options.device = LPT_DEVICE_CUDA;
@@ -102,7 +102,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   const lpt_tensor *gradients[2] = {layers[0].gradient, layers[1].gradient};
   lpt_tensor *weights[2] = {layers[0].weight, layers[1].weight};
   lpt_linear *linears[2] = {layers[0].linear, layers[1].linear};
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 1e-2;
   must(there, lpt_optimizer_step(there, optimizer, indices, 2, gradients, &options, weights));
   must(there, lpt_linear_update_scalers(there, linears, 2));

@@ -23,7 +23,7 @@ std::shared_ptr<lpt_context> context_of(lpt_device device, int32_t threads) {
 }
 
 std::string name_of(lpt_device device) {
-  lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info facts = LPT_DEVICE_INFO_INIT;
   if (device == LPT_DEVICE_CPU || lpt_device_describe(device, 0, &facts) != LPT_OK) return "the processor";
   if (facts.is_usable == 0) throw Missing(facts.reason);
   return facts.name;

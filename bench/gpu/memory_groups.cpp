@@ -133,7 +133,7 @@ void set_step(const Machine &machine, const Step &step, int64_t rows, int64_t co
   machine.check(lpt_optimizer_add(machine.context(), optimizer.get(), &parameter, &index));
   const Tensor weights = machine.numbers(LPT_FORMAT_F32, rows, columns);
   const Tensor gradients = machine.numbers(step.gradient, rows, columns);
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.first_moment_rounding = options.second_moment_rounding = step.rounding;
   out.elements = static_cast<double>(rows * columns);
   out.bytes = out.elements * step.bytes;

@@ -172,8 +172,8 @@ class Context : public Handle<lpt_context, lpt_context_destroy> {
 inline void check(const Context &context, lpt_status status) { context.check(status); }
 
 /** @brief What a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why. */
-inline lpt_device_description device_describe(lpt_device device, std::int32_t index = 0) {
-  lpt_device_description description = LPT_DEVICE_DESCRIPTION_INIT;
+inline lpt_device_info device_describe(lpt_device device, std::int32_t index = 0) {
+  lpt_device_info description = LPT_DEVICE_INFO_INIT;
   if (const lpt_status status = lpt_device_describe(device, index, &description))
     throw Error(status,
                 "device is " + std::to_string(device) + ", index " + std::to_string(index) + ": expected a device");
@@ -449,7 +449,7 @@ inline std::int64_t optimizer_add(const Context &context, Optimizer &optimizer,
 
 /** @brief Steps one parameter; many of one step have one norm, and are given together. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::int64_t index, const Tensor &gradient,
-                           Tensor &parameter, const lpt_step_options *options = nullptr) {
+                           Tensor &parameter, const lpt_optimizer_step_options *options = nullptr) {
   const lpt_tensor *gradients = gradient.get();
   lpt_tensor *parameters = parameter.get();
   check(context, lpt_optimizer_step(context.get(), optimizer.get(), &index, 1, &gradients, options, &parameters));
@@ -478,7 +478,7 @@ struct Operands {
 /** @brief Steps many parameters; clipping and skipping is of all of them together. */
 inline void optimizer_step(const Context &context, Optimizer &optimizer, std::span<const std::int64_t> indices,
                            std::span<const Tensor> gradients, std::span<Tensor> parameters,
-                           const lpt_step_options *options = nullptr) {
+                           const lpt_optimizer_step_options *options = nullptr) {
   const detail::Operands operands(indices, gradients, parameters);
   check(context, lpt_optimizer_step(context.get(), optimizer.get(), indices.data(), operands.count,
                                     operands.read.data(), options, operands.written.data()));
@@ -514,9 +514,9 @@ inline void optimizer_state_load_many(const Context &context, Optimizer &optimiz
 /* ---------------------------------------------------------------- sparse ------------------------------------------- */
 
 /** @brief Selects N of every M numbers; `masked` NULL: not wanted. */
-inline lpt_sparse_values sparse_mask_select(const Context &context, const Tensor &source, Tensor &mask,
-                                            Tensor *masked = nullptr, const lpt_sparse_options *options = nullptr) {
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+inline lpt_sparse_info sparse_mask_select(const Context &context, const Tensor &source, Tensor &mask,
+                                          Tensor *masked = nullptr, const lpt_sparse_options *options = nullptr) {
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
   check(context, lpt_sparse_mask_select(context.get(), source.get(), options, mask.get(),
                                         masked ? masked->get() : nullptr, &values));
   return values;
@@ -554,8 +554,8 @@ inline Comm comm_create_mpi(const Context &context, const lpt_comm_options *opti
 }
 
 /** @brief Rank, ranks, engine and what was sent. */
-inline lpt_comm_values comm_read(const Context &context, const Comm &comm) {
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+inline lpt_comm_info comm_read(const Context &context, const Comm &comm) {
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   check(context, lpt_comm_read(context.get(), comm.get(), &values));
   return values;
 }
@@ -606,10 +606,10 @@ class Codec {
   }
   Codec(const Codec &) = delete;
   Codec &operator=(const Codec &) = delete;
-  const lpt_codec *get() const noexcept { return &raw_; }
+  const lpt_comm_codec *get() const noexcept { return &raw_; }
 
   /** @brief Throws what was thrown in the last reduction, where `codec` is one of these. */
-  static void rethrow(const lpt_codec *codec) {
+  static void rethrow(const lpt_comm_codec *codec) {
     if (codec != nullptr && codec->encode == call_encode) static_cast<Codec *>(codec->user)->thrown_.rethrow();
   }
 
@@ -645,7 +645,7 @@ class Codec {
     });
   }
 
-  lpt_codec raw_ = LPT_CODEC_INIT;
+  lpt_comm_codec raw_ = LPT_COMM_CODEC_INIT;
   const Compression &compression_;
   std::mutex mutex_;
   std::map<std::int64_t, std::int64_t> sizes_;
@@ -674,7 +674,7 @@ inline void future_wait(const Context &context, Future &future) {
 
 /** @brief Gives all ranks the parts of every rank along the first axis; no counts: equal parts. With a codec parts travel by it. */
 inline void all_gather(const Context &context, Comm &comm, const Tensor &input, Tensor &output,
-                       std::span<const std::int64_t> counts = {}, const lpt_codec *codec = nullptr) {
+                       std::span<const std::int64_t> counts = {}, const lpt_comm_codec *codec = nullptr) {
   const std::int64_t *extents = detail::counts_of(context, comm, counts);
   const lpt_status status =
       codec == nullptr
@@ -686,7 +686,7 @@ inline void all_gather(const Context &context, Comm &comm, const Tensor &input, 
 
 /** @brief Buckets of gradients, whose memory stays where it is until they go; the comm outlives their use. */
 inline GradientBuckets gradient_buckets_create(const Context &context, Comm &comm, std::span<Tensor> gradients,
-                                               const lpt_bucket_options *options = nullptr) {
+                                               const lpt_gradient_buckets_options *options = nullptr) {
   std::vector<lpt_tensor *> tensors;
   for (const Tensor &gradient : gradients) tensors.push_back(gradient.get());
   lpt_gradient_buckets *raw = nullptr;
@@ -723,16 +723,16 @@ inline std::vector<std::int64_t> optimizer_add_shards(const Context &context, co
 /** @brief Steps whole parameters whose state ranks share, on all of them; `reduce` NULL: gradients are the same on all ranks. */
 inline void optimizer_step_shards(const Context &context, Comm &comm, Optimizer &optimizer,
                                   std::span<const std::int64_t> indices, std::span<const Tensor> gradients,
-                                  std::span<Tensor> parameters, const lpt_step_options *options = nullptr,
+                                  std::span<Tensor> parameters, const lpt_optimizer_step_options *options = nullptr,
                                   const lpt_reduce_options *reduce = nullptr) {
   const detail::Operands operands(indices, gradients, parameters);
-  lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+  lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
   shards.reduce = reduce;
   check(context, lpt_optimizer_step_shards(context.get(), comm.get(), optimizer.get(), indices.data(), operands.count,
                                            operands.read.data(), options, &shards, operands.written.data()));
 }
 
-inline PartialPlan partial_plan_create(const Context &context, const lpt_partial_options &options) {
+inline PartialPlan partial_plan_create(const Context &context, const lpt_partial_plan_options &options) {
   lpt_partial_plan *raw = nullptr;
   check(context, lpt_partial_plan_create(context.get(), &options, &raw));
   return PartialPlan(raw);

@@ -32,23 +32,23 @@ typedef struct lpt_sparse_fit_options {
 LPT_API void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_size);
 
 /** @brief What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares. */
-typedef struct lpt_sparse_fit_values {
-  size_t struct_size;      /**< sizeof(lpt_sparse_fit_values) of the caller. */
+typedef struct lpt_sparse_fit_info {
+  size_t struct_size;      /**< sizeof(lpt_sparse_fit_info) of the caller. */
   double masked_error;     /**< Of the weight that is only masked. */
   double fitted_error;     /**< Of the fitted one. */
   int64_t iteration_count; /**< Steps done. */
-} lpt_sparse_fit_values;
+} lpt_sparse_fit_info;
 
-/** @brief Defaults of lpt_sparse_fit_values. */
-#define LPT_SPARSE_FIT_VALUES_INIT \
-  { sizeof(lpt_sparse_fit_values), 0.0, 0.0, 0 }
+/** @brief Defaults of lpt_sparse_fit_info. */
+#define LPT_SPARSE_FIT_INFO_INIT \
+  { sizeof(lpt_sparse_fit_info), 0.0, 0.0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_SPARSE_FIT_VALUES_INIT.
+ * @brief Writes the defaults of LPT_SPARSE_FIT_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_sparse_fit_values_init(lpt_sparse_fit_values *values, size_t struct_size);
+LPT_API void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct_size);
 
 /**
  * @brief Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask
@@ -70,7 +70,7 @@ LPT_API void lpt_sparse_fit_values_init(lpt_sparse_fit_values *values, size_t st
  */
 LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                                   const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
-                                  lpt_tensor *bias_change, lpt_sparse_fit_values *out_values);
+                                  lpt_tensor *bias_change, lpt_sparse_fit_info *out_values);
 
 #ifdef __cplusplus
 }

@@ -47,8 +47,8 @@ typedef struct lpt_comm_options {
 LPT_API void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size);
 
 /** @brief What a communicator is, and what went through it. */
-typedef struct lpt_comm_values {
-  size_t struct_size;     /**< sizeof(lpt_comm_values) of the caller. */
+typedef struct lpt_comm_info {
+  size_t struct_size;     /**< sizeof(lpt_comm_info) of the caller. */
   int32_t rank;           /**< From 0. */
   int32_t rank_count;     /**< Ranks that share it. */
   char engine[32];        /**< "local", "local messages", "openmpi", "mpich", "nccl". */
@@ -56,18 +56,18 @@ typedef struct lpt_comm_values {
   int64_t bytes_sent;     /**< Payload that left this rank for others, scales included; headers are not. */
   int64_t bytes_received; /**< Payload that came from others. */
   double seconds;         /**< Wall time inside collectives, waiting for others included; of futures too. */
-} lpt_comm_values;
+} lpt_comm_info;
 
-/** @brief Defaults of lpt_comm_values. */
-#define LPT_COMM_VALUES_INIT \
-  { sizeof(lpt_comm_values), 0, 0, "", 0, 0, 0, 0.0 }
+/** @brief Defaults of lpt_comm_info. */
+#define LPT_COMM_INFO_INIT \
+  { sizeof(lpt_comm_info), 0, 0, "", 0, 0, 0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_COMM_VALUES_INIT.
+ * @brief Writes the defaults of LPT_COMM_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_comm_values_init(lpt_comm_values *values, size_t struct_size);
+LPT_API void lpt_comm_info_init(lpt_comm_info *values, size_t struct_size);
 
 /**
  * @brief Makes the meeting place for `rank_count` threads. It has no context: every rank brings its own.
@@ -183,7 +183,7 @@ LPT_API void lpt_comm_destroy(lpt_comm *comm);
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_values *out_values);
+LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_values);
 
 /**
  * @brief Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller
@@ -265,7 +265,7 @@ typedef struct lpt_reduce_options {
    * NULL: none. Numbers travel by this codec, whatever their number, also of a rank alone; in two shots, SUM or AVERAGE, of
    * tensors in f32, bf16 or f16, without a wire, to nearest. It is copied, save what `user` points to.
    */
-  const lpt_codec *codec;
+  const lpt_comm_codec *codec;
 } lpt_reduce_options;
 
 /** @brief Defaults of lpt_reduce_options. */

@@ -118,7 +118,7 @@ typedef struct lpt_comm_group lpt_comm_group;
 typedef struct lpt_future lpt_future;
 
 /** @brief An encoding of a message that the caller supplies; its members are in lpt/research/codec.h. */
-typedef struct lpt_codec lpt_codec;
+typedef struct lpt_comm_codec lpt_comm_codec;
 
 /** @brief Gradients that ranks reduce while backward goes on. See lpt_gradient_buckets_create(). */
 typedef struct lpt_gradient_buckets lpt_gradient_buckets;

@@ -21,8 +21,8 @@ enum lpt_device_values {
 };
 
 /** @brief What one device is, and whether contexts can work on it. */
-typedef struct lpt_device_description {
-  size_t struct_size;       /**< sizeof(lpt_device_description) of the caller. */
+typedef struct lpt_device_info {
+  size_t struct_size;       /**< sizeof(lpt_device_info) of the caller. */
   lpt_device device;        /**< Its kind. */
   int32_t index;            /**< Which one of its kind. */
   int32_t count;            /**< How many of its kind there are. */
@@ -34,18 +34,18 @@ typedef struct lpt_device_description {
   int64_t memory_bytes;     /**< Memory of its own. */
   char name[128];           /**< As its driver tells it. */
   char reason[512];         /**< Why it is not usable; "" where it is. */
-} lpt_device_description;
+} lpt_device_info;
 
-/** @brief Defaults of lpt_device_description. */
-#define LPT_DEVICE_DESCRIPTION_INIT \
-  { sizeof(lpt_device_description), LPT_DEVICE_CPU, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
+/** @brief Defaults of lpt_device_info. */
+#define LPT_DEVICE_INFO_INIT \
+  { sizeof(lpt_device_info), LPT_DEVICE_CPU, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
 
 /**
- * @brief Writes the defaults of LPT_DEVICE_DESCRIPTION_INIT.
+ * @brief Writes the defaults of LPT_DEVICE_INFO_INIT.
  * @param description written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_device_description_init(lpt_device_description *description, size_t struct_size);
+LPT_API void lpt_device_info_init(lpt_device_info *description, size_t struct_size);
 
 /**
  * @brief Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of
@@ -55,7 +55,7 @@ LPT_API void lpt_device_description_init(lpt_device_description *description, si
  * @param out_description its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_device_describe(lpt_device device, int32_t index, lpt_device_description *out_description);
+LPT_API lpt_status lpt_device_describe(lpt_device device, int32_t index, lpt_device_info *out_description);
 
 /** @brief The highest instruction set that a context may use; one of lpt_isa_values. */
 typedef int32_t lpt_isa;

@@ -27,47 +27,47 @@ enum lpt_gradient_buckets_order_values {
 };
 
 /** @brief How gradients fill buckets. */
-typedef struct lpt_bucket_options {
-  size_t struct_size;               /**< sizeof(lpt_bucket_options) of the caller. */
+typedef struct lpt_gradient_buckets_options {
+  size_t struct_size;               /**< sizeof(lpt_gradient_buckets_options) of the caller. */
   uint64_t flags;                   /**< 0. */
   size_t bucket_bytes;              /**< A bucket is full with so many; a larger gradient has its own. 0: 25 MiB. */
   lpt_gradient_buckets_order order; /**< Which gradients stand together. */
   int32_t reserved;                 /**< 0. */
   const char *const *names; /**< Borrowed for the call; a name for each gradient, for texts of errors. NULL: none. */
-} lpt_bucket_options;
+} lpt_gradient_buckets_options;
 
-/** @brief Defaults of lpt_bucket_options. */
-#define LPT_BUCKET_OPTIONS_INIT \
-  { sizeof(lpt_bucket_options), 0, 0, LPT_GRADIENT_BUCKETS_ORDER_RECORDED, 0, NULL }
+/** @brief Defaults of lpt_gradient_buckets_options. */
+#define LPT_GRADIENT_BUCKETS_OPTIONS_INIT \
+  { sizeof(lpt_gradient_buckets_options), 0, 0, LPT_GRADIENT_BUCKETS_ORDER_RECORDED, 0, NULL }
 
 /**
- * @brief Writes the defaults of LPT_BUCKET_OPTIONS_INIT.
+ * @brief Writes the defaults of LPT_GRADIENT_BUCKETS_OPTIONS_INIT.
  * @param options written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_bucket_options_init(lpt_bucket_options *options, size_t struct_size);
+LPT_API void lpt_gradient_buckets_options_init(lpt_gradient_buckets_options *options, size_t struct_size);
 
 /** @brief How buckets stand. */
-typedef struct lpt_bucket_values {
-  size_t struct_size;     /**< sizeof(lpt_bucket_values) of the caller. */
+typedef struct lpt_gradient_buckets_info {
+  size_t struct_size;     /**< sizeof(lpt_gradient_buckets_info) of the caller. */
   int64_t bucket_count;   /**< Buckets. */
   int64_t ready_count;    /**< Gradients of this pass, or the last one, that were made ready. */
   int64_t launched_count; /**< Buckets of it whose reduction was begun. */
   double wait_seconds;    /**< What the last lpt_gradient_buckets_wait() waited: what backward did not hide. */
   int32_t is_recorded;    /**< 1: the order is that of rank 0's first pass. */
   int32_t reserved;       /**< 0. */
-} lpt_bucket_values;
+} lpt_gradient_buckets_info;
 
-/** @brief Defaults of lpt_bucket_values. */
-#define LPT_BUCKET_VALUES_INIT \
-  { sizeof(lpt_bucket_values), 0, 0, 0, 0.0, 0, 0 }
+/** @brief Defaults of lpt_gradient_buckets_info. */
+#define LPT_GRADIENT_BUCKETS_INFO_INIT \
+  { sizeof(lpt_gradient_buckets_info), 0, 0, 0, 0.0, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_BUCKET_VALUES_INIT.
+ * @brief Writes the defaults of LPT_GRADIENT_BUCKETS_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_bucket_values_init(lpt_bucket_values *values, size_t struct_size);
+LPT_API void lpt_gradient_buckets_info_init(lpt_gradient_buckets_info *values, size_t struct_size);
 
 /**
  * @brief Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready
@@ -93,7 +93,7 @@ LPT_API void lpt_bucket_values_init(lpt_bucket_values *values, size_t struct_siz
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *comm, lpt_tensor *const *gradients,
-                                               int64_t count, const lpt_bucket_options *options,
+                                               int64_t count, const lpt_gradient_buckets_options *options,
                                                lpt_gradient_buckets **out_buckets);
 
 /**
@@ -136,7 +136,7 @@ LPT_API lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gradient_buckets *buckets,
-                                             lpt_bucket_values *out_values);
+                                             lpt_gradient_buckets_info *out_values);
 
 /**
  * @brief Lets go of buckets. Reductions that are under way go on.
@@ -145,8 +145,8 @@ LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gra
 LPT_API void lpt_gradient_buckets_destroy(lpt_gradient_buckets *buckets);
 
 /** @brief How ranks that share an optimizer's state step. */
-typedef struct lpt_shard_options {
-  size_t struct_size; /**< sizeof(lpt_shard_options) of the caller. */
+typedef struct lpt_optimizer_shard_options {
+  size_t struct_size; /**< sizeof(lpt_optimizer_shard_options) of the caller. */
   uint64_t flags;     /**< 0. */
   /**
    * Borrowed. NULL: gradients hold the same bits on all ranks, as lpt_gradient_buckets_wait() leaves them (ZeRO 1). Else
@@ -154,18 +154,18 @@ typedef struct lpt_shard_options {
    * up to 2^18 elements of each share. Gradients are then all of one format.
    */
   const lpt_reduce_options *reduce;
-} lpt_shard_options;
+} lpt_optimizer_shard_options;
 
-/** @brief Defaults of lpt_shard_options. */
-#define LPT_SHARD_OPTIONS_INIT \
-  { sizeof(lpt_shard_options), 0, NULL }
+/** @brief Defaults of lpt_optimizer_shard_options. */
+#define LPT_OPTIMIZER_SHARD_OPTIONS_INIT \
+  { sizeof(lpt_optimizer_shard_options), 0, NULL }
 
 /**
- * @brief Writes the defaults of LPT_SHARD_OPTIONS_INIT.
+ * @brief Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
  * @param options written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_shard_options_init(lpt_shard_options *options, size_t struct_size);
+LPT_API void lpt_optimizer_shard_options_init(lpt_optimizer_shard_options *options, size_t struct_size);
 
 /**
  * @brief Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out
@@ -212,8 +212,8 @@ LPT_API lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm
  */
 LPT_API lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_optimizer *optimizer,
                                              const int64_t *indices, int64_t count, const lpt_tensor *const *gradients,
-                                             const lpt_step_options *options, const lpt_shard_options *shards,
-                                             lpt_tensor *const *parameters);
+                                             const lpt_optimizer_step_options *options,
+                                             const lpt_optimizer_shard_options *shards, lpt_tensor *const *parameters);
 
 #ifdef __cplusplus
 }

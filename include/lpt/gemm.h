@@ -135,28 +135,28 @@ LPT_API lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, c
                                     lpt_tensor *c);
 
 /** @brief What a plan decided. */
-typedef struct lpt_gemm_plan_values {
-  size_t struct_size;     /**< sizeof(lpt_gemm_plan_values) of the caller. */
+typedef struct lpt_gemm_plan_info {
+  size_t struct_size;     /**< sizeof(lpt_gemm_plan_info) of the caller. */
   int64_t m;              /**< Rows of the product. */
   int64_t n;              /**< Columns of the product. */
   int64_t k;              /**< Length of its sums. */
   size_t workspace_bytes; /**< What one call takes from the context's scratch, which is kept between calls. */
   int64_t part_count;     /**< In how many parts threads share it. */
   char row[64];           /**< The kernel, such as "gemm_any_x86_avx512_bf16". */
-} lpt_gemm_plan_values;
+} lpt_gemm_plan_info;
 
-/** @brief Defaults of lpt_gemm_plan_values. */
-#define LPT_GEMM_PLAN_VALUES_INIT                      \
-  {                                                    \
-    sizeof(lpt_gemm_plan_values), 0, 0, 0, 0, 0, { 0 } \
+/** @brief Defaults of lpt_gemm_plan_info. */
+#define LPT_GEMM_PLAN_INFO_INIT                      \
+  {                                                  \
+    sizeof(lpt_gemm_plan_info), 0, 0, 0, 0, 0, { 0 } \
   }
 
 /**
- * @brief Writes the defaults of LPT_GEMM_PLAN_VALUES_INIT.
+ * @brief Writes the defaults of LPT_GEMM_PLAN_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_gemm_plan_values_init(lpt_gemm_plan_values *values, size_t struct_size);
+LPT_API void lpt_gemm_plan_info_init(lpt_gemm_plan_info *values, size_t struct_size);
 
 /** @brief Operands of one call of a plan; see lpt_gemm_options. */
 typedef struct lpt_gemm_operands {
@@ -210,8 +210,7 @@ LPT_API lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan,
-                                      lpt_gemm_plan_values *out_values);
+LPT_API lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_values);
 
 /**
  * @brief Destroys a plan.

@@ -101,8 +101,8 @@ enum lpt_linear_output_scale_values {
 };
 
 /** @brief How a product is made of its two casts. */
-typedef struct lpt_product_options {
-  size_t struct_size; /**< sizeof(lpt_product_options) of the caller. */
+typedef struct lpt_linear_gemm_options {
+  size_t struct_size; /**< sizeof(lpt_linear_gemm_options) of the caller. */
   uint64_t flags;     /**< LPT_CHECK_ONLY. */
   /** 16, 32, 64 or 128: rotate operands before their casts, see lpt_hadamard(); 0: no. */
   int32_t hadamard_size;
@@ -114,21 +114,21 @@ typedef struct lpt_product_options {
   int32_t parts;
   lpt_linear_output_scale output_scale; /**< Of the result. */
   int32_t reserved;                     /**< 0. */
-} lpt_product_options;
+} lpt_linear_gemm_options;
 
-/** @brief Defaults of lpt_product_options. */
-#define LPT_PRODUCT_OPTIONS_INIT                                                                                     \
-  {                                                                                                                  \
-    sizeof(lpt_product_options), 0, 0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_PLAIN, 1, \
-        1, LPT_LINEAR_OUTPUT_SCALE_NONE, 0                                                                           \
+/** @brief Defaults of lpt_linear_gemm_options. */
+#define LPT_LINEAR_GEMM_OPTIONS_INIT                                                                                  \
+  {                                                                                                                   \
+    sizeof(lpt_linear_gemm_options), 0, 0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_PLAIN, \
+        1, 1, LPT_LINEAR_OUTPUT_SCALE_NONE, 0                                                                         \
   }
 
 /**
- * @brief Writes the defaults of LPT_PRODUCT_OPTIONS_INIT.
+ * @brief Writes the defaults of LPT_LINEAR_GEMM_OPTIONS_INIT.
  * @param options written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_product_options_init(lpt_product_options *options, size_t struct_size);
+LPT_API void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size_t struct_size);
 
 /**
  * @brief Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
@@ -219,7 +219,7 @@ LPT_API lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED for what the product cannot have.
  */
 LPT_API lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
-                                       const lpt_product_options *options);
+                                       const lpt_linear_gemm_options *options);
 
 /**
  * @brief Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come,
@@ -473,7 +473,7 @@ LPT_API lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *c
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
-                                          lpt_scaler_values *out_values);
+                                          lpt_scaler_info *out_values);
 
 /**
  * @brief Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and
@@ -501,7 +501,7 @@ LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, in
 
 /**
  * @brief Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a
- *        stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_values.
+ *        stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
  * @param context the context.
  * @param linear the layer.
  * @param cast which operand of which product.
@@ -509,7 +509,7 @@ LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, in
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
-                                        lpt_statistics_values *out_values);
+                                        lpt_statistics_info *out_values);
 
 /**
  * @brief Tells how many bytes lpt_linear_state_save() writes.

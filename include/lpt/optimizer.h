@@ -117,8 +117,8 @@ typedef struct lpt_optimizer_parameter {
 LPT_API void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t struct_size);
 
 /** @brief One step of an optimizer. */
-typedef struct lpt_step_options {
-  size_t struct_size;                  /**< sizeof(lpt_step_options) of the caller. */
+typedef struct lpt_optimizer_step_options {
+  size_t struct_size;                  /**< sizeof(lpt_optimizer_step_options) of the caller. */
   uint64_t flags;                      /**< LPT_CHECK_ONLY. */
   double learning_rate;                /**< At least 0. */
   double gradient_scale;               /**< Gradients are multiplied by it: loss scale, micro-batches. */
@@ -135,25 +135,25 @@ typedef struct lpt_step_options {
    * if any is not finite. 0: it is found here.
    */
   double gradient_norm;
-} lpt_step_options;
+} lpt_optimizer_step_options;
 
-/** @brief Defaults of lpt_step_options. */
-#define LPT_STEP_OPTIONS_INIT                                                                                      \
-  {                                                                                                                \
-    sizeof(lpt_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, \
-        LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                                                                     \
+/** @brief Defaults of lpt_optimizer_step_options. */
+#define LPT_OPTIMIZER_STEP_OPTIONS_INIT                                                           \
+  {                                                                                               \
+    sizeof(lpt_optimizer_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN, \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                         \
   }
 
 /**
- * @brief Writes the defaults of LPT_STEP_OPTIONS_INIT.
+ * @brief Writes the defaults of LPT_OPTIMIZER_STEP_OPTIONS_INIT.
  * @param options written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_step_options_init(lpt_step_options *options, size_t struct_size);
+LPT_API void lpt_optimizer_step_options_init(lpt_optimizer_step_options *options, size_t struct_size);
 
 /** @brief What an optimizer's last step came to. */
-typedef struct lpt_optimizer_values {
-  size_t struct_size; /**< sizeof(lpt_optimizer_values) of the caller. */
+typedef struct lpt_optimizer_info {
+  size_t struct_size; /**< sizeof(lpt_optimizer_info) of the caller. */
   /**
    * Norm of the gradients times gradient_scale, as found or given; infinity when one of them is not finite; 0 when
    * nobody asked.
@@ -163,36 +163,36 @@ typedef struct lpt_optimizer_values {
   int64_t skipped_count; /**< Steps that were skipped for gradients that are not finite. */
   int32_t is_skipped;    /**< 1: the last one was. */
   int32_t reserved;      /**< 0. */
-} lpt_optimizer_values;
+} lpt_optimizer_info;
 
-/** @brief Defaults of lpt_optimizer_values. */
-#define LPT_OPTIMIZER_VALUES_INIT \
-  { sizeof(lpt_optimizer_values), 0.0, 1.0, 0, 0, 0 }
+/** @brief Defaults of lpt_optimizer_info. */
+#define LPT_OPTIMIZER_INFO_INIT \
+  { sizeof(lpt_optimizer_info), 0.0, 1.0, 0, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_OPTIMIZER_VALUES_INIT.
+ * @brief Writes the defaults of LPT_OPTIMIZER_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_optimizer_values_init(lpt_optimizer_values *values, size_t struct_size);
+LPT_API void lpt_optimizer_info_init(lpt_optimizer_info *values, size_t struct_size);
 
 /** @brief What ranks add up before a step. */
-typedef struct lpt_gradient_values {
-  size_t struct_size;      /**< sizeof(lpt_gradient_values) of the caller. */
+typedef struct lpt_gradients_info {
+  size_t struct_size;      /**< sizeof(lpt_gradients_info) of the caller. */
   double sum_of_squares;   /**< Of the finite elements. */
   int64_t nonfinite_count; /**< Infinities and NaNs. */
-} lpt_gradient_values;
+} lpt_gradients_info;
 
-/** @brief Defaults of lpt_gradient_values. */
-#define LPT_GRADIENT_VALUES_INIT \
-  { sizeof(lpt_gradient_values), 0.0, 0 }
+/** @brief Defaults of lpt_gradients_info. */
+#define LPT_GRADIENTS_INFO_INIT \
+  { sizeof(lpt_gradients_info), 0.0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_GRADIENT_VALUES_INIT.
+ * @brief Writes the defaults of LPT_GRADIENTS_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_gradient_values_init(lpt_gradient_values *values, size_t struct_size);
+LPT_API void lpt_gradients_info_init(lpt_gradients_info *values, size_t struct_size);
 
 /**
  * @brief Creates an optimizer without parameters.
@@ -261,7 +261,7 @@ LPT_API lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimi
  */
 LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices,
                                       int64_t count, const lpt_tensor *const *gradients,
-                                      const lpt_step_options *options, lpt_tensor *const *parameters);
+                                      const lpt_optimizer_step_options *options, lpt_tensor *const *parameters);
 
 /**
  * @brief Tells what the last step came to.
@@ -271,7 +271,7 @@ LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optim
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer,
-                                      lpt_optimizer_values *out_values);
+                                      lpt_optimizer_info *out_values);
 
 /**
  * @brief Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number
@@ -283,7 +283,7 @@ LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer 
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
-                                         lpt_gradient_values *out_values);
+                                         lpt_gradients_info *out_values);
 
 /**
  * @brief Tells how many bytes the state of all parameters takes, scales included, in memory or in files.

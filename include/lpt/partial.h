@@ -33,14 +33,14 @@ enum lpt_partial_scale_values {
 };
 
 /**
- * @brief Flag of lpt_partial_options: the model splits the sequence among the same ranks outside of attention and MLP
+ * @brief Flag of lpt_partial_plan_options: the model splits the sequence among the same ranks outside of attention and MLP
  *        (sequence parallelism). Refused where columns are private, instead of a model that is silently wrong.
  */
 #define LPT_PARTIAL_SEQUENCE_PARALLEL UINT64_C(4)
 
 /** @brief How columns are shared. The same on all ranks, in all layers, for the whole training. */
-typedef struct lpt_partial_options {
-  size_t struct_size;     /**< sizeof(lpt_partial_options) of the caller. */
+typedef struct lpt_partial_plan_options {
+  size_t struct_size;     /**< sizeof(lpt_partial_plan_options) of the caller. */
   uint64_t flags;         /**< LPT_PARTIAL_SEQUENCE_PARALLEL. */
   int64_t hidden_columns; /**< Columns of activations, 1 to 2^28. */
   int64_t
@@ -55,27 +55,27 @@ typedef struct lpt_partial_options {
    * many as are best for the link below; without one, all.
    */
   int64_t chunk_rows;
-  double link_latency_seconds;  /**< Of a link between ranks, as of lpt_link; 0: not known. */
+  double link_latency_seconds;  /**< Of a link between ranks, as of lpt_cost_link; 0: not known. */
   double link_bytes_per_second; /**< The same; 0: not known. */
-} lpt_partial_options;
+} lpt_partial_plan_options;
 
-/** @brief Defaults of lpt_partial_options. */
-#define LPT_PARTIAL_OPTIONS_INIT                                                                                    \
+/** @brief Defaults of lpt_partial_plan_options. */
+#define LPT_PARTIAL_PLAN_OPTIONS_INIT                                                                               \
   {                                                                                                                 \
-    sizeof(lpt_partial_options), 0, 0, 0, 0, LPT_PARTIAL_SCALE_ROOT, 1.0, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, 0.0, \
-        0.0                                                                                                         \
+    sizeof(lpt_partial_plan_options), 0, 0, 0, 0, LPT_PARTIAL_SCALE_ROOT, 1.0, LPT_FORMAT_NONE, LPT_FORMAT_NONE, 0, \
+        0.0, 0.0                                                                                                    \
   }
 
 /**
- * @brief Writes the defaults of LPT_PARTIAL_OPTIONS_INIT.
+ * @brief Writes the defaults of LPT_PARTIAL_PLAN_OPTIONS_INIT.
  * @param options written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_partial_options_init(lpt_partial_options *options, size_t struct_size);
+LPT_API void lpt_partial_plan_options_init(lpt_partial_plan_options *options, size_t struct_size);
 
 /** @brief What a plan says. */
-typedef struct lpt_partial_values {
-  size_t struct_size;     /**< sizeof(lpt_partial_values) of the caller. */
+typedef struct lpt_partial_plan_info {
+  size_t struct_size;     /**< sizeof(lpt_partial_plan_info) of the caller. */
   int64_t hidden_columns; /**< Columns of activations. */
   int64_t shared_columns; /**< The first ones. */
   int32_t rank_count;     /**< Ranks. */
@@ -84,18 +84,18 @@ typedef struct lpt_partial_values {
   double
       forward_row_bytes; /**< What leaves a rank for each row of activations: 2 · (R - 1) / R of the shared columns. */
   double backward_row_bytes; /**< The same of gradients. */
-} lpt_partial_values;
+} lpt_partial_plan_info;
 
-/** @brief Defaults of lpt_partial_values. */
-#define LPT_PARTIAL_VALUES_INIT \
-  { sizeof(lpt_partial_values), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_partial_plan_info. */
+#define LPT_PARTIAL_PLAN_INFO_INIT \
+  { sizeof(lpt_partial_plan_info), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_PARTIAL_VALUES_INIT.
+ * @brief Writes the defaults of LPT_PARTIAL_PLAN_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_partial_values_init(lpt_partial_values *values, size_t struct_size);
+LPT_API void lpt_partial_plan_info_init(lpt_partial_plan_info *values, size_t struct_size);
 
 /**
  * @brief Finds the columns that a fraction of all columns shares, rounded down.
@@ -117,7 +117,7 @@ LPT_API lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fra
  * @param out_plan returned; destroy with lpt_partial_plan_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_options *options,
+LPT_API lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_plan_options *options,
                                            lpt_partial_plan **out_plan);
 
 /**
@@ -135,7 +135,7 @@ LPT_API void lpt_partial_plan_destroy(lpt_partial_plan *plan);
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
-                                         lpt_partial_values *out_values);
+                                         lpt_partial_plan_info *out_values);
 
 /**
  * @brief Adds up the shared columns of all ranks, and scales this rank's private ones: out[:, :s] = sum over ranks of

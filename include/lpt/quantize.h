@@ -153,8 +153,8 @@ LPT_API lpt_status lpt_fake_quantize(lpt_context *context, const lpt_tensor *sou
                                      const lpt_quantize_options *options, lpt_tensor *output);
 
 /** @brief What casts did to numbers since the statistics were created or reset. */
-typedef struct lpt_statistics_values {
-  size_t struct_size;    /**< sizeof(lpt_statistics_values) of the caller. */
+typedef struct lpt_statistics_info {
+  size_t struct_size;    /**< sizeof(lpt_statistics_info) of the caller. */
   int64_t element_count; /**< Numbers that were cast. */
   int64_t nan_count;     /**< Sources that are NaN. */
   /** Sources beyond the largest element by 2^-20 of it or more; infinities, but not into f32 and f64. */
@@ -163,18 +163,18 @@ typedef struct lpt_statistics_values {
   double amax;             /**< Largest finite magnitude of a source, after smoothing and rotation. */
   double squared_sum;      /**< Sum of finite source². */
   double squared_error;    /**< Sum of (source - decoded)² over finite sources. */
-} lpt_statistics_values;
+} lpt_statistics_info;
 
-/** @brief Defaults of lpt_statistics_values. */
-#define LPT_STATISTICS_VALUES_INIT \
-  { sizeof(lpt_statistics_values), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_statistics_info. */
+#define LPT_STATISTICS_INFO_INIT \
+  { sizeof(lpt_statistics_info), 0, 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_STATISTICS_VALUES_INIT.
+ * @brief Writes the defaults of LPT_STATISTICS_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_statistics_values_init(lpt_statistics_values *values, size_t struct_size);
+LPT_API void lpt_statistics_info_init(lpt_statistics_info *values, size_t struct_size);
 
 /**
  * @brief Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
@@ -198,7 +198,7 @@ LPT_API void lpt_statistics_destroy(lpt_statistics *statistics);
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
-                                       lpt_statistics_values *out_values);
+                                       lpt_statistics_info *out_values);
 
 /**
  * @brief Sets statistics back to zero.

@@ -66,23 +66,23 @@ typedef struct lpt_scaler_options {
 LPT_API void lpt_scaler_options_init(lpt_scaler_options *options, size_t struct_size);
 
 /** @brief What a scaler knows. */
-typedef struct lpt_scaler_values {
-  size_t struct_size;   /**< sizeof(lpt_scaler_values) of the caller. */
+typedef struct lpt_scaler_info {
+  size_t struct_size;   /**< sizeof(lpt_scaler_info) of the caller. */
   float amax;           /**< Largest of the history, without margin; 0 while it is empty. */
   float running_amax;   /**< Largest since the last update. */
   int64_t update_count; /**< Updates so far. */
-} lpt_scaler_values;
+} lpt_scaler_info;
 
-/** @brief Defaults of lpt_scaler_values. */
-#define LPT_SCALER_VALUES_INIT \
-  { sizeof(lpt_scaler_values), 0.0f, 0.0f, 0 }
+/** @brief Defaults of lpt_scaler_info. */
+#define LPT_SCALER_INFO_INIT \
+  { sizeof(lpt_scaler_info), 0.0f, 0.0f, 0 }
 
 /**
- * @brief Writes the defaults of LPT_SCALER_VALUES_INIT.
+ * @brief Writes the defaults of LPT_SCALER_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_scaler_values_init(lpt_scaler_values *values, size_t struct_size);
+LPT_API void lpt_scaler_info_init(lpt_scaler_info *values, size_t struct_size);
 
 /**
  * @brief Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes
@@ -116,7 +116,7 @@ LPT_API lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *sc
  * @param out_values its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_values *out_values);
+LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_values);
 
 /**
  * @brief Tells how many bytes lpt_scaler_state_save() writes.

@@ -95,26 +95,26 @@ typedef struct lpt_sparse_options {
 LPT_API void lpt_sparse_options_init(lpt_sparse_options *options, size_t struct_size);
 
 /** @brief What a selection did, over all numbers that are finite. */
-typedef struct lpt_sparse_values {
-  size_t struct_size;     /**< sizeof(lpt_sparse_values) of the caller. */
+typedef struct lpt_sparse_info {
+  size_t struct_size;     /**< sizeof(lpt_sparse_info) of the caller. */
   int64_t element_count;  /**< Numbers of the source. */
   int64_t kept_count;     /**< Those that stay. */
   int64_t special_groups; /**< Groups (tiles, for BOTH) with a NaN, an infinity, or magnitudes that sum past f32. */
   double energy;          /**< Sum of squares of the source. */
   double kept_energy;     /**< The part of it that stays. */
   double variance;        /**< Expected squared error of the MVUE rules; 0 for the others. */
-} lpt_sparse_values;
+} lpt_sparse_info;
 
-/** @brief Defaults of lpt_sparse_values. */
-#define LPT_SPARSE_VALUES_INIT \
-  { sizeof(lpt_sparse_values), 0, 0, 0, 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_sparse_info. */
+#define LPT_SPARSE_INFO_INIT \
+  { sizeof(lpt_sparse_info), 0, 0, 0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_SPARSE_VALUES_INIT.
+ * @brief Writes the defaults of LPT_SPARSE_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_sparse_values_init(lpt_sparse_values *values, size_t struct_size);
+LPT_API void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size);
 
 /**
  * @brief Selects N of every M numbers.
@@ -141,7 +141,7 @@ LPT_API void lpt_sparse_values_init(lpt_sparse_values *values, size_t struct_siz
  */
 LPT_API lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source,
                                           const lpt_sparse_options *options, lpt_tensor *mask, lpt_tensor *masked,
-                                          lpt_sparse_values *out_values);
+                                          lpt_sparse_info *out_values);
 
 /**
  * @brief Counts the groups of a mask that keep more than N of M.

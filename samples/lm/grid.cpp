@@ -84,7 +84,7 @@ std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchr
   lpt_comm *whole = nullptr;
   check(context.get(), lpt_comm_create_mpi(context.get(), nullptr, nullptr, &whole));
   const Comm owner(whole);
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   check(context.get(), lpt_comm_read(context.get(), whole, &values));
   if (values.rank_count != grid.ranks()) {
     throw Error(

@@ -8,7 +8,7 @@ NoiseMeter::NoiseMeter(lpt_context *context, const ModelShape &shape, const Prec
     : exact_(context, shape, exact(precision), 0, Parallel{}),
       activations_(exact_.make_activations(context, sequences)) {}
 
-lpt_noise_values NoiseMeter::measure(lpt_context *context, Model<float> &model, const Batch &batch, double loss_scale) {
+lpt_noise_info NoiseMeter::measure(lpt_context *context, Model<float> &model, const Batch &batch, double loss_scale) {
   std::vector<const lpt_tensor *> gradients;
   std::vector<const lpt_tensor *> noisy;
   for (size_t i = 0; i < model.parameters().size(); ++i) {
@@ -22,7 +22,7 @@ lpt_noise_values NoiseMeter::measure(lpt_context *context, Model<float> &model, 
   exact_.forward(context, batch.inputs, Pass{}, activations_);
   cross_entropy_to_gradient(context, nullptr, activations_.logits, batch.targets, loss_scale);
   exact_.backward(context, batch.inputs, Pass{}, activations_);
-  lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+  lpt_noise_info values = LPT_NOISE_INFO_INIT;
   check(context, lpt_noise_measure(context, gradients.data(), noisy.data(), static_cast<int64_t>(gradients.size()),
                                    nullptr, &values));
   return values;

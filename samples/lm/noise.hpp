@@ -11,7 +11,7 @@ class NoiseMeter {
   NoiseMeter(lpt_context *context, const ModelShape &shape, const Precision &precision, int64_t sequences);
 
   // `model` has just left the gradients of `batch` in its parameters, multiplied by `loss_scale`.
-  lpt_noise_values measure(lpt_context *context, Model<float> &model, const Batch &batch, double loss_scale);
+  lpt_noise_info measure(lpt_context *context, Model<float> &model, const Batch &batch, double loss_scale);
 
  private:
   Model<float> exact_;

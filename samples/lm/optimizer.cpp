@@ -80,7 +80,7 @@ double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
 
 double ModelOptimizer::squares_of(lpt_context *context, const Parameter &parameter) const {
   const lpt_tensor *const gradient = parameter.gradient.get();
-  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+  lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
   check(context, lpt_gradients_measure(context, &gradient, 1, &values));
   return values.nonfinite_count > 0 ? std::numeric_limits<double>::infinity()
                                     : values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
@@ -116,7 +116,7 @@ std::vector<const Parameter *> ModelOptimizer::like(const Parameter &parameter) 
 
 void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step) {
   const double norm = gradient_norm(context) / static_cast<double>(passes);
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = settings_.largest_norm;
   options.gradient_norm = norm;
   options.is_nonfinite_skipped = 1;
@@ -148,7 +148,7 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t pa
 }
 
 int64_t ModelOptimizer::skipped_steps(lpt_context *context) const {
-  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
   check(context, lpt_optimizer_read(context, handle_.get(), &values));
   return values.skipped_count;
 }

@@ -11,19 +11,19 @@ namespace {
 
 constexpr size_t kBucketBytes = 1 << 20;  // models here are small
 
-lpt_comm_values read(lpt_context *context, const Comm &comm) {
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+lpt_comm_info read(lpt_context *context, const Comm &comm) {
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   check(context, lpt_comm_read(context, comm.get(), &values));
   return values;
 }
 
 Traffic traffic_of(lpt_context *context, const Comm &comm) {
-  const lpt_comm_values values = read(context, comm);
+  const lpt_comm_info values = read(context, comm);
   return {.bytes_sent = values.bytes_sent, .seconds = values.seconds};
 }
 
 PartialPlan make_plan(lpt_context *context, int64_t width, int32_t ranks, const Synchrony &synchrony) {
-  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = width;
   if (lpt_partial_shared_columns(width, synchrony.share, &options.shared_columns) != LPT_OK) {
     throw Error(fmt::format("the share of synchronized channels is {}, expected 0 to 1", synchrony.share));
@@ -47,7 +47,7 @@ void reduce_many(lpt_context *context, const Comm &comm, const std::vector<lpt_t
 
 TensorRanks::TensorRanks(lpt_context *context, Comm comm, int64_t width, const Synchrony &synchrony)
     : comm_(std::move(comm)) {
-  const lpt_comm_values values = read(context, comm_);
+  const lpt_comm_info values = read(context, comm_);
   rank_ = values.rank;
   ranks_ = values.rank_count;
   plan_ = make_plan(context, width, values.rank_count, synchrony);
@@ -85,7 +85,7 @@ void DataRanks::collect(lpt_context *context, const std::deque<Parameter> &param
     gradients.push_back(parameter.gradient.get());
     names.push_back(parameter.name.c_str());
   }
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.bucket_bytes = kBucketBytes;
   options.names = names.data();
   lpt_gradient_buckets *buckets = nullptr;

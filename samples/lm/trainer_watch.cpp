@@ -14,7 +14,7 @@ void record_alignment(lpt_context *context, const Parameter &gate_up, int64_t st
   check(context, lpt_dequantize(context, gate_up.value.get(), nullptr, weight.tensor()));
   const Tensor gate = weight.view(context, 0, 0, hidden, gate_up.columns);
   const Tensor up = weight.view(context, hidden, 0, hidden, gate_up.columns);
-  lpt_alignment_values values = LPT_ALIGNMENT_VALUES_INIT;
+  lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
   check(context, lpt_swiglu_alignment(context, gate.get(), up.get(), nullptr, &values));
   const std::string name = gate_up.name + "/alignment";
   check(context, lpt_monitor_record(context, monitor, step, (name + "/mean_magnitude").c_str(), values.mean_magnitude));
@@ -37,7 +37,7 @@ void Trainer::watch() {
   set_watch(1);
   model_.prepare(context, static_cast<uint32_t>(step_count));
   pass(0);
-  const lpt_noise_values noise = noise_->measure(context, model_, batch, loss_scale_);
+  const lpt_noise_info noise = noise_->measure(context, model_, batch, loss_scale_);
   measured_.noise_ratio.push_back(noise.ratio);
   const auto record = [&](const char *name, double value) {
     check(context, lpt_monitor_record(context, monitor_.get(), step_count, name, value));

@@ -13,7 +13,7 @@ lpt_status reduce(lpt_context *context, lpt_comm *comm, const lpt_reduce_options
     lpt_reduce_options known = LPT_REDUCE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
-    lpt_codec codec = LPT_CODEC_INIT;
+    lpt_comm_codec codec = LPT_COMM_CODEC_INIT;
     LPT_TRY(read_options(known.codec, "options->codec", codec));
     if (known.codec != nullptr) known.codec = &codec;
     return body(self, *comm, known);
@@ -34,7 +34,9 @@ void lpt_reduce_options_init(lpt_reduce_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_REDUCE_OPTIONS_INIT);
 }
 
-void lpt_codec_init(lpt_codec *codec, size_t struct_size) { write_defaults(codec, struct_size, LPT_CODEC_INIT); }
+void lpt_comm_codec_init(lpt_comm_codec *codec, size_t struct_size) {
+  write_defaults(codec, struct_size, LPT_COMM_CODEC_INIT);
+}
 
 lpt_status lpt_barrier(lpt_context *context, lpt_comm *comm) {
   return move(context, comm, [&](Context &self, Comm &ours) { return barrier(self, ours); });
@@ -77,11 +79,11 @@ lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor
               [&](Context &self, Comm &ours) { return all_gather(self, ours, input, counts, output, out_future); });
 }
 
-lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_codec *codec,
+lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_comm_codec *codec,
                                    const lpt_tensor *input, const int64_t *counts, lpt_tensor *output,
                                    lpt_future **out_future) {
   return move(context, comm, [&](Context &self, Comm &ours) -> Status {
-    lpt_codec known = LPT_CODEC_INIT;
+    lpt_comm_codec known = LPT_COMM_CODEC_INIT;
     LPT_TRY(read_options(codec, "codec", known));
     return all_gather_by_codec(self, ours, known, input, counts, output, out_future);
   });

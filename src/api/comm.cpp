@@ -8,8 +8,8 @@ void lpt_comm_options_init(lpt_comm_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_COMM_OPTIONS_INIT);
 }
 
-void lpt_comm_values_init(lpt_comm_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_COMM_VALUES_INIT);
+void lpt_comm_info_init(lpt_comm_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_COMM_INFO_INIT);
 }
 
 lpt_status lpt_comm_group_create(int32_t rank_count, lpt_comm_group **out_group) {
@@ -68,7 +68,7 @@ lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, i
 
 void lpt_comm_destroy(lpt_comm *comm) { destroy(comm, HandleKind::kComm); }
 
-lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_values *out_values) {
+lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     return write_values(comm_values(*comm), "out_values", out_values);

@@ -4,22 +4,24 @@
 
 using namespace lpt;
 
-void lpt_link_init(lpt_link *link, size_t struct_size) { write_defaults(link, struct_size, LPT_LINK_INIT); }
-
-void lpt_cost_values_init(lpt_cost_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_COST_VALUES_INIT);
+void lpt_cost_link_init(lpt_cost_link *link, size_t struct_size) {
+  write_defaults(link, struct_size, LPT_COST_LINK_INIT);
 }
 
-void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size) {
-  write_defaults(rates, struct_size, LPT_CAST_RATES_INIT);
+void lpt_cost_info_init(lpt_cost_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_COST_INFO_INIT);
+}
+
+void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_size) {
+  write_defaults(rates, struct_size, LPT_COST_CAST_RATES_INIT);
 }
 
 lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
-                             int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
-                             lpt_cost_values *out_values) {
+                             int32_t ranks, int64_t elements, lpt_format payload, const lpt_cost_link *link,
+                             lpt_cost_info *out_values) {
   return guard(context, [&](Context &) -> Status {
-    lpt_link known = LPT_LINK_INIT;
-    lpt_cost_values values = LPT_COST_VALUES_INIT;
+    lpt_cost_link known = LPT_COST_LINK_INIT;
+    lpt_cost_info values = LPT_COST_INFO_INIT;
     LPT_TRY(read_options(link, "link", known));
     LPT_TRY(collective_cost(collective, algorithm, ranks, elements, payload, known, values));
     return write_values(values, "out_values", out_values);
@@ -27,20 +29,20 @@ lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collectiv
 }
 
 lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
-                             lpt_link *out_link) {
+                             lpt_cost_link *out_link) {
   return guard(context, [&](Context &) -> Status {
-    lpt_link link = LPT_LINK_INIT;
+    lpt_cost_link link = LPT_COST_LINK_INIT;
     LPT_TRY(fit_link(bytes, seconds, count, link));
     return write_values(link, "out_link", out_link);
   });
 }
 
 lpt_status lpt_cost_break_even(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
-                               int32_t ranks, lpt_format plain, lpt_format payload, const lpt_cast_rates *rates,
-                               const lpt_link *link, int64_t *out_elements) {
+                               int32_t ranks, lpt_format plain, lpt_format payload, const lpt_cost_cast_rates *rates,
+                               const lpt_cost_link *link, int64_t *out_elements) {
   return guard(context, [&](Context &) -> Status {
-    lpt_cast_rates known_rates = LPT_CAST_RATES_INIT;
-    lpt_link known_link = LPT_LINK_INIT;
+    lpt_cost_cast_rates known_rates = LPT_COST_CAST_RATES_INIT;
+    lpt_cost_link known_link = LPT_COST_LINK_INIT;
     LPT_TRY(read_options(rates, "rates", known_rates));
     LPT_TRY(read_options(link, "link", known_link));
     LPT_TRY(check_out(out_elements, "out_elements"));

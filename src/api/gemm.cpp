@@ -45,8 +45,8 @@ lpt_status lpt_gemm_grouped(lpt_context *context, const lpt_tensor *a, const lpt
   });
 }
 
-void lpt_gemm_plan_values_init(lpt_gemm_plan_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_GEMM_PLAN_VALUES_INIT);
+void lpt_gemm_plan_info_init(lpt_gemm_plan_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_GEMM_PLAN_INFO_INIT);
 }
 
 void lpt_gemm_operands_init(lpt_gemm_operands *operands, size_t struct_size) {
@@ -78,7 +78,7 @@ lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, co
   });
 }
 
-lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_values *out_values) {
+lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(plan, HandleKind::kGemmPlan, "plan"));
     return write_values(plan_values(*plan), "out_values", out_values);

@@ -16,19 +16,19 @@ lpt_status with_buckets(lpt_context *context, lpt_gradient_buckets *buckets, con
 
 }  // namespace
 
-void lpt_bucket_options_init(lpt_bucket_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_BUCKET_OPTIONS_INIT);
+void lpt_gradient_buckets_options_init(lpt_gradient_buckets_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
 }
 
-void lpt_bucket_values_init(lpt_bucket_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_BUCKET_VALUES_INIT);
+void lpt_gradient_buckets_info_init(lpt_gradient_buckets_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_GRADIENT_BUCKETS_INFO_INIT);
 }
 
 lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *comm, lpt_tensor *const *gradients,
-                                       int64_t count, const lpt_bucket_options *options,
+                                       int64_t count, const lpt_gradient_buckets_options *options,
                                        lpt_gradient_buckets **out_buckets) {
   return guard(context, [&](Context &) -> Status {
-    lpt_bucket_options known = LPT_BUCKET_OPTIONS_INIT;
+    lpt_gradient_buckets_options known = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_out(out_buckets, "out_buckets"));
@@ -54,7 +54,7 @@ lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_buckets 
 }
 
 lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gradient_buckets *buckets,
-                                     lpt_bucket_values *out_values) {
+                                     lpt_gradient_buckets_info *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(buckets, HandleKind::kGradientBuckets, "buckets"));
     return write_values(bucket_values(*buckets), "out_values", out_values);

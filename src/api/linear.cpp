@@ -27,8 +27,8 @@ Status read_call(const lpt_linear_options *options, lpt_linear_options &known) {
 
 }  // namespace
 
-void lpt_product_options_init(lpt_product_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_PRODUCT_OPTIONS_INIT);
+void lpt_linear_gemm_options_init(lpt_linear_gemm_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_LINEAR_GEMM_OPTIONS_INIT);
 }
 
 void lpt_linear_shape_init(lpt_linear_shape *shape, size_t struct_size) {
@@ -96,9 +96,9 @@ lpt_status lpt_recipe_cast_format(lpt_context *context, const lpt_recipe *recipe
 }
 
 lpt_status lpt_recipe_set_gemm(lpt_context *context, lpt_recipe *recipe, lpt_linear_gemm product,
-                               const lpt_product_options *options) {
+                               const lpt_linear_gemm_options *options) {
   return guard(context, [&](Context &) -> Status {
-    lpt_product_options known = LPT_PRODUCT_OPTIONS_INIT;
+    lpt_linear_gemm_options known = LPT_LINEAR_GEMM_OPTIONS_INIT;
     LPT_TRY(check_handle(recipe, HandleKind::kRecipe, "recipe"));
     LPT_TRY(read_options(options, "options", known));
     return set_recipe_product(*recipe, product, known);
@@ -217,7 +217,7 @@ lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *li
 }
 
 lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
-                                  lpt_scaler_values *out_values) {
+                                  lpt_scaler_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
@@ -244,7 +244,7 @@ lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is
 }
 
 lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
-                                lpt_statistics_values *out_values) {
+                                lpt_statistics_info *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("cast", cast, kCastCount - 1));

@@ -8,31 +8,31 @@ void lpt_noise_options_init(lpt_noise_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_NOISE_OPTIONS_INIT);
 }
 
-void lpt_noise_values_init(lpt_noise_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_NOISE_VALUES_INIT);
+void lpt_noise_info_init(lpt_noise_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_NOISE_INFO_INIT);
 }
 
-void lpt_alignment_values_init(lpt_alignment_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_ALIGNMENT_VALUES_INIT);
+void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SWIGLU_ALIGNMENT_INFO_INIT);
 }
 
 lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *gradients, const lpt_tensor *const *noisy,
-                             int64_t count, const lpt_noise_options *options, lpt_noise_values *out_values) {
+                             int64_t count, const lpt_noise_options *options, lpt_noise_info *out_values) {
   return guard(context, [&](Context &worker) -> Status {
     lpt_noise_options known = LPT_NOISE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_out(out_values, "out_values"));
-    lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+    lpt_noise_info values = LPT_NOISE_INFO_INIT;
     LPT_TRY(measure_noise(worker, gradients, noisy, count, known, values));
     return is_check_only(known.flags) ? Status() : write_values(values, "out_values", out_values);
   });
 }
 
 lpt_status lpt_swiglu_alignment(lpt_context *context, const lpt_tensor *gate_weight, const lpt_tensor *up_weight,
-                                lpt_tensor *cosines, lpt_alignment_values *out_values) {
+                                lpt_tensor *cosines, lpt_swiglu_alignment_info *out_values) {
   return guard(context, [&](Context &worker) -> Status {
     LPT_TRY(check_out(out_values, "out_values"));
-    lpt_alignment_values values = LPT_ALIGNMENT_VALUES_INIT;
+    lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
     LPT_TRY(measure_alignment(worker, gate_weight, up_weight, cosines, values));
     return write_values(values, "out_values", out_values);
   });

@@ -11,16 +11,16 @@ void lpt_optimizer_parameter_init(lpt_optimizer_parameter *parameter, size_t str
   write_defaults(parameter, struct_size, LPT_OPTIMIZER_PARAMETER_INIT);
 }
 
-void lpt_step_options_init(lpt_step_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_STEP_OPTIONS_INIT);
+void lpt_optimizer_step_options_init(lpt_optimizer_step_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
 }
 
-void lpt_optimizer_values_init(lpt_optimizer_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_OPTIMIZER_VALUES_INIT);
+void lpt_optimizer_info_init(lpt_optimizer_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_OPTIMIZER_INFO_INIT);
 }
 
-void lpt_gradient_values_init(lpt_gradient_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_GRADIENT_VALUES_INIT);
+void lpt_gradients_info_init(lpt_gradients_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_GRADIENTS_INFO_INIT);
 }
 
 lpt_status lpt_optimizer_create(lpt_context *context, const lpt_optimizer_options *options,
@@ -56,30 +56,30 @@ lpt_status lpt_optimizer_add(lpt_context *context, lpt_optimizer *optimizer, con
 }
 
 lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, const int64_t *indices, int64_t count,
-                              const lpt_tensor *const *gradients, const lpt_step_options *options,
+                              const lpt_tensor *const *gradients, const lpt_optimizer_step_options *options,
                               lpt_tensor *const *parameters) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_step_options known = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options known = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     LPT_TRY(read_options(options, "options", known));
     return step_optimizer(self, *optimizer, indices, count, gradients, known, parameters);
   });
 }
 
-lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_values *out_values) {
+lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
-    lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+    lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
     LPT_TRY(read_optimizer(self, *optimizer, values));
     return write_values(values, "out_values", out_values);
   });
 }
 
 lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
-                                 lpt_gradient_values *out_values) {
+                                 lpt_gradients_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_out(out_values, "out_values"));
-    lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+    lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
     LPT_TRY(measure_gradient_tensors(self, gradients, count, values));
     return write_values(values, "out_values", out_values);
   });

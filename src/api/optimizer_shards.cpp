@@ -4,8 +4,8 @@
 
 using namespace lpt;
 
-void lpt_shard_options_init(lpt_shard_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_SHARD_OPTIONS_INIT);
+void lpt_optimizer_shard_options_init(lpt_optimizer_shard_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_OPTIMIZER_SHARD_OPTIONS_INIT);
 }
 
 lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, lpt_optimizer *optimizer,
@@ -30,11 +30,11 @@ lpt_status lpt_optimizer_add_shards(lpt_context *context, const lpt_comm *comm, 
 
 lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_optimizer *optimizer,
                                      const int64_t *indices, int64_t count, const lpt_tensor *const *gradients,
-                                     const lpt_step_options *options, const lpt_shard_options *shards,
-                                     lpt_tensor *const *parameters) {
+                                     const lpt_optimizer_step_options *options,
+                                     const lpt_optimizer_shard_options *shards, lpt_tensor *const *parameters) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_step_options known = LPT_STEP_OPTIONS_INIT;
-    lpt_shard_options known_shards = LPT_SHARD_OPTIONS_INIT;
+    lpt_optimizer_step_options known = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
+    lpt_optimizer_shard_options known_shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));

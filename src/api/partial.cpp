@@ -11,12 +11,12 @@ Status check_plan(const PartialPlan *plan) { return check_handle(plan, HandleKin
 
 }  // namespace
 
-void lpt_partial_options_init(lpt_partial_options *options, size_t struct_size) {
-  write_defaults(options, struct_size, LPT_PARTIAL_OPTIONS_INIT);
+void lpt_partial_plan_options_init(lpt_partial_plan_options *options, size_t struct_size) {
+  write_defaults(options, struct_size, LPT_PARTIAL_PLAN_OPTIONS_INIT);
 }
 
-void lpt_partial_values_init(lpt_partial_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_PARTIAL_VALUES_INIT);
+void lpt_partial_plan_info_init(lpt_partial_plan_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_PARTIAL_PLAN_INFO_INIT);
 }
 
 lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fraction, int64_t *out_shared_columns) {
@@ -26,10 +26,10 @@ lpt_status lpt_partial_shared_columns(int64_t hidden_columns, double fraction, i
   });
 }
 
-lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_options *options,
+lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_plan_options *options,
                                    lpt_partial_plan **out_plan) {
   return guard(context, [&](Context &) -> Status {
-    lpt_partial_options known = LPT_PARTIAL_OPTIONS_INIT;
+    lpt_partial_plan_options known = LPT_PARTIAL_PLAN_OPTIONS_INIT;
     if (options == nullptr) return invalid("options is NULL: expected columns and ranks");
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_out(out_plan, "out_plan"));
@@ -40,10 +40,10 @@ lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_optio
 void lpt_partial_plan_destroy(lpt_partial_plan *plan) { destroy(plan, HandleKind::kPartialPlan); }
 
 lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
-                                 lpt_partial_values *out_values) {
+                                 lpt_partial_plan_info *out_values) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_plan(plan));
-    lpt_partial_values values = LPT_PARTIAL_VALUES_INIT;
+    lpt_partial_plan_info values = LPT_PARTIAL_PLAN_INFO_INIT;
     LPT_TRY(read_partial_plan(*plan, format, values));
     return write_values(values, "out_values", out_values);
   });

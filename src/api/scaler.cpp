@@ -17,8 +17,8 @@ void lpt_scaler_options_init(lpt_scaler_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_SCALER_OPTIONS_INIT);
 }
 
-void lpt_scaler_values_init(lpt_scaler_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SCALER_VALUES_INIT);
+void lpt_scaler_info_init(lpt_scaler_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SCALER_INFO_INIT);
 }
 
 lpt_status lpt_scaler_create(lpt_context *context, const lpt_scaler_options *options, lpt_scaler **out_scaler) {
@@ -48,7 +48,7 @@ lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *scalers, i
   });
 }
 
-lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_values *out_values) {
+lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(scaler, HandleKind::kScaler, "scaler"));
     Scaler here;

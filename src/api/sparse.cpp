@@ -8,15 +8,15 @@ void lpt_sparse_options_init(lpt_sparse_options *options, size_t struct_size) {
   write_defaults(options, struct_size, LPT_SPARSE_OPTIONS_INIT);
 }
 
-void lpt_sparse_values_init(lpt_sparse_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SPARSE_VALUES_INIT);
+void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SPARSE_INFO_INIT);
 }
 
 lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source, const lpt_sparse_options *options,
-                                  lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_values *out_values) {
+                                  lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
     if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
     LPT_TRY(select_sparse_mask(self, source, known, mask, masked, out_values == nullptr ? nullptr : &values));
@@ -85,16 +85,16 @@ void lpt_sparse_fit_options_init(lpt_sparse_fit_options *options, size_t struct_
   write_defaults(options, struct_size, LPT_SPARSE_FIT_OPTIONS_INIT);
 }
 
-void lpt_sparse_fit_values_init(lpt_sparse_fit_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_SPARSE_FIT_VALUES_INIT);
+void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_SPARSE_FIT_INFO_INIT);
 }
 
 lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                           const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
-                          lpt_tensor *bias_change, lpt_sparse_fit_values *out_values) {
+                          lpt_tensor *bias_change, lpt_sparse_fit_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_fit_options known = LPT_SPARSE_FIT_OPTIONS_INIT;
-    lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+    lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
     if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
     LPT_TRY(fit_sparse(self, weight, mask, inputs, known, output, bias_change, values));
@@ -103,10 +103,10 @@ lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const 
 }
 
 lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
-                            int32_t *order, lpt_sparse_values *out_values) {
+                            int32_t *order, lpt_sparse_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_out(order, "order"));
     if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));

@@ -3,8 +3,8 @@
 
 using namespace lpt;
 
-void lpt_statistics_values_init(lpt_statistics_values *values, size_t struct_size) {
-  write_defaults(values, struct_size, LPT_STATISTICS_VALUES_INIT);
+void lpt_statistics_info_init(lpt_statistics_info *values, size_t struct_size) {
+  write_defaults(values, struct_size, LPT_STATISTICS_INFO_INIT);
 }
 
 lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_statistics) {
@@ -17,7 +17,7 @@ lpt_status lpt_statistics_create(lpt_context *context, lpt_statistics **out_stat
 void lpt_statistics_destroy(lpt_statistics *statistics) { destroy(statistics, HandleKind::kStatistics); }
 
 lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
-                               lpt_statistics_values *out_values) {
+                               lpt_statistics_info *out_values) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
     CastSums sums;

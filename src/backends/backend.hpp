@@ -22,8 +22,7 @@ struct CopyRequest {
 // memory comes from allocators of the caller, its rows are run by the context's threads.
 struct Backend {
   // Fills all but the kind and struct_size. A device that is not there, or not usable, is no error.
-  int32_t (*describe)(int32_t index, lpt_device_description *out_description, char *error,
-                      size_t error_bytes) = nullptr;
+  int32_t (*describe)(int32_t index, lpt_device_info *out_description, char *error, size_t error_bytes) = nullptr;
 
   int32_t (*allocate)(int32_t index, size_t bytes, void **out_memory, char *error, size_t error_bytes) = nullptr;
   void (*release)(int32_t index, void *memory) = nullptr;

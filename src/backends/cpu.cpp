@@ -12,7 +12,7 @@
 namespace lpt {
 namespace {
 
-int32_t describe(int32_t, lpt_device_description *out_description, char *, size_t) {
+int32_t describe(int32_t, lpt_device_info *out_description, char *, size_t) {
   out_description->count = out_description->is_usable = 1;
   out_description->processor_count = usable_cores();
   out_description->memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);

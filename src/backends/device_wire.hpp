@@ -30,7 +30,7 @@ struct DeviceSum {
 struct DeviceWire {
   static constexpr size_t kIdBytes = 128;
 
-  const char *name;  // as lpt_comm_values tells it
+  const char *name;  // as lpt_comm_info tells it
 
   // Refuses where the library behind it is missing, or too old.
   int32_t (*check)(char *error, size_t error_bytes);

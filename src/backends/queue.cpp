@@ -74,8 +74,8 @@ Status check_device(const Device &device, const Kind **out_kind) {
   return {};
 }
 
-Status describe(const Found &found, const Device &device, lpt_device_description &out_description) {
-  out_description = LPT_DEVICE_DESCRIPTION_INIT;
+Status describe(const Found &found, const Device &device, lpt_device_info &out_description) {
+  out_description = LPT_DEVICE_INFO_INIT;
   out_description.device = device.kind;
   out_description.index = device.index;
   return call(
@@ -91,13 +91,13 @@ std::string device_text(const Device &device) {
   return device.is_cpu() ? kind->name : text("%s:%d", kind->name, device.index);
 }
 
-Status describe_device(const Device &device, lpt_device_description &out_description) {
+Status describe_device(const Device &device, lpt_device_info &out_description) {
   const Kind *kind = nullptr;
   LPT_TRY(check_device(device, &kind));
   Found found;
   const Status status = find_backend(*kind, found);
   if (status.is_ok()) return describe(found, device, out_description);
-  out_description = LPT_DEVICE_DESCRIPTION_INIT;
+  out_description = LPT_DEVICE_INFO_INIT;
   out_description.device = device.kind;
   out_description.index = device.index;
   std::snprintf(out_description.reason, sizeof out_description.reason, "%s", status.message().c_str());
@@ -109,7 +109,7 @@ Status Queue::open(const Device &device, Queue &out_queue) {
   LPT_TRY(check_device(device, &kind));
   Found found;
   LPT_TRY(find_backend(*kind, found));
-  lpt_device_description facts;
+  lpt_device_info facts;
   LPT_TRY(describe(found, device, facts));
   if (facts.is_usable == 0) return unsupported("%s: %s", device_text(device).c_str(), facts.reason);
   out_queue.backend_ = found.backend;

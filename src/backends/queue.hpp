@@ -85,6 +85,6 @@ class Queue {
 };
 
 // What lpt_device_describe() tells; the reason of one that is not there is in it.
-Status describe_device(const Device &device, lpt_device_description &out_description);
+Status describe_device(const Device &device, lpt_device_info &out_description);
 
 }  // namespace lpt

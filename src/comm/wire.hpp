@@ -20,7 +20,7 @@ extern "C" {
 typedef struct lpt_wire_table {
   uint32_t abi;          // LPT_WIRE_ABI
   uint32_t struct_size;  // of the plugin's table
-  const char *name;      // as lpt_comm_values tells it
+  const char *name;      // as lpt_comm_info tells it
   int32_t copies_sends;  // 1: send() is done with its bytes on return
   int32_t reserved;      // 0
 

@@ -11,7 +11,7 @@ constexpr int64_t kShareUnit = 512;  // elements, as of shares on a wire
 constexpr int64_t kPiece = 1 << 16;  // elements that a thread widens or rounds at a time
 constexpr size_t kLongestName = 12;  // a letter between ranks has room for it and the longest operation
 
-Status check_codec(const lpt_codec &codec) {
+Status check_codec(const lpt_comm_codec &codec) {
   const size_t length = strnlen(codec.name, sizeof codec.name);
   if (length == 0 || length > kLongestName) {
     return invalid("codec->name is \"%.16s\": expected 1 to %zu bytes", codec.name, kLongestName);
@@ -246,7 +246,7 @@ class CodecRun {
 
 }  // namespace
 
-Status prepare_codec(Context &context, const lpt_codec &codec, const char *operation, CodecMoving &moving) {
+Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecMoving &moving) {
   LPT_TRY(check_codec(codec));
   moving.codec = codec;
   moving.name = codec.name;

@@ -12,7 +12,7 @@ namespace lpt {
 struct CodecMoving {
   std::string operation;  // with the codec's name, by which ranks find that they differ
   std::string name;
-  lpt_codec codec;                              // the caller's, copied
+  lpt_comm_codec codec;                         // the caller's, copied
   MatrixView input, output;                     // as in Reducing; gathers: output is the whole
   std::vector<Range> shares;                    // of each rank, in elements of the whole
   std::vector<int64_t> bytes;                   // of each share
@@ -23,7 +23,7 @@ struct CodecMoving {
 };
 
 // Checks the codec, whose own functions tell the sizes of shares, and chooses kernels. The other members are set.
-Status prepare_codec(Context &context, const lpt_codec &codec, const char *operation, CodecMoving &moving);
+Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecMoving &moving);
 
 // The same for a reduction; `reducing` has been checked, and has the shares of its parts.
 Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const Reducing &reducing,

@@ -32,7 +32,7 @@ Status all_reduce_signs(Context &context, Comm &comm, const Tensor *input, Tenso
 Status signs_share(const Comm &comm, int64_t elements, int64_t *out_elements);
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future);
-Status all_gather_by_codec(Context &context, Comm &comm, const lpt_codec &codec, const Tensor *input,
+Status all_gather_by_codec(Context &context, Comm &comm, const lpt_comm_codec &codec, const Tensor *input,
                            const int64_t *counts, Tensor *output, Future **out_future);
 Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future);
 Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64_t *send_counts,

@@ -224,7 +224,7 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
   return run_moving(context, comm, std::move(moving), out_future);
 }
 
-Status all_gather_by_codec(Context &context, Comm &comm, const lpt_codec &codec, const Tensor *input,
+Status all_gather_by_codec(Context &context, Comm &comm, const lpt_comm_codec &codec, const Tensor *input,
                            const int64_t *counts, Tensor *output, Future **out_future) {
   Gathering parts;
   LPT_TRY(check_gather(comm, input, counts, output, parts));

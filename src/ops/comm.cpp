@@ -201,8 +201,8 @@ Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm
   return make_comm(context, std::move(part), out_comm);
 }
 
-lpt_comm_values comm_values(const Comm &comm) {
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+lpt_comm_info comm_values(const Comm &comm) {
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   values.rank = comm.engine->rank();
   values.rank_count = comm.engine->ranks();
   std::snprintf(values.engine, sizeof values.engine, "%s", comm.engine->name());

@@ -56,7 +56,7 @@ Status create_mpi_comm(Context &context, const int32_t *fortran_handle, const lp
 Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, const lpt_comm_options &options,
                         Comm **out_comm);
 Status split_comm(Context &context, Comm &comm, int32_t color, int32_t key, Comm **out_comm);
-lpt_comm_values comm_values(const Comm &comm);
+lpt_comm_info comm_values(const Comm &comm);
 
 // A comm of an engine that has met the others.
 Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **out_comm);

@@ -37,13 +37,13 @@ Status check_ranks(int32_t ranks) {
   return invalid("ranks is %d: expected 1 to %d", ranks, kMostRanks);
 }
 
-Status check_link(const lpt_link &link) {
+Status check_link(const lpt_cost_link &link) {
   LPT_TRY(check_finite("link->latency_seconds", link.latency_seconds, 0.0, kMostSeconds));
   LPT_TRY(check_finite("link->bytes_per_second", link.bytes_per_second, 0.0, kMostRate));
   return check_finite("link->reduce_bytes_per_second", link.reduce_bytes_per_second, 0.0, kMostRate);
 }
 
-Status check_rates(const lpt_cast_rates &rates) {
+Status check_rates(const lpt_cost_cast_rates &rates) {
   LPT_TRY(check_finite("rates->overhead_seconds", rates.overhead_seconds, 0.0, kMostSeconds));
   LPT_TRY(check_finite("rates->encode_bytes_per_second", rates.encode_bytes_per_second, 0.0, kMostRate));
   return check_finite("rates->decode_bytes_per_second", rates.decode_bytes_per_second, 0.0, kMostRate);
@@ -95,13 +95,13 @@ Status find_payload(const char *name, lpt_format id, PayloadBytes &out_bytes) {
 double over(double bytes, double rate) { return rate == 0.0 ? 0.0 : bytes / rate; }
 
 // Of each byte of the payload.
-double seconds_per_byte(const Way &way, const lpt_link &link) {
+double seconds_per_byte(const Way &way, const lpt_cost_link &link) {
   return over(way.in_row, link.bytes_per_second) + over(way.added, link.reduce_bytes_per_second);
 }
 
-lpt_cost_values cost_of(const WayRow &row, int32_t ranks, double bytes, const lpt_link &link) {
+lpt_cost_info cost_of(const WayRow &row, int32_t ranks, double bytes, const lpt_cost_link &link) {
   const Way way = way_of(row, ranks);
-  lpt_cost_values values = LPT_COST_VALUES_INIT;
+  lpt_cost_info values = LPT_COST_INFO_INIT;
   values.algorithm = row.algorithm;
   values.step_count = static_cast<int32_t>(way.steps);
   values.payload_bytes = bytes;
@@ -111,7 +111,7 @@ lpt_cost_values cost_of(const WayRow &row, int32_t ranks, double bytes, const lp
   return values;
 }
 
-bool is_better(const lpt_cost_values &a, const lpt_cost_values &b) {
+bool is_better(const lpt_cost_info &a, const lpt_cost_info &b) {
   return std::tie(a.seconds, a.rank_bytes, a.step_count) < std::tie(b.seconds, b.rank_bytes, b.step_count);
 }
 
@@ -124,12 +124,12 @@ struct Line {
   double at(double elements) const { return begin + slope * elements; }
 };
 
-Line line_of(const Way &way, const PayloadBytes &bytes, const lpt_link &link) {
+Line line_of(const Way &way, const PayloadBytes &bytes, const lpt_cost_link &link) {
   const double per_byte = seconds_per_byte(way, link);
   return {way.steps * link.latency_seconds + per_byte * bytes.whole, per_byte * bytes.each};
 }
 
-Line line_of_casts(const Way &way, const PayloadBytes &plain, const lpt_cast_rates &rates) {
+Line line_of_casts(const Way &way, const PayloadBytes &plain, const lpt_cost_cast_rates &rates) {
   return {rates.overhead_seconds, plain.each * (over(way.encoded, rates.encode_bytes_per_second) +
                                                 over(way.decoded, rates.decode_bytes_per_second))};
 }
@@ -187,7 +187,7 @@ class Contest {
 }  // namespace
 
 Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
-                       lpt_format payload, const lpt_link &link, lpt_cost_values &out_values) {
+                       lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_values) {
   std::vector<WayRow> rows;
   PayloadBytes bytes;
   LPT_TRY(find_ways(collective, algorithm, rows));
@@ -198,13 +198,14 @@ Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algori
   const double count = bytes.of(static_cast<double>(elements));
   out_values = cost_of(rows.front(), ranks, count, link);
   for (const WayRow &row : rows) {
-    const lpt_cost_values values = cost_of(row, ranks, count, link);
+    const lpt_cost_info values = cost_of(row, ranks, count, link);
     if (is_better(values, out_values)) out_values = values;
   }
   return {};
 }
 
-Status break_even(const BreakEven &question, const lpt_cast_rates &rates, const lpt_link &link, int64_t &out_elements) {
+Status break_even(const BreakEven &question, const lpt_cost_cast_rates &rates, const lpt_cost_link &link,
+                  int64_t &out_elements) {
   std::vector<WayRow> rows;
   PayloadBytes plain, payload;
   LPT_TRY(find_ways(question.collective, question.algorithm, rows));

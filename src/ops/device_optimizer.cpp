@@ -202,7 +202,7 @@ Status queue_scaled_shards(Context &context, ScalesRow row, const std::vector<St
 
 }  // namespace
 
-Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
+Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimizer_step_options &options,
                   std::vector<StepWork> &works, StepRanks *ranks) {
   auto *const facts = reinterpret_cast<GradientFacts *>(optimizer.facts.get());
   for (StepWork &work : works) work.request.gradients = facts;
@@ -262,7 +262,7 @@ Status measure_gradients_there(Context &context, const std::vector<MatrixView> &
   return {};
 }
 
-Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_values &values) {
+Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_info &values) {
   GradientFacts found;
   LPT_TRY(fetch_facts(context, optimizer.facts.get(), found));
   values.gradient_norm = found.norm;

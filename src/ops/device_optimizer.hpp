@@ -21,7 +21,7 @@ Status send_state(const Context &context, const OptimizerParameter &here, Optimi
 // ---- device_optimizer.cpp
 
 // Queues the norm of all gradients, and what follows from it, which the steps then look at. `ranks`: as step_parameters() has it.
-Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_step_options &options,
+Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimizer_step_options &options,
                   std::vector<StepWork> &works, StepRanks *ranks);
 
 Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ranks);
@@ -30,6 +30,6 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
 Status measure_shards_there(Context &context, const std::vector<StepWork> &works, StepRanks &ranks,
                             GradientSums &out_sums);
 Status measure_gradients_there(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
-Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_values &values);
+Status fetch_norm(Context &context, const Optimizer &optimizer, lpt_optimizer_info &values);
 
 }  // namespace lpt

@@ -96,8 +96,8 @@ Status run_plan(Context &context, const GemmPlan &plan, const Tensor *a, const T
   return gemm_planned(context, a, b, options, plan.decision.row, c);
 }
 
-lpt_gemm_plan_values plan_values(const GemmPlan &plan) {
-  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+lpt_gemm_plan_info plan_values(const GemmPlan &plan) {
+  lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   values.m = plan.decision.shape.m;
   values.n = plan.decision.shape.n;
   values.k = plan.decision.shape.k;

@@ -31,6 +31,6 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
                    GemmPlan **out_plan);
 Status run_plan(Context &context, const GemmPlan &plan, const Tensor *a, const Tensor *b,
                 const lpt_gemm_operands &operands, Tensor *c);
-lpt_gemm_plan_values plan_values(const GemmPlan &plan);
+lpt_gemm_plan_info plan_values(const GemmPlan &plan);
 
 }  // namespace lpt

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kBucketBytes = size_t{25} << 20;
 constexpr size_t kNamed = 3;  // gradients that one text names
 
-Status check_options(const lpt_bucket_options &options) {
+Status check_options(const lpt_gradient_buckets_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, 0));
   LPT_TRY(check_choice("options->order", options.order, LPT_GRADIENT_BUCKETS_ORDER_REVERSED));
   return options.reserved == 0 ? Status() : unsupported("options->reserved is %d: expected 0", options.reserved);
@@ -124,8 +124,8 @@ bool is_to_be_recorded(const GradientBuckets &buckets) {
 
 }  // namespace
 
-Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count, const lpt_bucket_options &options,
-                               GradientBuckets **out_buckets) {
+Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count,
+                               const lpt_gradient_buckets_options &options, GradientBuckets **out_buckets) {
   LPT_TRY(check_options(options));
   if (count < 0) return invalid("count is %lld: expected at least 0", number(count));
   if (gradients == nullptr && count > 0) return invalid("gradients is NULL: expected an array of tensors");
@@ -195,8 +195,8 @@ Status wait_for_buckets(Context &context, GradientBuckets &buckets) {
   return is_to_be_recorded(buckets) ? agree_on_order(context, buckets) : Status();
 }
 
-lpt_bucket_values bucket_values(const GradientBuckets &buckets) {
-  lpt_bucket_values values = LPT_BUCKET_VALUES_INIT;
+lpt_gradient_buckets_info bucket_values(const GradientBuckets &buckets) {
+  lpt_gradient_buckets_info values = LPT_GRADIENT_BUCKETS_INFO_INIT;
   values.bucket_count = static_cast<int64_t>(buckets.buckets.size());
   values.ready_count = static_cast<int64_t>(buckets.ready.size());
   values.launched_count = static_cast<int64_t>(buckets.launched);

@@ -52,12 +52,12 @@ namespace lpt {
 
 using GradientBuckets = lpt_gradient_buckets;
 
-Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count, const lpt_bucket_options &options,
-                               GradientBuckets **out_buckets);
+Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count,
+                               const lpt_gradient_buckets_options &options, GradientBuckets **out_buckets);
 Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const lpt_reduce_options &options);
 Status make_ready(Context &context, GradientBuckets &buckets, int64_t index);
 Status wait_for_buckets(Context &context, GradientBuckets &buckets);
-lpt_bucket_values bucket_values(const GradientBuckets &buckets);
+lpt_gradient_buckets_info bucket_values(const GradientBuckets &buckets);
 
 // ---- gradient_buckets_layout.cpp
 

@@ -61,7 +61,7 @@ double fit_beta(const double *bytes, const double *seconds, int64_t count) {
 
 }  // namespace
 
-Status fit_link(const double *bytes, const double *seconds, int64_t count, lpt_link &out_link) {
+Status fit_link(const double *bytes, const double *seconds, int64_t count, lpt_cost_link &out_link) {
   LPT_TRY(check_measured(bytes, seconds, count));
   Fit fit = fit_both(bytes, seconds, count);
   if (!(fit.beta > 0.0)) {
@@ -69,7 +69,7 @@ Status fit_link(const double *bytes, const double *seconds, int64_t count, lpt_l
                    fit.beta);
   }
   if (fit.alpha < 0.0) fit = {0.0, fit_beta(bytes, seconds, count)};
-  out_link = LPT_LINK_INIT;
+  out_link = LPT_COST_LINK_INIT;
   out_link.latency_seconds = fit.alpha;
   out_link.bytes_per_second = 1.0 / fit.beta;
   return {};

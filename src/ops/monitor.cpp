@@ -68,8 +68,8 @@ void sum_rows(Context &context, const Row<PairSumsRequest> &row, const PairSumsR
 
 // Both norms from sums over the gradients and their noisy twins, or over two draws of the same noise: there
 // E|a - b|² = 2 σ² and E(a·b) = |gradient|².
-lpt_noise_values noise_values(lpt_noise_kind kind, const PairSums &sums) {
-  lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+lpt_noise_info noise_values(lpt_noise_kind kind, const PairSums &sums) {
+  lpt_noise_info values = LPT_NOISE_INFO_INIT;
   const bool is_drawn_twice = kind == LPT_NOISE_KIND_TWO_DRAWS;
   const double gradient = is_drawn_twice ? std::max(sums.products, 0.0) : sums.first_squares;
   const double noise = is_drawn_twice ? sums.squared_differences / 2.0 : sums.squared_differences;
@@ -92,7 +92,7 @@ std::string csv_field(std::string_view field) {
 }  // namespace
 
 Status measure_noise(Context &context, const Tensor *const *gradients, const Tensor *const *noisy, int64_t count,
-                     const lpt_noise_options &options, lpt_noise_values &out_values) {
+                     const lpt_noise_options &options, lpt_noise_info &out_values) {
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_choice("kind", options.kind, LPT_NOISE_KIND_TWO_DRAWS));
@@ -121,7 +121,7 @@ Status measure_noise(Context &context, const Tensor *const *gradients, const Ten
 }
 
 Status measure_alignment(Context &context, const Tensor *gate_weight, const Tensor *up_weight, Tensor *cosines,
-                         lpt_alignment_values &out_values) {
+                         lpt_swiglu_alignment_info &out_values) {
   MatrixView gate, up;
   LPT_TRY(check_pair(gate_weight, "gate_weight", up_weight, "up_weight", true, gate, up));
   void *numbers = nullptr;
@@ -164,7 +164,7 @@ Status record_number(Monitor &monitor, int64_t step, const char *name, double va
 namespace {
 
 Status record_sums(Monitor &monitor, int64_t step, const char *name, const CastSums &sums) {
-  const lpt_statistics_values values = statistics_values(sums);
+  const lpt_statistics_info values = statistics_values(sums);
   const auto share = [&](int64_t count) {
     return values.element_count == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(values.element_count);
   };

@@ -265,7 +265,7 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
   return {};
 }
 
-Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_values &out_values) {
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_values) {
   out_values = optimizer.values;
   if (!optimizer.is_norm_there) return {};
   LPT_TRY(check_place(context, optimizer));

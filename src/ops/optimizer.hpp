@@ -69,7 +69,7 @@ struct lpt_optimizer {
   std::shared_ptr<std::byte> facts;  // on a GPU: GradientFacts of the last step that sought a norm
   bool is_norm_there = false;        // the last step's norm is not known here yet
   std::vector<lpt::OptimizerParameter> parameters;
-  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
 };
 
 namespace lpt {
@@ -83,10 +83,11 @@ Status add_parameter(Context &context, Optimizer &optimizer, const lpt_optimizer
                      int64_t &out_index);
 Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> parameters, int64_t *out_indices);
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
-                      const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters);
+                      const Tensor *const *gradients, const lpt_optimizer_step_options &options,
+                      Tensor *const *parameters);
 
 // What the last step came to. Of a norm that was found on a GPU it waits for that.
-Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_values &out_values);
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_values);
 
 Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes);

@@ -71,7 +71,7 @@ Status measure_blocks(Context &context, const MatrixView &gradient, double *out_
 }
 
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
-                                lpt_gradient_values &out_values) {
+                                lpt_gradients_info &out_values) {
   if (count < 0) return invalid("count is %lld: expected at least 0", static_cast<long long>(count));
   if (count > 0 && gradients == nullptr) {
     return invalid("gradients is NULL: expected %lld tensors", static_cast<long long>(count));

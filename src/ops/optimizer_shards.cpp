@@ -225,7 +225,7 @@ std::vector<Item *> pointers_to(std::vector<std::remove_const_t<Item>> &items) {
   return pointers;
 }
 
-Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, const lpt_step_options &options,
+Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, const lpt_optimizer_step_options &options,
                 Wholes &wholes, StepRanks *ranks) {
   const std::vector<const Tensor *> gradients = pointers_to<const Tensor>(wholes.gradient_shards);
   const std::vector<Tensor *> values = pointers_to<Tensor>(wholes.value_shards);
@@ -238,7 +238,7 @@ Status check_step(Context &context, Comm &comm, Optimizer &optimizer, const Step
                   const lpt_reduce_options *reduce, Wholes &wholes) {
   LPT_TRY(check_lists(call));
   LPT_TRY(read_wholes(comm, optimizer, call, wholes));
-  lpt_step_options options = *call.options;
+  lpt_optimizer_step_options options = *call.options;
   options.flags |= LPT_CHECK_ONLY;
   LPT_TRY(step_own(context, optimizer, call, options, wholes, nullptr));
   if (reduce == nullptr) return {};
@@ -281,8 +281,8 @@ Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
 }
 
 Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int64_t *indices, int64_t count,
-                   const Tensor *const *gradients, const lpt_step_options &options, const lpt_reduce_options *reduce,
-                   Tensor *const *parameters) {
+                   const Tensor *const *gradients, const lpt_optimizer_step_options &options,
+                   const lpt_reduce_options *reduce, Tensor *const *parameters) {
   LPT_TRY(check_place(context, optimizer));
   LPT_TRY(check_state_place(comm, optimizer));
   Wholes wholes;

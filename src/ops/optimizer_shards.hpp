@@ -12,8 +12,8 @@ Status add_shards(Context &context, const Comm &comm, Optimizer &optimizer,
 
 // With reduce NULL gradients hold the same bits on all ranks.
 Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int64_t *indices, int64_t count,
-                   const Tensor *const *gradients, const lpt_step_options &options, const lpt_reduce_options *reduce,
-                   Tensor *const *parameters);
+                   const Tensor *const *gradients, const lpt_optimizer_step_options &options,
+                   const lpt_reduce_options *reduce, Tensor *const *parameters);
 
 // ---- optimizer_shards_move.cpp
 

@@ -228,13 +228,13 @@ Status find_norm(Context &context, const std::vector<StepWork> &works, StepRanks
 }
 
 // Whether the norm has to be found here.
-bool is_norm_asked(const lpt_step_options &options) {
+bool is_norm_asked(const lpt_optimizer_step_options &options) {
   const bool is_asked = options.largest_norm > 0.0 || options.is_nonfinite_skipped == 1;
   return is_asked && options.gradient_norm == 0.0;
 }
 
-Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *ranks, const lpt_step_options &options,
-              Decision &out_decision) {
+Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *ranks,
+              const lpt_optimizer_step_options &options, Decision &out_decision) {
   out_decision.norm = options.gradient_norm;
   if (is_norm_asked(options)) {
     LPT_TRY(find_norm(context, works, ranks, options.gradient_scale, out_decision.norm));
@@ -262,7 +262,7 @@ Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWo
 }  // namespace
 
 Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks) {
-  const lpt_step_options &options = *call.options;
+  const lpt_optimizer_step_options &options = *call.options;
   const bool is_there = !optimizer.device.is_cpu();
   std::vector<StepWork> works;
   LPT_TRY(check_place(context, optimizer));
@@ -283,7 +283,8 @@ Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &c
 }
 
 Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *indices, int64_t count,
-                      const Tensor *const *gradients, const lpt_step_options &options, Tensor *const *parameters) {
+                      const Tensor *const *gradients, const lpt_optimizer_step_options &options,
+                      Tensor *const *parameters) {
   return step_parameters(context, optimizer, {indices, count, gradients, &options, parameters}, nullptr);
 }
 

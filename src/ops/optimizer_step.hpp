@@ -27,7 +27,7 @@ struct StepCall {
   const int64_t *indices;
   int64_t count;
   const Tensor *const *gradients;
-  const lpt_step_options *options;
+  const lpt_optimizer_step_options *options;
   Tensor *const *parameters;
 };
 
@@ -35,7 +35,8 @@ struct StepCall {
 Status make_works(Context &context, Optimizer &optimizer, const StepCall &call, std::vector<StepWork> &out_works);
 
 // What gradients are multiplied by beside gradient_scale goes into `clip_factor`.
-Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work);
+Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
+                     StepWork &work);
 
 // Whether a row takes the moments of a parameter on the context's device, beside gradients and parameters of f32.
 Status check_moments_there(Context &context, const Optimizer &optimizer, const OptimizerParameter &parameter);
@@ -63,7 +64,7 @@ Status measure_blocks(Context &context, const MatrixView &gradient, double *out_
 
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
-                                lpt_gradient_values &out_values);
+                                lpt_gradients_info &out_values);
 
 // What a step of shards asks the ranks that have the others. All of them ask for the same, in the same order.
 class StepRanks {

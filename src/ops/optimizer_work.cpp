@@ -9,7 +9,7 @@
 namespace lpt {
 namespace {
 
-Status check_step_options(const lpt_step_options &options) {
+Status check_step_options(const lpt_optimizer_step_options &options) {
   constexpr double most = static_cast<double>(FLT_MAX);
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_finite("learning_rate", options.learning_rate, 0.0, most));
@@ -79,7 +79,8 @@ StateArray array_of(const Moment &moment, lpt_rounding rounding) {
   return array;
 }
 
-Status make_request(const Optimizer &optimizer, const lpt_step_options &options, int64_t index, StepWork &work) {
+Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options &options, int64_t index,
+                    StepWork &work) {
   const OptimizerParameter &parameter = *work.parameter;
   StepRequest &request = work.request;
   request = {};
@@ -253,7 +254,8 @@ Status check_gradient(const Tensor *tensor, const std::string &name, bool needs_
 }
 
 // Computed in f64, rounded once.
-Status set_constants(const Optimizer &optimizer, const lpt_step_options &options, double clip_factor, StepWork &work) {
+Status set_constants(const Optimizer &optimizer, const lpt_optimizer_step_options &options, double clip_factor,
+                     StepWork &work) {
   constexpr double most = static_cast<double>(FLT_MAX);
   const lpt_optimizer_options &wish = optimizer.options;
   const bool is_adam = wish.method == LPT_OPTIMIZER_METHOD_ADAMW || wish.method == LPT_OPTIMIZER_METHOD_ADAM;

@@ -14,7 +14,7 @@ struct lpt_partial_plan {
   double scale = 1.0;
   lpt_format wires[2] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE};  // by lpt_partial_pass
   int64_t chunk_rows = 0;                                    // 0: as many as are best for the link, if it is known
-  lpt_link link = LPT_LINK_INIT;
+  lpt_cost_link link = LPT_COST_LINK_INIT;
 };
 
 namespace lpt {
@@ -24,8 +24,8 @@ using PartialPlan = lpt_partial_plan;
 // ---- partial_plan.cpp
 
 Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns);
-Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out_plan);
-Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_values &out_values);
+Status create_partial_plan(const lpt_partial_plan_options &options, PartialPlan **out_plan);
+Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_values);
 
 // ---- partial.cpp
 

@@ -19,7 +19,7 @@ Status check_count(const char *name, int64_t value, int64_t least, int64_t most)
 
 // Norms between the layers need whole rows, and ranks that split the sequence have other rows each: a private column would
 // be scaled by a rank that does not own it.
-Status check_sequence(const lpt_partial_options &options) {
+Status check_sequence(const lpt_partial_plan_options &options) {
   LPT_TRY(check_flags("options->flags", options.flags, LPT_PARTIAL_SEQUENCE_PARALLEL));
   if (options.flags == 0 || options.shared_columns == options.hidden_columns) return {};
   return unsupported(
@@ -34,7 +34,7 @@ Status check_wire(const char *name, lpt_format format) {
   return invalid("%s is %lld: expected a format, or LPT_FORMAT_NONE", name, number(format));
 }
 
-Status find_scale(const lpt_partial_options &options, double &out_scale) {
+Status find_scale(const lpt_partial_plan_options &options, double &out_scale) {
   LPT_TRY(check_choice("options->private_scale", options.private_scale, LPT_PARTIAL_SCALE_CUSTOM));
   const bool is_custom = options.private_scale == LPT_PARTIAL_SCALE_CUSTOM;
   if (is_custom && (!std::isfinite(options.custom_scale) || options.custom_scale == 0)) {
@@ -74,7 +74,7 @@ Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns
   return {};
 }
 
-Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out_plan) {
+Status create_partial_plan(const lpt_partial_plan_options &options, PartialPlan **out_plan) {
   LPT_TRY(check_count("options->hidden_columns", options.hidden_columns, 1, kMostColumns));
   LPT_TRY(check_count("options->shared_columns", options.shared_columns, 0, options.hidden_columns));
   LPT_TRY(check_count("options->rank_count", options.rank_count, 1, kMostRanks));
@@ -98,7 +98,7 @@ Status create_partial_plan(const lpt_partial_options &options, PartialPlan **out
   return {};
 }
 
-Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_values &out_values) {
+Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_values) {
   double bytes[2];
   for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     const lpt_format wire = plan.wires[pass] == LPT_FORMAT_NONE ? format : plan.wires[pass];
@@ -121,10 +121,10 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
 Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format, int64_t &out_rows) {
   out_rows = plan.chunk_rows > 0 ? plan.chunk_rows : rows;
   if (plan.chunk_rows > 0 || plan.link.bytes_per_second == 0.0 || rows == 0 || plan.ranks == 1) return {};
-  lpt_link instant = plan.link;
+  lpt_cost_link instant = plan.link;
   instant.bytes_per_second = 0.0;
-  lpt_cost_values whole = LPT_COST_VALUES_INIT, latency = LPT_COST_VALUES_INIT;
-  const auto cost_of = [&](const lpt_link &link, lpt_cost_values &out_values) {
+  lpt_cost_info whole = LPT_COST_INFO_INIT, latency = LPT_COST_INFO_INIT;
+  const auto cost_of = [&](const lpt_cost_link &link, lpt_cost_info &out_values) {
     return collective_cost(LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, plan.ranks, rows * plan.shared,
                            format, link, out_values);
   };

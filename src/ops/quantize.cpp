@@ -389,8 +389,8 @@ Status random_signs(Context &context, const lpt_random &random, Tensor *signs) {
   return {};
 }
 
-lpt_statistics_values statistics_values(const CastSums &sums) {
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+lpt_statistics_info statistics_values(const CastSums &sums) {
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   values.element_count = sums.elements;
   values.nan_count = sums.nans;
   values.clipped_count = sums.clipped;

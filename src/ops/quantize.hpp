@@ -32,6 +32,6 @@ Status reset_statistics(Context &context, lpt_statistics &statistics);
 // Where casts of the context add to them; on a GPU in its memory.
 Status sums_of(const Context &context, lpt_statistics &statistics, CastSums **out_sums);
 
-lpt_statistics_values statistics_values(const CastSums &sums);
+lpt_statistics_info statistics_values(const CastSums &sums);
 
 }  // namespace lpt

@@ -22,7 +22,7 @@ struct CastRule {
   bool operator==(const CastRule &) const = default;
 };
 
-// How one product is made of its casts: lpt_product_options.
+// How one product is made of its casts: lpt_linear_gemm_options.
 struct ProductRule {
   int32_t hadamard_size = 0;
   lpt_hadamard_signs hadamard_signs = LPT_HADAMARD_SIGNS_NONE;
@@ -72,7 +72,7 @@ Status make_recipe(const char *name, Recipe &out_recipe);
 const char *recipe_name(int64_t index);  // NULL past the last one
 
 Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, const lpt_quantize_options &options);
-Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_product_options &options);
+Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_linear_gemm_options &options);
 Status set_recipe_sparsity(Recipe &recipe, lpt_linear_operand operand, const lpt_sparse_options *options,
                            int32_t interval);
 Status raise_recipe(Recipe &recipe, lpt_linear_gemm product, lpt_format format);

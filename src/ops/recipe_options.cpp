@@ -38,7 +38,7 @@ Status check_range(const char *name, int32_t value, int32_t last) {
 }
 
 // What only backward products have.
-Status check_forward_options(const lpt_product_options &options) {
+Status check_forward_options(const lpt_linear_gemm_options &options) {
   if (options.source != LPT_LINEAR_SOURCE_PLAIN) {
     return unsupported("source is %d: the forward product takes LPT_LINEAR_SOURCE_PLAIN", options.source);
   }
@@ -49,7 +49,7 @@ Status check_forward_options(const lpt_product_options &options) {
   return {};
 }
 
-Status check_product_options(lpt_linear_gemm product, const lpt_product_options &options) {
+Status check_product_options(lpt_linear_gemm product, const lpt_linear_gemm_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   const int32_t size = options.hadamard_size;
@@ -94,7 +94,7 @@ Status set_recipe_cast(Recipe &recipe, lpt_linear_cast cast, lpt_format format, 
   return {};
 }
 
-Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_product_options &options) {
+Status set_recipe_product(Recipe &recipe, lpt_linear_gemm product, const lpt_linear_gemm_options &options) {
   LPT_TRY(check_choice("product", product, kProductCount - 1));
   LPT_TRY(check_product_options(product, options));
   if (is_check_only(options.flags)) return {};

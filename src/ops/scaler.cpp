@@ -89,8 +89,8 @@ bool has_delayed_amax(const Scaler &scaler, float &out_amax) {
   return true;
 }
 
-lpt_scaler_values scaler_values(const Scaler &scaler) {
-  lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+lpt_scaler_info scaler_values(const Scaler &scaler) {
+  lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   values.amax = history_amax(scaler);
   values.running_amax = scaler.running_amax;
   values.update_count = scaler.update_count;

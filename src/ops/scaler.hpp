@@ -45,7 +45,7 @@ bool has_delayed_amax(const Scaler &scaler, float &out_amax);
 // amax · 2^margin, kept finite.
 float with_margin(const Scaler &scaler, float amax);
 
-lpt_scaler_values scaler_values(const Scaler &scaler);
+lpt_scaler_info scaler_values(const Scaler &scaler);
 
 void write_scaler(const Scaler &scaler, BlobWriter &writer);
 

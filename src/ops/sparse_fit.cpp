@@ -197,7 +197,7 @@ Status prepare(Context &context, const MatrixView &weight, const MatrixView &inp
 }
 
 Status solve(Context &context, const lpt_sparse_fit_options &options, const QuietProgress &progress, Fit &fit,
-             lpt_sparse_fit_values &values) {
+             lpt_sparse_fit_info &values) {
   LPT_TRY(multiply(context, fit.inputs, true, fit.inputs, fit.gram));
   set_damping(options.damping, fit);
   double whole = 0.0;
@@ -246,7 +246,7 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
 
 Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
                   const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
-                  lpt_sparse_fit_values &out_values) {
+                  lpt_sparse_fit_info &out_values) {
   MatrixView weight_view;
   MatrixView inputs_view;
   MatrixView output_view;

@@ -147,7 +147,7 @@ Status swap_columns(Context &context, int64_t trials, const RandomSource &random
 }  // namespace
 
 Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_options &options, int32_t *order,
-                    lpt_sparse_values &out_values) {
+                    lpt_sparse_info &out_values) {
   MatrixView view;
   RandomSource random{};
   LPT_TRY(check_order_options(options));

@@ -228,7 +228,7 @@ Status measure_rows(Context &context, const SparseMeasureRequest &whole, bool is
 
 // Rows are measured apart and added up in turn, so that threads do not matter.
 Status measure_selection(Context &context, const lpt_sparse_options &options, const Selection &selection,
-                         lpt_sparse_values &values) {
+                         lpt_sparse_info &values) {
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
   const MatrixView source = is_column ? turned(selection.source) : selection.source;
   const MatrixView mask = is_column ? turned(selection.mask) : selection.mask;
@@ -250,7 +250,7 @@ Status measure_selection(Context &context, const lpt_sparse_options &options, co
 // Statistics are taken from the source, which an output in place would overwrite: the source is measured after the mask is
 // there and before anything else is.
 Status select_measured(Context &context, const lpt_sparse_options &options, Selection selection,
-                       lpt_sparse_values &values) {
+                       lpt_sparse_info &values) {
   const bool is_run = !is_check_only(options.flags);
   const bool is_tiled = options.direction == LPT_SPARSE_DIRECTION_BOTH;
   LPT_TRY(need_mask(context, is_run, selection));
@@ -266,7 +266,7 @@ Status select_measured(Context &context, const lpt_sparse_options &options, Sele
 
 // A call of several steps. On a device all of them are checked before the first one is queued.
 Status select_steps(Context &context, const lpt_sparse_options &options, Selection &selection,
-                    lpt_sparse_values *values) {
+                    lpt_sparse_info *values) {
   if (values != nullptr) return select_measured(context, options, selection, *values);
   return options.direction == LPT_SPARSE_DIRECTION_BOTH ? select_tiles(context, options, selection)
                                                         : select_groups(context, options, selection);
@@ -295,15 +295,15 @@ Status select_mask(Context &context, const lpt_sparse_options &options, const Ma
 }
 
 Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
-                          Tensor *masked, lpt_sparse_values *out_values) {
+                          Tensor *masked, lpt_sparse_info *out_values) {
   Selection selection;
   if (mask == nullptr && masked == nullptr && out_values == nullptr) {
     return invalid("mask, masked and out_values are NULL: expected at least one output");
   }
   const Device &device = context.queue.device();
   LPT_TRY(check_selection(source, options, mask, masked, device, selection));
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
-  lpt_sparse_values *const wanted = out_values == nullptr ? nullptr : &values;
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
+  lpt_sparse_info *const wanted = out_values == nullptr ? nullptr : &values;
   if (!device.is_cpu() && !is_check_only(options.flags)) {
     lpt_sparse_options trial = options;
     trial.flags |= LPT_CHECK_ONLY;

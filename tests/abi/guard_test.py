@@ -31,7 +31,7 @@ CHANGES = [
     ("typedef int32_t lpt_rounding;", "typedef int64_t lpt_rounding;", "break", "type lpt_rounding is int64_t"),
     ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", "break", "member lpt_random.seed is 8"),
     ("  uint32_t step; ", "  uint32_t step;\n  uint64_t more; ", "break", "struct lpt_random is 40; it was 32"),
-    ("  float running_amax; ", "  double running_amax; ", "break", "member lpt_scaler_values.running_amax"),
+    ("  float running_amax; ", "  double running_amax; ", "break", "member lpt_scaler_info.running_amax"),
     ("  double damping; ", "  double damping;\n  double more; ", "new", "struct lpt_sparse_fit_options grew from 32 to 40"),
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "new",
      "function lpt_more is new"),

@@ -137,7 +137,7 @@ lpt_status walk_contexts(World &w) {
   options.threads_of = context;
   options.thread_count = 0;
   LPT_TEST_TRY(lpt_context_create(&options, other.out()));
-  lpt_device_description device = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info device = LPT_DEVICE_INFO_INIT;
   LPT_TEST_TRY(lpt_device_describe(LPT_DEVICE_CPU, 0, &device));
   LPT_TEST_TRY(lpt_context_set_isa(context, LPT_ISA_AUTO));
   LPT_TEST_TRY(lpt_context_set_profile(context, 1));
@@ -239,7 +239,7 @@ lpt_status walk_casts(World &w) {
   LPT_TEST_TRY(lpt_format_from_name("e4m3fnuz/tensor/f32", &relative));
   LPT_TEST_TRY(w.create(relative, kSide, kSide, relatives));
   LPT_TEST_TRY(lpt_convert(w.c, codes, nullptr, relatives));
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   LPT_TEST_TRY(lpt_statistics_read(w.c, statistics, &values));
   return lpt_statistics_reset(w.c, statistics);
 }
@@ -294,7 +294,7 @@ lpt_status walk_gemm(World &w) {
   LPT_TEST_TRY(lpt_gemm(w.c, w.x.get(), w.y.get(), &outliers, w.z.get()));
   OwnPlan plan;
   LPT_TEST_TRY(lpt_gemm_plan_create(w.c, codes, w.y.get(), &options, out_codes, plan.out()));
-  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   LPT_TEST_TRY(lpt_gemm_plan_read(w.c, plan, &values));
   lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
   operands.bias = w.vector.get();
@@ -354,7 +354,7 @@ lpt_status walk_sparse(World &w) {
   LPT_TEST_TRY(w.create(LPT_FORMAT_UINT8, kSide, kSide, mask));
   LPT_TEST_TRY(w.create(LPT_FORMAT_UINT8, kSide, kSide, other));
   LPT_TEST_TRY(w.create(LPT_FORMAT_F32, kSide, kSide, dense));
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
   for (const lpt_sparse_direction direction :
        {LPT_SPARSE_DIRECTION_COLUMN, LPT_SPARSE_DIRECTION_BOTH, LPT_SPARSE_DIRECTION_ROW}) {
     for (const int32_t of : {4, 8}) {
@@ -386,7 +386,7 @@ lpt_status walk_sparse(World &w) {
   int32_t kept = 0;
   LPT_TEST_TRY(lpt_sparse_choose_kept(w.c, 0.8, 8, 0.9, &kept));
   LPT_TEST_TRY(lpt_sparse_absorb(w.c, w.x.get(), mask, 4, LPT_SPARSE_DIRECTION_ROW, dense));
-  lpt_sparse_fit_values fit = LPT_SPARSE_FIT_VALUES_INIT;
+  lpt_sparse_fit_info fit = LPT_SPARSE_FIT_INFO_INIT;
   LPT_TEST_TRY(lpt_sparse_fit(w.c, w.x.get(), mask, w.y.get(), nullptr, dense, nullptr, &fit));
   return lpt_sparse_order(w.c, w.x.get(), nullptr, order, &values);
 }
@@ -422,16 +422,16 @@ lpt_status walk_measures(World &w) {
   LPT_TEST_TRY(lpt_monitor_count(w.c, monitor, &count));
   LPT_TEST_TRY(lpt_monitor_save(w.c, monitor, "/dev/null"));
   const lpt_tensor *const gradients[] = {w.x.get()}, *const noisy[] = {w.y.get()};
-  lpt_noise_values noise = LPT_NOISE_VALUES_INIT;
+  lpt_noise_info noise = LPT_NOISE_INFO_INIT;
   LPT_TEST_TRY(lpt_noise_measure(w.c, gradients, noisy, 1, nullptr, &noise));
-  lpt_alignment_values alignment = LPT_ALIGNMENT_VALUES_INIT;
+  lpt_swiglu_alignment_info alignment = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
   LPT_TEST_TRY(lpt_swiglu_alignment(w.c, w.x.get(), w.y.get(), nullptr, &alignment));
-  lpt_gradient_values sums = LPT_GRADIENT_VALUES_INIT;
+  lpt_gradients_info sums = LPT_GRADIENTS_INFO_INIT;
   LPT_TEST_TRY(lpt_gradients_measure(w.c, gradients, 1, &sums));
-  lpt_link link = LPT_LINK_INIT;
+  lpt_cost_link link = LPT_COST_LINK_INIT;
   const double bytes[] = {1e3, 1e4, 1e5}, seconds[] = {1e-5, 2e-5, 1e-4};
   LPT_TEST_TRY(lpt_cost_fit_link(w.c, bytes, seconds, 3, &link));
-  lpt_cost_values cost = LPT_COST_VALUES_INIT;
+  lpt_cost_info cost = LPT_COST_INFO_INIT;
   return lpt_cost_estimate(w.c, 0, 0, 8, 1 << 20, LPT_FORMAT_F32, &link, &cost);
 }
 
@@ -521,7 +521,7 @@ lpt_status walk_scalers(World &w) {
   };
   lpt_scaler *const both[] = {scalers[0], scalers[1]};
   LPT_TEST_TRY(all_or_nothing(bits, [&] { return lpt_scaler_update(w.c, both, 2); }));
-  lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+  lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   LPT_TEST_TRY(lpt_scaler_read(w.c, scalers[0], &values));
   return all_or_nothing(bits, [&] { return lpt_scaler_state_load(w.c, scalers[0], saved.data(), saved.size()); });
 }
@@ -618,13 +618,13 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
   };
   const lpt_tensor *const all_gradients[] = {gradients[0], gradients[1]};
   lpt_tensor *const all_values[] = {values[0], values[1]};
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = 1.0;
   const auto step = [&] { return lpt_optimizer_step(w.c, optimizer, indices, 2, all_gradients, &options, all_values); };
   LPT_TEST_TRY(lpt_context_set_threads(w.c, 2));
   LPT_TEST_TRY(all_or_nothing(bits, step));
   LPT_TEST_TRY(all_or_nothing(bits, step));
-  lpt_optimizer_values read = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info read = LPT_OPTIMIZER_INFO_INIT;
   LPT_TEST_TRY(lpt_optimizer_read(w.c, optimizer, &read));
   {
     const Paused paused;
@@ -680,14 +680,14 @@ lpt_status call_collectives(Ranked &r) {
   LPT_TEST_TRY(lpt_comm_compare(r.c, r.comm, r.x.get(), &is_same));
   OwnComm part;
   LPT_TEST_TRY(lpt_comm_split(r.c, r.comm, 0, -r.rank, part.out()));
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   LPT_TEST_TRY(lpt_comm_read(r.c, part, &values));
   return lpt_barrier(r.c, part);
 }
 
 lpt_status call_buckets(Ranked &r) {
   lpt_tensor *const gradients[] = {r.y.get(), r.half.get()};
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   const char *const names[] = {"layers.0.attention.query.weight", "layers.0.attention.key.weight"};
   options.bucket_bytes = 1024;
   options.names = names;
@@ -699,7 +699,7 @@ lpt_status call_buckets(Ranked &r) {
     LPT_TEST_TRY(lpt_gradient_buckets_ready(r.c, buckets, 0));
     LPT_TEST_TRY(lpt_gradient_buckets_wait(r.c, buckets));
   }
-  lpt_bucket_values values = LPT_BUCKET_VALUES_INIT;
+  lpt_gradient_buckets_info values = LPT_GRADIENT_BUCKETS_INFO_INIT;
   return lpt_gradient_buckets_read(r.c, buckets, &values);
 }
 
@@ -719,10 +719,10 @@ lpt_status call_shards(Ranked &r) {
   const int64_t extents[] = {kSide, kSide};
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 2, extents, other.out()));
   lpt_tensor *const values[] = {r.y.get(), other};
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = 1.0;
   lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
-  lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+  lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
   shards.reduce = &reduce;
   return lpt_optimizer_step_shards(r.c, r.comm, optimizer, indices, 2, gradients, &options, &shards, values);
 }
@@ -744,7 +744,7 @@ lpt_status call_layers(Ranked &r) {
   LPT_TEST_TRY(lpt_linear_forward(r.c, linear, r.x.get(), &options, nullptr, r.y.get()));
   lpt_linear *const linears[] = {linear};
   LPT_TEST_TRY(lpt_linear_share_amax(r.c, r.comm, linears, 1));
-  lpt_partial_options wanted = LPT_PARTIAL_OPTIONS_INIT;
+  lpt_partial_plan_options wanted = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   wanted.hidden_columns = kSide;
   wanted.shared_columns = kSide / 2;
   wanted.rank_count = 2;

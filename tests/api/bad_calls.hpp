@@ -397,7 +397,7 @@ inline lpt_status all_reduce(World &w, const Tensor &input, const Tensor &output
 template <typename Change>
 inline lpt_status step(World &w, std::vector<int64_t> indices, const Tensor &gradient, const Tensor &parameter,
                        Change change) {
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   change(options);
   const lpt_tensor *const gradients[] = {gradient.get(), w.gradient.get()};
   lpt_tensor *const parameters[] = {parameter.get(), w.other_parameter.get()};

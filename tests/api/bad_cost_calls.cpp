@@ -8,9 +8,9 @@ namespace {
 template <typename Change>
 lpt_status ask(World &w, lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
                lpt_format payload, Change change) {
-  lpt_link link = LPT_LINK_INIT;
+  lpt_cost_link link = LPT_COST_LINK_INIT;
   change(link);
-  lpt_cost_values values = LPT_COST_VALUES_INIT;
+  lpt_cost_info values = LPT_COST_INFO_INIT;
   const lpt_status status = lpt_cost_estimate(w.c, collective, algorithm, ranks, elements, payload, &link, &values);
   EXPECT_EQ(0.0, values.total_bytes) << "written by a call that was refused";
   return status;
@@ -26,7 +26,7 @@ lpt_status ask_of_link(World &w, Change change) {
 }
 
 lpt_status fit(World &w, const std::vector<double> &bytes, const std::vector<double> &seconds) {
-  lpt_link link = LPT_LINK_INIT;
+  lpt_cost_link link = LPT_COST_LINK_INIT;
   const lpt_status status =
       lpt_cost_fit_link(w.c, bytes.data(), seconds.data(), static_cast<int64_t>(bytes.size()), &link);
   EXPECT_EQ(0.0, link.bytes_per_second) << "written by a call that was refused";
@@ -35,7 +35,7 @@ lpt_status fit(World &w, const std::vector<double> &bytes, const std::vector<dou
 
 template <typename Change>
 lpt_status find_break_even(World &w, lpt_format plain, lpt_format payload, Change change) {
-  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+  lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
   change(rates);
   return lpt_cost_break_even(w.c, LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, plain, payload, &rates,
                              nullptr, &w.out_number);

@@ -203,7 +203,7 @@ const std::vector<BadCall> kLinearCalls = {
      LPT_INVALID_ARGUMENT,
      {"operand is 7", "0 to 2"},
      [](World &w) {
-       lpt_scaler_values v = LPT_SCALER_VALUES_INIT;
+       lpt_scaler_info v = LPT_SCALER_INFO_INIT;
        return lpt_linear_scaler_read(w.c, w.linear.get(), 7, &v);
      }},
     {"linear_watch: neither on nor off",
@@ -218,7 +218,7 @@ const std::vector<BadCall> kLinearCalls = {
      LPT_INVALID_ARGUMENT,
      {"cast is 6", "0 to 5"},
      [](World &w) {
-       lpt_statistics_values v = LPT_STATISTICS_VALUES_INIT;
+       lpt_statistics_info v = LPT_STATISTICS_INFO_INIT;
        return lpt_linear_cast_read(w.c, w.linear.get(), 6, &v);
      }},
     {"linear_cast_read: nowhere to write",

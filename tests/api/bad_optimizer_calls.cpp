@@ -181,21 +181,21 @@ const std::vector<BadCall> kOptimizerCalls = {
      LPT_INVALID_ARGUMENT,
      {"gradients is NULL", "1 tensors"},
      [](World &w) {
-       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
        return lpt_gradients_measure(w.c, nullptr, 1, &values);
      }},
     {"gradients_measure: negative count",
      LPT_INVALID_ARGUMENT,
      {"count is -1"},
      [](World &w) {
-       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
        return lpt_gradients_measure(w.c, nullptr, -1, &values);
      }},
     {"gradients_measure: gradient in f64",
      LPT_UNSUPPORTED,
      {"gradients[0] is f64", "f32 or bf16"},
      [](World &w) {
-       lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+       lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
        const lpt_tensor *const gradients[] = {w.f64_tensor.get()};
        return lpt_gradients_measure(w.c, gradients, 1, &values);
      }},

@@ -5,7 +5,7 @@ namespace {
 
 template <typename Change>
 lpt_status set_product(World &w, lpt_linear_gemm product, const Change &change) {
-  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   change(options);
   return lpt_recipe_set_gemm(w.c, w.recipe.get(), product, &options);
 }
@@ -18,7 +18,7 @@ lpt_status with_recipe(World &w, const char *name, lpt_linear_source source, con
   Linear linear;
   lpt_linear_shape shape = {sizeof shape, 8, 6};
   EXPECT_TRUE(ok(own, lpt_recipe_create(own, name, out(recipe))));
-  lpt_product_options product = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options product = LPT_LINEAR_GEMM_OPTIONS_INIT;
   product.source = source;
   EXPECT_TRUE(ok(own, lpt_recipe_set_gemm(own, recipe.get(), LPT_LINEAR_GEMM_DGRAD, &product)));
   EXPECT_TRUE(ok(own, lpt_linear_create(own, recipe.get(), &shape, out(linear))));

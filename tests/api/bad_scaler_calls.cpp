@@ -61,7 +61,7 @@ const std::vector<BadCall> kScalerCalls = {
      LPT_INVALID_ARGUMENT,
      {"scaler is NULL"},
      [](World &w) {
-       lpt_scaler_values v = LPT_SCALER_VALUES_INIT;
+       lpt_scaler_info v = LPT_SCALER_INFO_INIT;
        return lpt_scaler_read(w.c, nullptr, &v);
      }},
     {"scaler_state_size: no scaler",

@@ -6,7 +6,7 @@ namespace {
 
 template <typename Change>
 lpt_status create_buckets(World &w, const Tensor &first, const Tensor &second, int64_t count, Change change) {
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   change(options);
   lpt_tensor *const gradients[] = {first.get(), second.get()};
   return lpt_gradient_buckets_create(w.c, w.comm.get(), gradients, count, &options, &w.out_buckets);
@@ -24,7 +24,7 @@ lpt_status add_shards(World &w, const lpt_comm *comm, int64_t count, Change chan
 template <typename Change>
 lpt_status step_shards(World &w, const Optimizer &optimizer, int64_t index, const Tensor &gradient,
                        const Tensor &parameter, Change change) {
-  lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+  lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
   change(shards);
   const lpt_tensor *const gradients[] = {gradient.get()};
   lpt_tensor *const parameters[] = {parameter.get()};

@@ -123,7 +123,7 @@ const std::vector<BadCall> kSparseCalls = {
      LPT_INVALID_ARGUMENT,
      {"out_values->struct_size is 0"},
      [](World &w) {
-       lpt_sparse_values values{};
+       lpt_sparse_info values{};
        return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, w.bytes.get(), nullptr, &values);
      }},
     {"check: no room for the answer",

@@ -265,7 +265,7 @@ TEST(ConvertScale, IsRefusedWhereItLeavesTheNormalRange) {
 
 struct Counted {
   lpt_status status = LPT_INTERNAL;
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
 };
 
 Counted converted_with_statistics(lpt_context *context, const lpt_tensor *source, lpt_tensor *output, int times = 1) {
@@ -303,7 +303,7 @@ TEST(ConvertStatistics, CountWhatBecomesOfTheElements) {
       const double lost = std::max(std::abs(value) - most, 0.0) * scale;
       errors += lost * lost;
     }
-    const lpt_statistics_values &values = counted.values;
+    const lpt_statistics_info &values = counted.values;
     EXPECT_EQ(2 * 256, values.element_count);
     EXPECT_EQ(2 * nans, values.nan_count) << from.name << " to " << to.name;
     EXPECT_EQ(2 * clipped, values.clipped_count) << from.name << " to " << to.name;
@@ -346,7 +346,7 @@ TEST(ConvertStatistics, SeeEveryBlock) {
 }
 
 TEST(ConvertStatistics, AreTheSameForAnyNumberOfThreads) {
-  lpt_statistics_values first = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info first = LPT_STATISTICS_INFO_INIT;
   for (const int32_t threads : {1, 4}) {
     const Context context = make_context(threads);
     const Tensor source = make_tensor(context.get(), scaled(kE4m3fn, "/row/f32"), 301, 777);

@@ -29,7 +29,7 @@ struct Played {
 // A tensor is as many chunks as there are ranks. A chunk's content is the set of the ranks whose numbers are in it.
 class Play {
  public:
-  Play(int ranks, double bytes, const lpt_link &link)
+  Play(int ranks, double bytes, const lpt_cost_link &link)
       : ranks_(ranks), chunk_bytes_(bytes / ranks), link_(link), held_(static_cast<size_t>(ranks * ranks), 0u) {
     played_.sent.assign(static_cast<size_t>(ranks), 0.0);
   }
@@ -103,7 +103,7 @@ class Play {
 
   int ranks_;
   double chunk_bytes_;
-  lpt_link link_;
+  lpt_cost_link link_;
   std::vector<unsigned> held_;
   Played played_;
 };

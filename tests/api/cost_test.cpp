@@ -8,23 +8,23 @@
 namespace lpt::test {
 namespace {
 
-lpt_link link_of(double latency, double bytes_per_second, double reduce_bytes_per_second = 0.0) {
-  lpt_link link = LPT_LINK_INIT;
+lpt_cost_link link_of(double latency, double bytes_per_second, double reduce_bytes_per_second = 0.0) {
+  lpt_cost_link link = LPT_COST_LINK_INIT;
   link.latency_seconds = latency;
   link.bytes_per_second = bytes_per_second;
   link.reduce_bytes_per_second = reduce_bytes_per_second;
   return link;
 }
 
-lpt_cost_values cost(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks,
-                     int64_t elements, lpt_format payload, const lpt_link *link) {
-  lpt_cost_values values = LPT_COST_VALUES_INIT;
+lpt_cost_info cost(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks,
+                   int64_t elements, lpt_format payload, const lpt_cost_link *link) {
+  lpt_cost_info values = LPT_COST_INFO_INIT;
   EXPECT_TRUE(ok(context, lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, &values)));
   return values;
 }
 
-lpt_cost_values all_reduce_cost(lpt_context *context, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
-                                const lpt_link &link) {
+lpt_cost_info all_reduce_cost(lpt_context *context, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
+                              const lpt_cost_link &link) {
   return cost(context, LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks, elements, LPT_FORMAT_F32, &link);
 }
 
@@ -65,7 +65,7 @@ void expect_complete(Play &play, lpt_cost_collective collective, int ranks) {
   }
 }
 
-void expect_as_played(const lpt_cost_values &found, const Played &played) {
+void expect_as_played(const lpt_cost_info &found, const Played &played) {
   EXPECT_EQ(played.steps, found.step_count);
   double most = 0.0, total = 0.0;
   for (const double sent : played.sent) most = std::max(most, sent), total += sent;
@@ -76,15 +76,15 @@ void expect_as_played(const lpt_cost_values &found, const Played &played) {
 
 TEST(CollectiveCost, IsThatOfItsMessages) {
   const Context context = make_context();
-  const lpt_link links[] = {link_of(5e-6, 12.5e9), link_of(1e-3, 125e6, 8e9), link_of(0.0, 1e9, 1e9),
-                            link_of(1e-6, 0.0, 2e9)};
+  const lpt_cost_link links[] = {link_of(5e-6, 12.5e9), link_of(1e-3, 125e6, 8e9), link_of(0.0, 1e9, 1e9),
+                                 link_of(1e-6, 0.0, 2e9)};
   int played_count = 0;
   for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
     for (const lpt_cost_algorithm algorithm : kAlgorithms) {
       for (int ranks = 2; ranks <= 9; ++ranks) {
         const std::vector<Step> steps = steps_of(collective, algorithm, ranks);
         if (steps.empty()) continue;
-        for (const lpt_link &link : links) {
+        for (const lpt_cost_link &link : links) {
           constexpr int64_t kElements = 2520 * 7;
           SCOPED_TRACE(testing::Message() << collective << ", " << algorithm << ", ranks " << ranks);
           Play play(ranks, 4.0 * kElements, link);
@@ -106,7 +106,7 @@ TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
   const Context context = make_context();
   for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
     for (const lpt_cost_algorithm algorithm : kAlgorithms) {
-      lpt_cost_values values = LPT_COST_VALUES_INIT;
+      lpt_cost_info values = LPT_COST_INFO_INIT;
       const lpt_status status =
           lpt_cost_estimate(context.get(), collective, algorithm, 4, 8, LPT_FORMAT_F32, nullptr, &values);
       EXPECT_EQ(steps_of(collective, algorithm, 4).empty() ? LPT_UNSUPPORTED : LPT_OK, status)
@@ -122,8 +122,8 @@ TEST(CollectiveCost, OfPartlySharedActivationsIsThePublishedOne) {
   const Context context = make_context();
   const double expected[] = {469762048.0, 234881024.0, 117440512.0};
   for (int i = 0; i < 3; ++i) {
-    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, 8,
-                                        int64_t{32768} * (4096 >> i), LPT_FORMAT_BF16, nullptr);
+    const lpt_cost_info values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_RING, 8,
+                                      int64_t{32768} * (4096 >> i), LPT_FORMAT_BF16, nullptr);
     EXPECT_EQ(expected[i], values.rank_bytes);
     EXPECT_EQ(8.0 * expected[i], values.total_bytes);
     EXPECT_EQ(268435456.0 / (1 << i), values.payload_bytes);
@@ -135,7 +135,7 @@ TEST(CollectiveCost, OfPartlySharedActivationsIsThePublishedOne) {
 TEST(CollectiveCost, OfAStarIsLessThanThatOfARingBelowOneSize) {
   const Context context = make_context();
   constexpr double kLatency = 1e-3, kRate = 125e6;
-  const lpt_link link = link_of(kLatency, kRate);
+  const lpt_cost_link link = link_of(kLatency, kRate);
   for (int ranks = 3; ranks <= 9; ++ranks) {
     const double r = ranks, edge = kLatency * kRate * r * (r - 2) / ((r - 1) * (r - 1));
     for (const double part : {0.1, 0.98, 1.02, 10.0}) {
@@ -160,13 +160,13 @@ TEST(CollectiveCost, OfAStarIsLessThanThatOfARingBelowOneSize) {
 
 TEST(CollectiveCost, OfTheBestIsTheLeast) {
   const Context context = make_context();
-  const lpt_link link = link_of(20e-6, 1e9, 10e9);
+  const lpt_cost_link link = link_of(20e-6, 1e9, 10e9);
   for (int ranks = 2; ranks <= 17; ++ranks) {
     for (int64_t elements = 1; elements < int64_t{1} << 28; elements *= 8) {
-      const lpt_cost_values best = all_reduce_cost(context.get(), LPT_COST_ALGORITHM_BEST, ranks, elements, link);
+      const lpt_cost_info best = all_reduce_cost(context.get(), LPT_COST_ALGORITHM_BEST, ranks, elements, link);
       double least = INFINITY;
       for (const lpt_cost_algorithm algorithm : kAlgorithms) {
-        const lpt_cost_values values = all_reduce_cost(context.get(), algorithm, ranks, elements, link);
+        const lpt_cost_info values = all_reduce_cost(context.get(), algorithm, ranks, elements, link);
         EXPECT_EQ(algorithm, values.algorithm);
         least = std::min(least, values.seconds);
         if (algorithm == best.algorithm) {
@@ -180,7 +180,7 @@ TEST(CollectiveCost, OfTheBestIsTheLeast) {
 
 TEST(CollectiveCost, OfTheBestIsOneShotForLittleAndTwoShotForMuch) {
   const Context context = make_context();
-  const lpt_link link = link_of(20e-6, 1e9);
+  const lpt_cost_link link = link_of(20e-6, 1e9);
   EXPECT_EQ(LPT_COST_ALGORITHM_ONE_SHOT,
             all_reduce_cost(context.get(), LPT_COST_ALGORITHM_BEST, 8, 64, link).algorithm);
   EXPECT_EQ(LPT_COST_ALGORITHM_TWO_SHOT,
@@ -190,7 +190,7 @@ TEST(CollectiveCost, OfTheBestIsOneShotForLittleAndTwoShotForMuch) {
 // Without a link there is no time, and the fewest bytes are best; of those the fewest steps.
 TEST(CollectiveCost, WithoutALinkCountsBytes) {
   const Context context = make_context();
-  const lpt_cost_values values =
+  const lpt_cost_info values =
       cost(context.get(), LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_BEST, 4, 64, LPT_FORMAT_F32, nullptr);
   EXPECT_EQ(LPT_COST_ALGORITHM_TWO_SHOT, values.algorithm);
   EXPECT_EQ(2, values.step_count);
@@ -202,9 +202,9 @@ TEST(CollectiveCost, WithoutALinkCountsBytes) {
 
 TEST(CollectiveCost, OfOneRankIsNothing) {
   const Context context = make_context();
-  const lpt_link link = link_of(1.0, 1.0, 1.0);
+  const lpt_cost_link link = link_of(1.0, 1.0, 1.0);
   for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
-    const lpt_cost_values values =
+    const lpt_cost_info values =
         cost(context.get(), collective, LPT_COST_ALGORITHM_BEST, 1, 1000, LPT_FORMAT_F32, &link);
     EXPECT_NE(LPT_COST_ALGORITHM_BEST, values.algorithm);
     EXPECT_EQ(0, values.step_count);
@@ -235,11 +235,11 @@ TEST(CollectiveCost, CountsScales) {
                           {"uint4_1x32", 2048 + 128 * 5},
                           {"e4m3fn/column/e8m0fnu/f32", 8192 + 4}};
   for (const auto &item : kCases) {
-    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 4096,
-                                        format_named(item.name), nullptr);
+    const lpt_cost_info values = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 4096,
+                                      format_named(item.name), nullptr);
     EXPECT_EQ(item.bytes, values.payload_bytes) << item.name;
-    const lpt_cost_values nothing = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 0,
-                                         format_named(item.name), nullptr);
+    const lpt_cost_info nothing = cost(context.get(), LPT_COST_COLLECTIVE_ALL_GATHER, LPT_COST_ALGORITHM_BEST, 2, 0,
+                                       format_named(item.name), nullptr);
     EXPECT_EQ(0.0, nothing.payload_bytes) << item.name;
   }
 }
@@ -252,15 +252,15 @@ TEST(CollectiveCost, CountsTheBytesOfATensor) {
     const Tensor tensor = make_tensor(context.get(), format_named(name), 1, 8192);
     size_t bytes = 0;
     ASSERT_TRUE(ok(context.get(), lpt_tensor_size(context.get(), tensor.get(), &bytes)));
-    const lpt_cost_values values = cost(context.get(), LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_BEST, 2, 8192,
-                                        format_named(name), nullptr);
+    const lpt_cost_info values = cost(context.get(), LPT_COST_COLLECTIVE_BROADCAST, LPT_COST_ALGORITHM_BEST, 2, 8192,
+                                      format_named(name), nullptr);
     EXPECT_EQ(static_cast<double>(bytes), values.payload_bytes) << name;
   }
 }
 
 void expect_counted(const Rank &self, lpt_cost_collective collective, int64_t elements, lpt_format format,
-                    const lpt_comm_values &before) {
-  const lpt_cost_values values =
+                    const lpt_comm_info &before) {
+  const lpt_cost_info values =
       cost(self.context, collective, LPT_COST_ALGORITHM_TWO_SHOT, self.ranks, elements, format, nullptr);
   EXPECT_EQ(values.rank_bytes, static_cast<double>(read(self).bytes_sent - before.bytes_sent))
       << collective << ", " << self.ranks << " ranks";
@@ -272,7 +272,7 @@ TEST(CollectiveCost, CountsWhatRanksSend) {
       const int64_t part = 1 << 13, whole = part * self.ranks;
       for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
         const Tensor all = make_tensor(self.context, format, {whole}), mine = make_tensor(self.context, format, {part});
-        lpt_comm_values before = read(self);
+        lpt_comm_info before = read(self);
         ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, all.get(), nullptr, all.get(), nullptr)));
         expect_counted(self, LPT_COST_COLLECTIVE_ALL_REDUCE, whole, format, before);
         before = read(self);
@@ -295,10 +295,11 @@ std::vector<double> sizes() { return {std::begin(kSizes), std::end(kSizes)}; }
 
 TEST(LinkFit, FindsTheLinkOfExactTimes) {
   const Context context = make_context();
-  for (const lpt_link &truth : {link_of(3e-6, 12.5e9), link_of(1e-3, 1e6), link_of(0.0, 5e9), link_of(10.0, 1e12)}) {
+  for (const lpt_cost_link &truth :
+       {link_of(3e-6, 12.5e9), link_of(1e-3, 1e6), link_of(0.0, 5e9), link_of(10.0, 1e12)}) {
     std::vector<double> seconds;
     for (const double bytes : kSizes) seconds.push_back(truth.latency_seconds + bytes / truth.bytes_per_second);
-    lpt_link found = LPT_LINK_INIT;
+    lpt_cost_link found = LPT_COST_LINK_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
     // Of sums of ten numbers whose parts differ by the factor alpha · B / bytes, which the last link brings to 1e-5.
     EXPECT_NEAR(truth.latency_seconds, found.latency_seconds, 1e-12 * seconds.front());
@@ -309,7 +310,7 @@ TEST(LinkFit, FindsTheLinkOfExactTimes) {
 
 // How far relative errors of sigma bring latency and bandwidth: the covariance of least squares, of whose deviations five are
 // allowed, and 3 sigma² for what is not linear.
-std::pair<double, double> allowed_errors(const lpt_link &truth, double sigma) {
+std::pair<double, double> allowed_errors(const lpt_cost_link &truth, double sigma) {
   double pp = 0.0, pq = 0.0, qq = 0.0;
   for (const double bytes : kSizes) {
     const double exact = truth.latency_seconds + bytes / truth.bytes_per_second;
@@ -324,7 +325,7 @@ std::pair<double, double> allowed_errors(const lpt_link &truth, double sigma) {
 TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
   const Context context = make_context();
   constexpr double kSigma = 0.05;
-  const lpt_link truth = link_of(20e-6, 1e9);
+  const lpt_cost_link truth = link_of(20e-6, 1e9);
   const auto [of_latency, of_rate] = allowed_errors(truth, kSigma);
   Random random(91);
   for (int draw = 0; draw < 50; ++draw) {
@@ -333,7 +334,7 @@ TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
       const double exact = truth.latency_seconds + bytes / truth.bytes_per_second;
       seconds.push_back(exact * (1.0 + kSigma * random.normal()));
     }
-    lpt_link found = LPT_LINK_INIT;
+    lpt_cost_link found = LPT_COST_LINK_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
     EXPECT_NEAR(1.0, found.latency_seconds / truth.latency_seconds, of_latency) << draw;
     EXPECT_NEAR(1.0, found.bytes_per_second / truth.bytes_per_second, of_rate) << draw;
@@ -344,7 +345,7 @@ TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
 TEST(LinkFit, IsTheLeastOfRelativeErrors) {
   const Context context = make_context();
   const std::vector<double> bytes = {1e3, 2e3, 5e4, 7e5, 7e5, 3e6}, seconds = {3e-5, 2e-5, 9e-5, 6e-4, 8e-4, 4e-3};
-  lpt_link found = LPT_LINK_INIT;
+  lpt_cost_link found = LPT_COST_LINK_INIT;
   ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), bytes.data(), seconds.data(), 6, &found)));
   const auto error = [&](double alpha, double beta) {
     double sum = 0.0;
@@ -360,7 +361,7 @@ TEST(LinkFit, IsTheLeastOfRelativeErrors) {
 TEST(LinkFit, HasNoLatencyBelowZero) {
   const Context context = make_context();
   const double bytes[] = {1e3, 2e3, 4e3}, seconds[] = {1e-3, 2.2e-3, 5e-3};
-  lpt_link found = LPT_LINK_INIT;
+  lpt_cost_link found = LPT_COST_LINK_INIT;
   ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), bytes, seconds, 3, &found)));
   EXPECT_EQ(0.0, found.latency_seconds);
   // beta = Σ(b / s) / Σ(b / s)²
@@ -370,8 +371,8 @@ TEST(LinkFit, HasNoLatencyBelowZero) {
 
 // ---- from where on casts pay
 
-lpt_cast_rates rates_of(double overhead, double encode, double decode) {
-  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+lpt_cost_cast_rates rates_of(double overhead, double encode, double decode) {
+  lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
   rates.overhead_seconds = overhead;
   rates.encode_bytes_per_second = encode;
   rates.decode_bytes_per_second = decode;
@@ -379,7 +380,7 @@ lpt_cast_rates rates_of(double overhead, double encode, double decode) {
 }
 
 int64_t break_even(lpt_context *context, lpt_cost_algorithm algorithm, int32_t ranks, lpt_format payload,
-                   const lpt_cast_rates &rates, const lpt_link &link) {
+                   const lpt_cost_cast_rates &rates, const lpt_cost_link &link) {
   int64_t elements = 0;
   EXPECT_TRUE(ok(context, lpt_cost_break_even(context, LPT_COST_COLLECTIVE_ALL_REDUCE, algorithm, ranks, LPT_FORMAT_F32,
                                               payload, &rates, &link, &elements)));
@@ -397,7 +398,7 @@ constexpr Casts kCasts[] = {{LPT_COST_ALGORITHM_RING, 1.0, 1.75},
                             {LPT_COST_ALGORITHM_ONE_SHOT, 1.0, 4.0},
                             {LPT_COST_ALGORITHM_STAR, 2.0, 5.0}};
 
-double cast_seconds(const Casts &casts, double elements, const lpt_cast_rates &rates) {
+double cast_seconds(const Casts &casts, double elements, const lpt_cost_cast_rates &rates) {
   return rates.overhead_seconds +
          4.0 * elements *
              (casts.encoded / rates.encode_bytes_per_second + casts.decoded / rates.decode_bytes_per_second);
@@ -405,7 +406,7 @@ double cast_seconds(const Casts &casts, double elements, const lpt_cast_rates &r
 
 // What casts gain in seconds, each way by its best of these.
 double gain(lpt_context *context, const std::vector<Casts> &known, int64_t elements, lpt_format payload,
-            const lpt_cast_rates &rates, const lpt_link &link) {
+            const lpt_cost_cast_rates &rates, const lpt_cost_link &link) {
   double plain = INFINITY, cast = INFINITY;
   for (const Casts &casts : known) {
     plain = std::min(plain, all_reduce_cost(context, casts.algorithm, 4, elements, link).seconds);
@@ -418,8 +419,8 @@ double gain(lpt_context *context, const std::vector<Casts> &known, int64_t eleme
 
 TEST(BreakEven, IsWhereTimesAreTheSame) {
   const Context context = make_context();
-  const lpt_link link = link_of(20e-6, 1e9, 50e9);
-  const lpt_cast_rates rates = rates_of(30e-6, 40e9, 60e9);
+  const lpt_cost_link link = link_of(20e-6, 1e9, 50e9);
+  const lpt_cost_cast_rates rates = rates_of(30e-6, 40e9, 60e9);
   for (const Casts &casts : kCasts) {
     for (const lpt_format payload : {LPT_FORMAT_INT8_1X32, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_MXFP4}) {
       const int64_t edge = break_even(context.get(), casts.algorithm, 4, payload, rates, link);
@@ -439,8 +440,8 @@ TEST(BreakEven, OfTheBestHoldsForAllThatIsLarger) {
   int turned = 0;
   for (int draw = 0; draw < 100; ++draw) {
     const double latency = 1e-4 * std::pow(10.0, 3.0 * random.uniform());  // edges of ten thousand elements and more
-    const lpt_link link = link_of(latency, 1e9);
-    const lpt_cast_rates rates = rates_of(latency * random.uniform(), 100e9, 2e9 + 4e9 * random.uniform());
+    const lpt_cost_link link = link_of(latency, 1e9);
+    const lpt_cost_cast_rates rates = rates_of(latency * random.uniform(), 100e9, 2e9 + 4e9 * random.uniform());
     const int64_t edge = break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_INT8_1X32, rates, link);
     const int64_t first = edge < 0 ? int64_t{1} << 40 : edge;
     for (int64_t elements = 1; elements < int64_t{1} << 40; elements += elements / 7 + 1) {
@@ -465,7 +466,7 @@ TEST(BreakEven, IsTheFirstElementWhereCastsAreFree) {
 
 TEST(BreakEven, IsNoneWhereCastsNeverPay) {
   const Context context = make_context();
-  const lpt_link link = link_of(20e-6, 10e9);
+  const lpt_cost_link link = link_of(20e-6, 10e9);
   // Slower than the link; for nothing; on one rank; without a link.
   EXPECT_EQ(-1,
             break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_INT8_1X32, rates_of(0, 5e9, 5e9), link));
@@ -473,7 +474,7 @@ TEST(BreakEven, IsNoneWhereCastsNeverPay) {
   EXPECT_EQ(-1, break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_F64, rates_of(0, 0, 0), link));
   EXPECT_EQ(-1, break_even(context.get(), LPT_COST_ALGORITHM_BEST, 1, LPT_FORMAT_INT8_1X32, rates_of(0, 0, 0), link));
   EXPECT_EQ(-1, break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_INT8_1X32, rates_of(0, 0, 0),
-                           LPT_LINK_INIT));
+                           LPT_COST_LINK_INIT));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(GemmFinish, EncodesAsQuantizeDoes) {
       const Tensor expected = make_tensor(w.context.get(), format, kM, columns);
       const Tensor given = make_tensor(w.context.get(), format, kM, columns);
       lpt_statistics *statistics[2] = {};
-      lpt_statistics_values values[2] = {LPT_STATISTICS_VALUES_INIT, LPT_STATISTICS_VALUES_INIT};
+      lpt_statistics_info values[2] = {LPT_STATISTICS_INFO_INIT, LPT_STATISTICS_INFO_INIT};
       for (auto &one : statistics) ASSERT_TRUE(ok(w.context.get(), lpt_statistics_create(w.context.get(), &one)));
       cast.statistics = statistics[0];
       ASSERT_TRUE(ok(w.context.get(), lpt_quantize(w.context.get(), wide.get(), &cast, expected.get(), nullptr)));

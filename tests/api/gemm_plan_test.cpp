@@ -40,7 +40,7 @@ TEST(GemmPlan, GivesTheBitsOfTheCall) {
           ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b, &options, expected.get())));
           const std::string explanation = lpt_context_explanation(context.get());
           EXPECT_EQ(bytes_of(context.get(), expected.get()), bytes_of(context.get(), given.get()));
-          lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+          lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
           ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan.handle, &values)));
           EXPECT_EQ(m, values.m);
           EXPECT_EQ(n, values.n);
@@ -88,7 +88,7 @@ TEST(GemmPlan, TellsTheSameWorkspaceWithoutData) {
   lpt_gemm_options options = transposed_b();
   const auto workspace = [&](const Tensor &result) {
     Plan plan;
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &options, result.get(), &plan.handle)));
     EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan.handle, &values)));
     return values.workspace_bytes;
@@ -156,7 +156,7 @@ TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_create(context.get(), a.get(), b.get(), &options, c.get(), &none));
   expect_words({"bias is given", "each call"}, lpt_context_error(context.get()));
   const Context reference = make_context(1, LPT_ISA_REFERENCE);
-  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan.handle, &values)));
   if (std::string(values.row) == "gemm_any_ref") return;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(reference.get(), plan.handle, a.get(), b.get(), nullptr, c.get()));
@@ -175,15 +175,15 @@ TEST(GemmPlan, CountsTheCastOfA) {
   lpt_gemm_options options = transposed_b();
   const auto run = [&](const Tensor &a, const Tensor &result) {
     Plan plan;
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &options, result.get(), &plan.handle)));
     EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan.handle, &values)));
     EXPECT_TRUE(ok(c, lpt_gemm_plan_run(c, plan.handle, a.get(), b.get(), nullptr, result.get())));
     return values;
   };
-  const lpt_gemm_plan_values of_cast = run(cast, expected);
+  const lpt_gemm_plan_info of_cast = run(cast, expected);
   options.flags = LPT_GEMM_CAST_A_TO_BF16;
-  const lpt_gemm_plan_values of_wide = run(wide, given);
+  const lpt_gemm_plan_info of_wide = run(wide, given);
   EXPECT_STREQ(of_cast.row, of_wide.row);
   EXPECT_EQ(of_cast.workspace_bytes + m * k * 2, of_wide.workspace_bytes);
   EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get()));

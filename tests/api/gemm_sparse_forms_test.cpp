@@ -369,7 +369,7 @@ TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
       const Tensor expected = make_tensor(made.get(), LPT_FORMAT_F32, s.m, s.n);
       const Tensor found = make_tensor(made.get(), LPT_FORMAT_F32, s.m, s.n);
       Plan plan;
-      lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+      lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
       ASSERT_TRUE(ok(made.get(), lpt_gemm(made.get(), a.get(), b, &options, expected.get())));
       ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_create(made.get(), a.get(), b, &options, found.get(), &plan.handle)));
       ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_read(made.get(), plan.handle, &values)));

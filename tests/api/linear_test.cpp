@@ -127,8 +127,8 @@ TEST(Linear, InFp8WithDelayedScalesEqualsItsEmulationOverSteps) {
     emulation.update();
     ASSERT_TRUE(ok(context.get(), lpt_linear_update_scalers(context.get(), linears, 1)));
     for (lpt_linear_operand operand = 0; operand < 3; ++operand) {
-      lpt_scaler_values layer = LPT_SCALER_VALUES_INIT;
-      lpt_scaler_values own = LPT_SCALER_VALUES_INIT;
+      lpt_scaler_info layer = LPT_SCALER_INFO_INIT;
+      lpt_scaler_info own = LPT_SCALER_INFO_INIT;
       ASSERT_TRUE(ok(context.get(), lpt_linear_scaler_read(context.get(), linear.get(), operand, &layer)));
       ASSERT_TRUE(ok(context.get(), lpt_scaler_read(context.get(), emulation.scalers[operand].get(), &own)));
       EXPECT_EQ(own.amax, layer.amax) << operand;

@@ -6,8 +6,8 @@
 namespace lpt::test {
 namespace {
 
-lpt_statistics_values read(lpt_context *c, const lpt_linear *linear, lpt_linear_cast cast) {
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+lpt_statistics_info read(lpt_context *c, const lpt_linear *linear, lpt_linear_cast cast) {
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   EXPECT_TRUE(ok(c, lpt_linear_cast_read(c, linear, cast, &values)));
   return values;
 }
@@ -44,7 +44,7 @@ TEST(LinearWatch, CountsWhatAStaleScaleClips) {
   watch(c, linears[0], 1);
   layer.forward();
   for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_WGRAD_INPUT}) {
-    const lpt_statistics_values values = read(c, linears[0], cast);
+    const lpt_statistics_info values = read(c, linears[0], cast);
     EXPECT_EQ(32, values.element_count);
     EXPECT_EQ(5, values.clipped_count);
     EXPECT_EQ(1, values.underflow_count);
@@ -77,7 +77,7 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
                                         &layer.w_numbers, &layer.dy_numbers, &layer.x_numbers};
       for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
         SCOPED_TRACE(std::string(model.name) + ", cast " + std::to_string(cast));
-        const lpt_statistics_values values = read(c, layer.linear.get(), cast);
+        const lpt_statistics_info values = read(c, layer.linear.get(), cast);
         const bool is_first = cast <= LPT_LINEAR_CAST_DGRAD_GRADIENT;  // of those that may be shared
         const bool is_gradient = sources[cast] == &layer.dy_numbers;
         const int32_t draws = is_gradient ? model.products[cast / 2].draws : 1;
@@ -103,7 +103,7 @@ TEST(LinearWatch, CountsEachDrawOfAGradient) {
   const Context context = make_context();
   lpt_context *c = context.get();
   Layer layer(c, "luq", {40, 24, 28}, 5020);
-  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   options.draws = 3;
   ASSERT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), LPT_LINEAR_GEMM_WGRAD, &options)));
   layer.make();

@@ -289,7 +289,7 @@ class Stepping {
   lpt_status step(double largest_norm) {
     const lpt_tensor *const gradients[] = {gradients_[0].get(), gradients_[1].get()};
     lpt_tensor *const values[] = {values_[0].get(), values_[1].get()};
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.largest_norm = largest_norm;
     return lpt_optimizer_step(c_, optimizer_.get(), indices_, 2, gradients, &options, values);
   }

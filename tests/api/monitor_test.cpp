@@ -22,12 +22,11 @@ Monitor make_monitor(lpt_context *context) {
   return Monitor(monitor);
 }
 
-lpt_noise_values noise_of(lpt_context *context, const std::vector<const lpt_tensor *> &first,
-                          const std::vector<const lpt_tensor *> &second,
-                          lpt_noise_kind kind = LPT_NOISE_KIND_REFERENCE) {
+lpt_noise_info noise_of(lpt_context *context, const std::vector<const lpt_tensor *> &first,
+                        const std::vector<const lpt_tensor *> &second, lpt_noise_kind kind = LPT_NOISE_KIND_REFERENCE) {
   lpt_noise_options options = LPT_NOISE_OPTIONS_INIT;
   options.kind = kind;
-  lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+  lpt_noise_info values = LPT_NOISE_INFO_INIT;
   EXPECT_TRUE(ok(context, lpt_noise_measure(context, first.data(), second.data(), static_cast<int64_t>(first.size()),
                                             &options, &values)));
   return values;
@@ -62,7 +61,7 @@ TEST(Noise, IsTheNormOfTheDifference) {
         squares += static_cast<long double>(a[i]) * a[i];
         differences += (static_cast<long double>(a[i]) - b[i]) * (static_cast<long double>(a[i]) - b[i]);
       }
-      const lpt_noise_values values = noise_of(context.get(), {g.get()}, {q.get()});
+      const lpt_noise_info values = noise_of(context.get(), {g.get()}, {q.get()});
       // Sums of n numbers in double: 4096 in lanes, then runs in order. n · 2^-53 bounds it for all sizes here.
       const double bound = static_cast<double>(a.size() + 2) * 0x1p-53;
       EXPECT_NEAR(1.0, values.gradient_norm / static_cast<double>(std::sqrt(squares)), bound) << name_of(format);
@@ -80,7 +79,7 @@ TEST(Noise, TheThresholdIsTheRootOfThree) {
   for (const double share : {2.0, 1.005, 0.995, 0.5}) {  // of the critical noise
     const std::vector<float> q = sum_of(g, draw_of_norm(904, kCount, share / std::sqrt(3.0)));
     const Tensor noisy = wrap(context.get(), q, 1, kCount);
-    const lpt_noise_values values = noise_of(context.get(), {gradient.get()}, {noisy.get()});
+    const lpt_noise_info values = noise_of(context.get(), {gradient.get()}, {noisy.get()});
     EXPECT_NEAR(std::sqrt(3.0) / share, values.ratio, 0.01 * values.ratio);
     EXPECT_EQ(share > 1.0 ? 1 : 0, values.is_noisy) << share;
   }
@@ -93,7 +92,7 @@ TEST(Noise, OfTwoDrawsNeedsNoExactGradient) {
   const std::vector<float> a = sum_of(g, draw_of_norm(906, kCount, 1.0));
   const std::vector<float> b = sum_of(g, draw_of_norm(907, kCount, 1.0));
   const Tensor first = wrap(context.get(), a, 1024, 1024), second = wrap(context.get(), b, 1024, 1024);
-  const lpt_noise_values values = noise_of(context.get(), {first.get()}, {second.get()}, LPT_NOISE_KIND_TWO_DRAWS);
+  const lpt_noise_info values = noise_of(context.get(), {first.get()}, {second.get()}, LPT_NOISE_KIND_TWO_DRAWS);
   // The inner products of independent directions of n numbers have deviation |a||b| / sqrt(n): 4 sigma of the sums are below
   // 0.4 % of the norms.
   EXPECT_NEAR(2.0, values.gradient_norm, 0.02);
@@ -106,7 +105,7 @@ TEST(Noise, LeavesOutWhatIsNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> g = {3.0f, 1.0f, kInfinity, 4.0f}, q = {3.0f, std::nanf(""), 1.0f, 9.0f};
   const Tensor first = wrap(context.get(), g, 2, 2), second = wrap(context.get(), q, 2, 2);
-  const lpt_noise_values values = noise_of(context.get(), {first.get()}, {second.get()});
+  const lpt_noise_info values = noise_of(context.get(), {first.get()}, {second.get()});
   EXPECT_EQ(2, values.nonfinite_count);
   EXPECT_EQ(5.0, values.gradient_norm);
   EXPECT_EQ(5.0, values.noise_norm);
@@ -115,7 +114,7 @@ TEST(Noise, LeavesOutWhatIsNotFinite) {
 TEST(Noise, AddsUpOverTensorsAndDoesNotDependOnThreads) {
   constexpr int64_t kRows = 37, kColumns = 5000;
   const std::vector<float> g = draw_of_norm(908, kRows * kColumns, 1.0), q = draw_of_norm(909, kRows * kColumns, 1.0);
-  lpt_noise_values values[2];
+  lpt_noise_info values[2];
   for (int32_t threads = 1; threads <= 2; ++threads) {
     const Context context = make_context(threads);
     // Parts of rows of the whole: strides are not columns.
@@ -147,7 +146,7 @@ TEST(Noise, RefusesWhatDoesNotMatch) {
   const std::vector<float> g(6, 1.0f);
   const Tensor a = wrap(context.get(), g, 2, 3), b = wrap(context.get(), g, 3, 2);
   const lpt_tensor *first[] = {a.get()}, *second[] = {b.get()};
-  lpt_noise_values values = LPT_NOISE_VALUES_INIT;
+  lpt_noise_info values = LPT_NOISE_INFO_INIT;
   values.ratio = 7.0;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, second, 1, nullptr, &values));
   expect_words({"noisy[0]", "3 x 2", "2 x 3", "gradients[0]"}, lpt_context_error(context.get()));
@@ -189,7 +188,7 @@ TEST(Alignment, IsTheCosineOfEachChannel) {
   const auto cosine = static_cast<double>(product / std::sqrt(gate_squares * up_squares));
   const Tensor gate_weight = wrap(context.get(), gate, 4, kColumns), up_weight = wrap(context.get(), up, 4, kColumns);
   const Tensor cosines = make_tensor(context.get(), LPT_FORMAT_F32, {4});
-  lpt_alignment_values values = LPT_ALIGNMENT_VALUES_INIT;
+  lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
   ASSERT_TRUE(ok(context.get(),
                  lpt_swiglu_alignment(context.get(), gate_weight.get(), up_weight.get(), cosines.get(), &values)));
   const std::vector<double> given = numbers_of(context.get(), cosines.get());

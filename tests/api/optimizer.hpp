@@ -61,7 +61,7 @@ class Trainee {
     value_ = vector_of(context_, value_format, values);
   }
 
-  lpt_status try_step(const std::vector<float> &gradient, const lpt_step_options &options) {
+  lpt_status try_step(const std::vector<float> &gradient, const lpt_optimizer_step_options &options) {
     const Tensor tensor = wrap(context_, gradient, 1, elements_);
     const lpt_tensor *const gradients[] = {tensor.get()};
     lpt_tensor *const values[] = {value_.get()};
@@ -69,7 +69,7 @@ class Trainee {
     return lpt_optimizer_step(context_, optimizer_.get(), &index, 1, gradients, &options, values);
   }
 
-  void step(const std::vector<float> &gradient, const lpt_step_options &options) {
+  void step(const std::vector<float> &gradient, const lpt_optimizer_step_options &options) {
     EXPECT_TRUE(ok(context_, try_step(gradient, options)));
   }
 
@@ -95,8 +95,8 @@ class Trainee {
     return all;
   }
 
-  lpt_optimizer_values read() const {
-    lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info read() const {
+    lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
     EXPECT_TRUE(ok(context_, lpt_optimizer_read(context_, optimizer_.get(), &values)));
     return values;
   }
@@ -117,16 +117,16 @@ inline lpt_optimizer_options options_of(lpt_optimizer_method method) {
   return options;
 }
 
-inline lpt_step_options step_at(double learning_rate, uint32_t number = 0) {
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+inline lpt_optimizer_step_options step_at(double learning_rate, uint32_t number = 0) {
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = learning_rate;
   options.random.seed = 3;
   options.random.step = number;
   return options;
 }
 
-inline lpt_step_options stochastic_at(double learning_rate, uint32_t number) {
-  lpt_step_options options = step_at(learning_rate, number);
+inline lpt_optimizer_step_options stochastic_at(double learning_rate, uint32_t number) {
+  lpt_optimizer_step_options options = step_at(learning_rate, number);
   options.first_moment_rounding = LPT_ROUNDING_STOCHASTIC;
   options.second_moment_rounding = LPT_ROUNDING_STOCHASTIC;
   options.parameter_rounding = LPT_ROUNDING_STOCHASTIC;

@@ -17,7 +17,7 @@ std::vector<double> climbed(lpt_rounding rounding, lpt_format compensation) {
   Trainee trainee(context.get(), options, wish, std::vector<double>(kRuns, 1.0), LPT_FORMAT_BF16);
   const std::vector<float> gradient(kRuns, -1.0f);
   for (int t = 0; t < kSteps; ++t) {
-    lpt_step_options step = step_at(1e-3, static_cast<uint32_t>(t));
+    lpt_optimizer_step_options step = step_at(1e-3, static_cast<uint32_t>(t));
     step.parameter_rounding = rounding;
     trainee.step(gradient, step);
   }

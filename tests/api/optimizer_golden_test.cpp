@@ -148,10 +148,10 @@ TEST(OptimizerGolden, ClipsAsTorch) {
     }
     const lpt_tensor *const gradient_handles[] = {gradients[0].get(), gradients[1].get()};
     lpt_tensor *const value_handles[] = {values[0].get(), values[1].get()};
-    lpt_step_options step = step_at(1.0);  // p = -g
+    lpt_optimizer_step_options step = step_at(1.0);  // p = -g
     step.largest_norm = number_in(row[0]);
     ASSERT_TRUE(ok(c, lpt_optimizer_step(c, optimizer.get(), indices, 2, gradient_handles, &step, value_handles)));
-    lpt_optimizer_values found = LPT_OPTIMIZER_VALUES_INIT;
+    lpt_optimizer_info found = LPT_OPTIMIZER_INFO_INIT;
     ASSERT_TRUE(ok(c, lpt_optimizer_read(c, optimizer.get(), &found)));
     EXPECT_NEAR(found.gradient_norm / number_in(row[1]), 1.0, 1e-6);
     for (size_t k = 0; k < 2; ++k) {

@@ -6,8 +6,8 @@ namespace {
 
 constexpr int64_t kElements = 3 * 4096 + 77;
 
-lpt_gradient_values measure(lpt_context *c, const std::vector<const lpt_tensor *> &gradients) {
-  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+lpt_gradients_info measure(lpt_context *c, const std::vector<const lpt_tensor *> &gradients) {
+  lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
   EXPECT_TRUE(ok(c, lpt_gradients_measure(c, gradients.data(), static_cast<int64_t>(gradients.size()), &values)));
   return values;
 }
@@ -23,7 +23,7 @@ TEST(Gradients, AreAddedUpInF64) {
     for (const Tensor *tensor : {&a, &b}) {
       for (const double number : numbers_of(c, tensor->get())) exact += static_cast<long double>(number) * number;
     }
-    const lpt_gradient_values found = measure(c, {a.get(), b.get()});
+    const lpt_gradients_info found = measure(c, {a.get(), b.get()});
     EXPECT_NEAR(found.sum_of_squares / static_cast<double>(exact), 1.0, 1e-12);
     EXPECT_EQ(0, found.nonfinite_count);
   }
@@ -48,14 +48,14 @@ TEST(Gradients, CountWhatIsNotFiniteAndLeaveItOut) {
   for (size_t i = 0; i < std::size(places); ++i)
     numbers[places[i]] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
   const Tensor gradient = wrap(c, numbers, 1, kElements);
-  const lpt_gradient_values found = measure(c, {gradient.get()});
+  const lpt_gradients_info found = measure(c, {gradient.get()});
   EXPECT_EQ(static_cast<int64_t>(std::size(places)), found.nonfinite_count);
   EXPECT_EQ(0.25 * (kElements - static_cast<double>(std::size(places))), found.sum_of_squares);
 }
 
 TEST(Gradients, OfNothingAreZero) {
   const Context context = make_context();
-  lpt_gradient_values values = LPT_GRADIENT_VALUES_INIT;
+  lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
   EXPECT_TRUE(ok(context.get(), lpt_gradients_measure(context.get(), nullptr, 0, &values)));
   EXPECT_EQ(0.0, values.sum_of_squares);
 }
@@ -63,10 +63,10 @@ TEST(Gradients, OfNothingAreZero) {
 // Three steps; gradient 1 may hold something.
 struct Stepped {
   std::vector<uint8_t> bits;
-  lpt_optimizer_values values;
+  lpt_optimizer_info values;
 };
 
-Stepped stepped(float special, const lpt_step_options &options, int steps = 3, size_t special_step = 1) {
+Stepped stepped(float special, const lpt_optimizer_step_options &options, int steps = 3, size_t special_step = 1) {
   const Context context = make_context(2);
   Wish wish;
   wish.first = LPT_FORMAT_E4M3FN_TENSOR;
@@ -81,7 +81,7 @@ Stepped stepped(float special, const lpt_step_options &options, int steps = 3, s
 }
 
 TEST(OptimizerSkip, OfAStepThatIsNotFiniteChangesNothing) {
-  lpt_step_options options = step_at(0.01);
+  lpt_optimizer_step_options options = step_at(0.01);
   options.is_nonfinite_skipped = 1;
   const Stepped one = stepped(1.0f, options, 1);
   for (const float special : {INFINITY, -INFINITY, NAN}) {
@@ -99,7 +99,7 @@ TEST(OptimizerSkip, OfAStepThatIsNotFiniteChangesNothing) {
 }
 
 TEST(OptimizerSkip, IsToldByANormOfAllRanks) {
-  lpt_step_options options = step_at(0.01);
+  lpt_optimizer_step_options options = step_at(0.01);
   options.is_nonfinite_skipped = 1;
   options.gradient_norm = INFINITY;
   EXPECT_EQ(3, stepped(1.0f, options).values.skipped_count);
@@ -112,7 +112,7 @@ TEST(OptimizerSkip, IsAWish) {
 }
 
 TEST(OptimizerClip, IsAGradientScale) {
-  lpt_step_options clipped = step_at(0.01), scaled = step_at(0.01);
+  lpt_optimizer_step_options clipped = step_at(0.01), scaled = step_at(0.01);
   clipped.gradient_scale = 0.25;
   clipped.largest_norm = 2.0;
   const Stepped found = stepped(1.0f, clipped, 1, 9);
@@ -126,7 +126,7 @@ TEST(OptimizerClip, IsAGradientScale) {
 }
 
 TEST(OptimizerClip, LeavesASmallNormAlone) {
-  lpt_step_options options = step_at(0.01);
+  lpt_optimizer_step_options options = step_at(0.01);
   const std::vector<uint8_t> plain = stepped(1.0f, options).bits;
   options.largest_norm = 1e6;
   const Stepped found = stepped(1.0f, options);
@@ -135,7 +135,7 @@ TEST(OptimizerClip, LeavesASmallNormAlone) {
 }
 
 TEST(OptimizerClip, TakesTheNormOfAllRanks) {
-  lpt_step_options options = step_at(0.01);
+  lpt_optimizer_step_options options = step_at(0.01);
   options.largest_norm = 1.0;
   options.gradient_norm = 8.0;
   const Stepped found = stepped(1.0f, options);

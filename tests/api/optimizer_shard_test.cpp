@@ -54,7 +54,7 @@ std::vector<double> trained(const Kind &kind, int64_t begin, int64_t end, int32_
   for (int t = 0; t < kSteps; ++t) {
     std::vector<double> gradient = draw_normal(551 + static_cast<uint64_t>(t), kElements);
     for (size_t i = 0; i < gradient.size(); ++i) gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i % 40));
-    lpt_step_options step = stochastic_at(0.01, static_cast<uint32_t>(t));
+    lpt_optimizer_step_options step = stochastic_at(0.01, static_cast<uint32_t>(t));
     step.random.offset = 5;
     trainee.step(part_of(floats(gradient), begin, end), step);
   }

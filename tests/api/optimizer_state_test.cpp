@@ -191,7 +191,7 @@ void expect_made(const std::string &name, int64_t elements, const Wish &wish) {
   const Context context = make_context();
   Trainee trainee(context.get(), LPT_OPTIMIZER_OPTIONS_INIT, wish,
                   std::vector<double>(static_cast<size_t>(elements), 0.0));
-  for (int t = 0; t < 3; ++t) trainee.step(fixture_gradient(t, elements), LPT_STEP_OPTIONS_INIT);
+  for (int t = 0; t < 3; ++t) trainee.step(fixture_gradient(t, elements), LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   if (const char *folder = std::getenv("LPT_WRITE_FIXTURES")) {
     const std::vector<uint8_t> state = trainee.state();
     std::ofstream(folder + ("/" + name), std::ios::binary)

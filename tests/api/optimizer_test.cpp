@@ -29,14 +29,14 @@ int64_t add(lpt_context *context, lpt_optimizer *optimizer, int64_t elements, lp
 }
 
 void step(lpt_context *context, lpt_optimizer *optimizer, int64_t index, const Tensor &gradient,
-          const Tensor &parameter, const lpt_step_options &options) {
+          const Tensor &parameter, const lpt_optimizer_step_options &options) {
   const lpt_tensor *const gradients[] = {gradient.get()};
   lpt_tensor *const parameters[] = {parameter.get()};
   EXPECT_TRUE(ok(context, lpt_optimizer_step(context, optimizer, &index, 1, gradients, &options, parameters)));
 }
 
-lpt_step_options stochastic(uint32_t step_number) {
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+lpt_optimizer_step_options stochastic(uint32_t step_number) {
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 0.01;
   options.random.seed = 3;
   options.random.step = step_number;
@@ -77,7 +77,7 @@ void expect_first_step(lpt_context *c, const Optimizer &optimizer, int64_t index
   Reference reference;
   const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
   reference.step(numbers_of(c, gradient.get()), 1e-3, 0.0, 1.0);
-  step(c, optimizer.get(), index, gradient, parameter, LPT_STEP_OPTIONS_INIT);
+  step(c, optimizer.get(), index, gradient, parameter, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   EXPECT_LT(worst(reference.p, numbers_of(c, parameter.get())), 1e-6);
 }
 
@@ -88,7 +88,7 @@ TEST(Optimizer, StepsAsTheFormulaInF32) {
   const int64_t index = add(c, optimizer.get(), kElements, LPT_FORMAT_F32, LPT_FORMAT_F32, 0.1);
   Reference reference;
   const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   for (int t = 0; t < 10; ++t) {
     options.learning_rate = 0.01 * (t + 1);
     options.gradient_scale = t % 2 == 0 ? 0.5 : 4.0;
@@ -122,7 +122,7 @@ TEST(Optimizer, WithSmallMomentsStaysNearTheFormula) {
     const int64_t index = add(c, optimizer.get(), kElements, first, second);
     Reference reference;
     const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.learning_rate = 0.01;
     const std::vector<double> start = reference.p;
     for (int t = 0; t < 5; ++t) {
@@ -151,7 +151,7 @@ TEST(Optimizer, WithAScaledF16MasterStaysNearTheFormula) {
   for (int t = 0; t < 5; ++t) {
     const Tensor gradient = gradient_of(c, t);
     reference.step(numbers_of(c, gradient.get()), 1e-3, 0.0, 1.0);
-    step(c, optimizer.get(), index, gradient, parameter, LPT_STEP_OPTIONS_INIT);
+    step(c, optimizer.get(), index, gradient, parameter, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   }
   EXPECT_LT(relative_error(numbers_of(c, parameter.get()), reference.p), 6 * 0x1p-11);
 }
@@ -164,7 +164,7 @@ TEST(Optimizer, MovesTinyUpdatesOfBf16ParametersByStochasticRounding) {
   // An update of 2^-11 is an eighth of half a step of bf16 below 2: to nearest it is lost.
   const Tensor parameter = tensor_of(c, LPT_FORMAT_BF16, 1, kElements, std::vector<double>(kElements, 1.5));
   const Tensor gradient = tensor_of(c, LPT_FORMAT_F32, 1, kElements, std::vector<double>(kElements, 1.0));
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 0x1p-11;
   step(c, optimizer.get(), index, gradient, parameter, options);
   EXPECT_EQ(std::vector<double>(kElements, 1.5), numbers_of(c, parameter.get()));
@@ -186,7 +186,7 @@ TEST(Optimizer, KeepsTinySecondMomentsFromVanishing) {
     const int64_t index = add(c, optimizer.get(), kElements, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_TENSOR);
     const Tensor parameter = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
     const Tensor gradient = tensor_of(c, LPT_FORMAT_F32, 1, kElements, numbers);
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     step(c, optimizer.get(), index, gradient, parameter, options);
     // A second step without gradient uses the stored moment alone.
     const Tensor none = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
@@ -291,7 +291,7 @@ TEST(Optimizer, StepsManyAsOneByOne) {
       gradient_handles.push_back(gradients.back().get());
       parameter_handles.push_back(parameters.back().get());
     }
-    const lpt_step_options options = stochastic(0);
+    const lpt_optimizer_step_options options = stochastic(0);
     if (is_together) {
       ASSERT_TRUE(ok(c, lpt_optimizer_step(c, optimizer.get(), indices.data(), 3, gradient_handles.data(), &options,
                                            parameter_handles.data())));
@@ -324,7 +324,8 @@ TEST(Optimizer, CountsTheStepsOfEachParameterAlone) {
   const int64_t busy = add(c, optimizer.get(), kElements);
   const int64_t late = add(c, optimizer.get(), kElements);
   const Tensor ignored = make_tensor(c, LPT_FORMAT_F32, 3, kElements / 3);
-  for (int t = 0; t < 4; ++t) step(c, optimizer.get(), busy, gradient_of(c, t), ignored, LPT_STEP_OPTIONS_INIT);
+  for (int t = 0; t < 4; ++t)
+    step(c, optimizer.get(), busy, gradient_of(c, t), ignored, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   expect_first_step(c, optimizer, late, gradient_of(c, 9));
 }
 
@@ -335,7 +336,7 @@ TEST(Optimizer, CheckOnlyRunsNothing) {
   const int64_t index = add(c, optimizer.get(), kElements);
   const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, draw_normal(400, kElements));
   const std::vector<uint8_t> before = bytes_of(c, parameter.get());
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.flags = LPT_CHECK_ONLY;
   step(c, optimizer.get(), index, gradient_of(c, 0), parameter, options);
   EXPECT_EQ(before, bytes_of(c, parameter.get()));
@@ -348,7 +349,7 @@ TEST(Optimizer, TakesAParameterWithoutElements) {
   const int64_t index = add(c, optimizer.get(), 0, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_TENSOR);
   const Tensor none = make_tensor(c, LPT_FORMAT_F32, 0, 5);
   const Tensor parameter = make_tensor(c, LPT_FORMAT_F32, 0, 5);
-  step(c, optimizer.get(), index, none, parameter, LPT_STEP_OPTIONS_INIT);
+  step(c, optimizer.get(), index, none, parameter, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
 }
 
 }  // namespace

@@ -28,33 +28,32 @@ void for_each_struct(Body body) {
   body("lpt_profile_entry", Defaults<lpt_profile_entry>{lpt_profile_entry_init, LPT_PROFILE_ENTRY_INIT});
   body("lpt_format_description",
        Defaults<lpt_format_description>{lpt_format_description_init, LPT_FORMAT_DESCRIPTION_INIT});
-  body("lpt_device_description",
-       Defaults<lpt_device_description>{lpt_device_description_init, LPT_DEVICE_DESCRIPTION_INIT});
+  body("lpt_device_info", Defaults<lpt_device_info>{lpt_device_info_init, LPT_DEVICE_INFO_INIT});
   body("lpt_tensor_description",
        Defaults<lpt_tensor_description>{lpt_tensor_description_init, LPT_TENSOR_DESCRIPTION_INIT});
   body("lpt_quantize_options", Defaults<lpt_quantize_options>{lpt_quantize_options_init, LPT_QUANTIZE_OPTIONS_INIT});
-  body("lpt_statistics_values",
-       Defaults<lpt_statistics_values>{lpt_statistics_values_init, LPT_STATISTICS_VALUES_INIT});
+  body("lpt_statistics_info", Defaults<lpt_statistics_info>{lpt_statistics_info_init, LPT_STATISTICS_INFO_INIT});
   body("lpt_hadamard_options", Defaults<lpt_hadamard_options>{lpt_hadamard_options_init, LPT_HADAMARD_OPTIONS_INIT});
   body("lpt_sparse_options", Defaults<lpt_sparse_options>{lpt_sparse_options_init, LPT_SPARSE_OPTIONS_INIT});
   body("lpt_sparse_fit_options",
        Defaults<lpt_sparse_fit_options>{lpt_sparse_fit_options_init, LPT_SPARSE_FIT_OPTIONS_INIT});
-  body("lpt_sparse_fit_values",
-       Defaults<lpt_sparse_fit_values>{lpt_sparse_fit_values_init, LPT_SPARSE_FIT_VALUES_INIT});
-  body("lpt_sparse_values", Defaults<lpt_sparse_values>{lpt_sparse_values_init, LPT_SPARSE_VALUES_INIT});
+  body("lpt_sparse_fit_info", Defaults<lpt_sparse_fit_info>{lpt_sparse_fit_info_init, LPT_SPARSE_FIT_INFO_INIT});
+  body("lpt_sparse_info", Defaults<lpt_sparse_info>{lpt_sparse_info_init, LPT_SPARSE_INFO_INIT});
   body("lpt_convert_options", Defaults<lpt_convert_options>{lpt_convert_options_init, LPT_CONVERT_OPTIONS_INIT});
   body("lpt_dequantize_options",
        Defaults<lpt_dequantize_options>{lpt_dequantize_options_init, LPT_DEQUANTIZE_OPTIONS_INIT});
   body("lpt_scaler_options", Defaults<lpt_scaler_options>{lpt_scaler_options_init, LPT_SCALER_OPTIONS_INIT});
-  body("lpt_scaler_values", Defaults<lpt_scaler_values>{lpt_scaler_values_init, LPT_SCALER_VALUES_INIT});
+  body("lpt_scaler_info", Defaults<lpt_scaler_info>{lpt_scaler_info_init, LPT_SCALER_INFO_INIT});
   body("lpt_noise_options", Defaults<lpt_noise_options>{lpt_noise_options_init, LPT_NOISE_OPTIONS_INIT});
-  body("lpt_noise_values", Defaults<lpt_noise_values>{lpt_noise_values_init, LPT_NOISE_VALUES_INIT});
-  body("lpt_alignment_values", Defaults<lpt_alignment_values>{lpt_alignment_values_init, LPT_ALIGNMENT_VALUES_INIT});
+  body("lpt_noise_info", Defaults<lpt_noise_info>{lpt_noise_info_init, LPT_NOISE_INFO_INIT});
+  body("lpt_swiglu_alignment_info",
+       Defaults<lpt_swiglu_alignment_info>{lpt_swiglu_alignment_info_init, LPT_SWIGLU_ALIGNMENT_INFO_INIT});
   body("lpt_gemm_options", Defaults<lpt_gemm_options>{lpt_gemm_options_init, LPT_GEMM_OPTIONS_INIT});
-  body("lpt_gemm_plan_values", Defaults<lpt_gemm_plan_values>{lpt_gemm_plan_values_init, LPT_GEMM_PLAN_VALUES_INIT});
+  body("lpt_gemm_plan_info", Defaults<lpt_gemm_plan_info>{lpt_gemm_plan_info_init, LPT_GEMM_PLAN_INFO_INIT});
   body("lpt_gemm_operands", Defaults<lpt_gemm_operands>{lpt_gemm_operands_init, LPT_GEMM_OPERANDS_INIT});
   body("lpt_weights_options", Defaults<lpt_weights_options>{lpt_weights_options_init, LPT_WEIGHTS_OPTIONS_INIT});
-  body("lpt_product_options", Defaults<lpt_product_options>{lpt_product_options_init, LPT_PRODUCT_OPTIONS_INIT});
+  body("lpt_linear_gemm_options",
+       Defaults<lpt_linear_gemm_options>{lpt_linear_gemm_options_init, LPT_LINEAR_GEMM_OPTIONS_INIT});
   body("lpt_linear_shape", Defaults<lpt_linear_shape>{lpt_linear_shape_init, LPT_LINEAR_SHAPE_INIT});
   body("lpt_linear_options", Defaults<lpt_linear_options>{lpt_linear_options_init, LPT_LINEAR_OPTIONS_INIT});
   body("lpt_swiglu_options", Defaults<lpt_swiglu_options>{lpt_swiglu_options_init, LPT_SWIGLU_OPTIONS_INIT});
@@ -66,21 +65,27 @@ void for_each_struct(Body body) {
        Defaults<lpt_optimizer_options>{lpt_optimizer_options_init, LPT_OPTIMIZER_OPTIONS_INIT});
   body("lpt_optimizer_parameter",
        Defaults<lpt_optimizer_parameter>{lpt_optimizer_parameter_init, LPT_OPTIMIZER_PARAMETER_INIT});
-  body("lpt_step_options", Defaults<lpt_step_options>{lpt_step_options_init, LPT_STEP_OPTIONS_INIT});
-  body("lpt_optimizer_values", Defaults<lpt_optimizer_values>{lpt_optimizer_values_init, LPT_OPTIMIZER_VALUES_INIT});
+  body("lpt_optimizer_step_options",
+       Defaults<lpt_optimizer_step_options>{lpt_optimizer_step_options_init, LPT_OPTIMIZER_STEP_OPTIONS_INIT});
+  body("lpt_optimizer_info", Defaults<lpt_optimizer_info>{lpt_optimizer_info_init, LPT_OPTIMIZER_INFO_INIT});
   body("lpt_comm_options", Defaults<lpt_comm_options>{lpt_comm_options_init, LPT_COMM_OPTIONS_INIT});
-  body("lpt_comm_values", Defaults<lpt_comm_values>{lpt_comm_values_init, LPT_COMM_VALUES_INIT});
-  body("lpt_codec", Defaults<lpt_codec>{lpt_codec_init, LPT_CODEC_INIT});
+  body("lpt_comm_info", Defaults<lpt_comm_info>{lpt_comm_info_init, LPT_COMM_INFO_INIT});
+  body("lpt_comm_codec", Defaults<lpt_comm_codec>{lpt_comm_codec_init, LPT_COMM_CODEC_INIT});
   body("lpt_reduce_options", Defaults<lpt_reduce_options>{lpt_reduce_options_init, LPT_REDUCE_OPTIONS_INIT});
-  body("lpt_partial_options", Defaults<lpt_partial_options>{lpt_partial_options_init, LPT_PARTIAL_OPTIONS_INIT});
-  body("lpt_partial_values", Defaults<lpt_partial_values>{lpt_partial_values_init, LPT_PARTIAL_VALUES_INIT});
-  body("lpt_bucket_options", Defaults<lpt_bucket_options>{lpt_bucket_options_init, LPT_BUCKET_OPTIONS_INIT});
-  body("lpt_shard_options", Defaults<lpt_shard_options>{lpt_shard_options_init, LPT_SHARD_OPTIONS_INIT});
-  body("lpt_bucket_values", Defaults<lpt_bucket_values>{lpt_bucket_values_init, LPT_BUCKET_VALUES_INIT});
-  body("lpt_link", Defaults<lpt_link>{lpt_link_init, LPT_LINK_INIT});
-  body("lpt_cost_values", Defaults<lpt_cost_values>{lpt_cost_values_init, LPT_COST_VALUES_INIT});
-  body("lpt_cast_rates", Defaults<lpt_cast_rates>{lpt_cast_rates_init, LPT_CAST_RATES_INIT});
-  body("lpt_gradient_values", Defaults<lpt_gradient_values>{lpt_gradient_values_init, LPT_GRADIENT_VALUES_INIT});
+  body("lpt_partial_plan_options",
+       Defaults<lpt_partial_plan_options>{lpt_partial_plan_options_init, LPT_PARTIAL_PLAN_OPTIONS_INIT});
+  body("lpt_partial_plan_info",
+       Defaults<lpt_partial_plan_info>{lpt_partial_plan_info_init, LPT_PARTIAL_PLAN_INFO_INIT});
+  body("lpt_gradient_buckets_options",
+       Defaults<lpt_gradient_buckets_options>{lpt_gradient_buckets_options_init, LPT_GRADIENT_BUCKETS_OPTIONS_INIT});
+  body("lpt_optimizer_shard_options",
+       Defaults<lpt_optimizer_shard_options>{lpt_optimizer_shard_options_init, LPT_OPTIMIZER_SHARD_OPTIONS_INIT});
+  body("lpt_gradient_buckets_info",
+       Defaults<lpt_gradient_buckets_info>{lpt_gradient_buckets_info_init, LPT_GRADIENT_BUCKETS_INFO_INIT});
+  body("lpt_cost_link", Defaults<lpt_cost_link>{lpt_cost_link_init, LPT_COST_LINK_INIT});
+  body("lpt_cost_info", Defaults<lpt_cost_info>{lpt_cost_info_init, LPT_COST_INFO_INIT});
+  body("lpt_cost_cast_rates", Defaults<lpt_cost_cast_rates>{lpt_cost_cast_rates_init, LPT_COST_CAST_RATES_INIT});
+  body("lpt_gradients_info", Defaults<lpt_gradients_info>{lpt_gradients_info_init, LPT_GRADIENTS_INFO_INIT});
 }
 
 // Room for any struct of this release and of later ones, filled with a canary.
@@ -206,11 +211,11 @@ TEST(Answers, AreWrittenAsFarAsAnOlderCallerHasRoom) {
   const Context context = make_context();
   Scaler scaler;
   ASSERT_TRUE(ok(context.get(), lpt_scaler_create(context.get(), nullptr, out(scaler))));
-  Room<lpt_scaler_values> room;
-  room.as_struct()->struct_size = offsetof(lpt_scaler_values, running_amax);
+  Room<lpt_scaler_info> room;
+  room.as_struct()->struct_size = offsetof(lpt_scaler_info, running_amax);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_read(context.get(), scaler.get(), room.as_struct())));
   EXPECT_EQ(0.0f, room.as_struct()->amax);
-  for (size_t i = offsetof(lpt_scaler_values, running_amax); i < sizeof room.memory; ++i) {
+  for (size_t i = offsetof(lpt_scaler_info, running_amax); i < sizeof room.memory; ++i) {
     ASSERT_EQ(kCanary, room.memory[i]) << i;
   }
 }

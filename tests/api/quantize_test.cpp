@@ -205,7 +205,7 @@ TEST(QuantizeCheckOnly, RunsNothing) {
   ASSERT_TRUE(ok(context.get(), lpt_context_profile_count(context.get(), &calls)));
   EXPECT_EQ(0, calls);
   EXPECT_EQ(before, bytes_of(context.get(), target.get()));
-  lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+  lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   ASSERT_TRUE(ok(context.get(), lpt_scaler_read(context.get(), scaler.get(), &values)));
   EXPECT_EQ(0.0f, values.running_amax);
 }

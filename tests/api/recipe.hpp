@@ -18,13 +18,15 @@ struct CastModel {
 struct RecipeModel {
   const char *name;
   CastModel casts[6];
-  lpt_product_options products[3] = {LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT, LPT_PRODUCT_OPTIONS_INIT};
+  lpt_linear_gemm_options products[3] = {LPT_LINEAR_GEMM_OPTIONS_INIT, LPT_LINEAR_GEMM_OPTIONS_INIT,
+                                         LPT_LINEAR_GEMM_OPTIONS_INIT};
 };
 
-inline lpt_product_options product_options(int32_t hadamard_size, lpt_hadamard_signs signs = LPT_HADAMARD_SIGNS_NONE,
-                                           lpt_hadamard_axis axis = LPT_HADAMARD_AXIS_INNER,
-                                           lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN, int32_t parts = 1) {
-  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+inline lpt_linear_gemm_options product_options(int32_t hadamard_size,
+                                               lpt_hadamard_signs signs = LPT_HADAMARD_SIGNS_NONE,
+                                               lpt_hadamard_axis axis = LPT_HADAMARD_AXIS_INNER,
+                                               lpt_linear_source source = LPT_LINEAR_SOURCE_PLAIN, int32_t parts = 1) {
+  lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   options.hadamard_size = hadamard_size;
   options.hadamard_signs = signs;
   options.hadamard_axis = axis;
@@ -52,14 +54,14 @@ inline std::vector<RecipeModel> recipe_models() {
   const CastModel fine{"e2m3fn/tensor/f32", LPT_SCALE_RULE_AMAX}, wide{"e3m2fn/tensor/f32", LPT_SCALE_RULE_AMAX};
   const CastModel int8{"int8/tensor/f32", LPT_SCALE_RULE_AMAX};
   const CastModel plain4{"e4m3fn"}, plain5{"e5m2"};
-  const lpt_product_options none = LPT_PRODUCT_OPTIONS_INIT;
-  const lpt_product_options clipped =
+  const lpt_linear_gemm_options none = LPT_LINEAR_GEMM_OPTIONS_INIT;
+  const lpt_linear_gemm_options clipped =
       product_options(32, LPT_HADAMARD_SIGNS_RANDOM, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED);
-  const lpt_product_options parts =
+  const lpt_linear_gemm_options parts =
       product_options(0, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_INNER, LPT_LINEAR_SOURCE_FORWARD_CLIPPED, 2);
-  lpt_product_options twice = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options twice = LPT_LINEAR_GEMM_OPTIONS_INIT;
   twice.draws = 2;
-  lpt_product_options unit = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options unit = LPT_LINEAR_GEMM_OPTIONS_INIT;
   unit.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT;
   return {
       {"f32", {}},
@@ -137,8 +139,8 @@ inline std::vector<uint8_t> turn_bits(const std::vector<uint8_t> &words, int64_t
 
 // ---- rotations
 
-inline std::vector<double> signs_of(const lpt_product_options &rule, lpt_linear_gemm product, const lpt_random &random,
-                                    int64_t count) {
+inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_linear_gemm product,
+                                    const lpt_random &random, int64_t count) {
   static constexpr int kFixed[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
   std::vector<double> signs(static_cast<size_t>(count), 1.0);
   for (int64_t i = 0; i < count; ++i) {
@@ -209,7 +211,7 @@ class LayerModel {
 
   Modelled run(const Matrix &x, const Matrix &w, const Matrix &dy) {
     Modelled result;
-    const lpt_product_options &forward = recipe_.products[0];
+    const lpt_linear_gemm_options &forward = recipe_.products[0];
     const std::vector<double> forward_signs = signs_of(forward, 0, prepare_, shape_.input);
     const Cast a = cast(LPT_LINEAR_CAST_FORWARD_INPUT, rotate(c_, x, forward.hadamard_size, forward_signs), call_);
     const Cast b = cast(LPT_LINEAR_CAST_FORWARD_WEIGHT, rotate(c_, w, forward.hadamard_size, forward_signs), prepare_);
@@ -305,7 +307,7 @@ class LayerModel {
 
   // dy with its draws and parts, cast along its columns.
   Matrix cast_gradient(int which, const Matrix &dy, bool is_turned) const {
-    const lpt_product_options &rule = recipe_.products[which];
+    const lpt_linear_gemm_options &rule = recipe_.products[which];
     Matrix sum = dy, rest = dy;
     std::fill(sum.v.begin(), sum.v.end(), 0.0);
     if (rule.parts == 2) {
@@ -328,7 +330,7 @@ class LayerModel {
   }
 
   ExactProduct dgrad(const Matrix &dy, const Matrix &w, bool is_kept) const {
-    const lpt_product_options &rule = recipe_.products[1];
+    const lpt_linear_gemm_options &rule = recipe_.products[1];
     if (rule.hadamard_size != 0 && rule.hadamard_axis == LPT_HADAMARD_AXIS_ROWS) {
       const std::vector<double> signs = signs_of(rule, 1, prepare_, shape_.rows);
       const Matrix turned = rotate(c_, turn(dy), rule.hadamard_size, signs);
@@ -350,7 +352,7 @@ class LayerModel {
   }
 
   ExactProduct wgrad(const Matrix &dy, const Matrix &x, bool is_kept) const {
-    const lpt_product_options &rule = recipe_.products[2];
+    const lpt_linear_gemm_options &rule = recipe_.products[2];
     const std::vector<double> signs = signs_of(rule, 2, call_, shape_.rows);
     const bool is_rotated = rule.hadamard_size != 0;
     const Matrix dy_along = rotate(c_, turn(dy), rule.hadamard_size, signs);  // output × rows

@@ -6,7 +6,7 @@ namespace {
 
 constexpr Shape3 kOdd = {70, 50, 41};
 
-void set_product(Layer &layer, lpt_linear_gemm product, const lpt_product_options &options) {
+void set_product(Layer &layer, lpt_linear_gemm product, const lpt_linear_gemm_options &options) {
   ASSERT_TRUE(ok(layer.c, lpt_recipe_set_gemm(layer.c, layer.recipe.get(), product, &options)));
 }
 
@@ -165,10 +165,10 @@ TEST(RecipeProducts, ScalersOfTheSameOptionsKeepTheirHistory) {
   run(layer);
   lpt_linear *const linears[] = {layer.linear.get()};
   ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));
-  lpt_scaler_values before[3], after[3];
-  const auto read = [&](lpt_scaler_values *values) {
+  lpt_scaler_info before[3], after[3];
+  const auto read = [&](lpt_scaler_info *values) {
     for (lpt_linear_operand operand = 0; operand < 3; ++operand) {
-      values[operand] = LPT_SCALER_VALUES_INIT;
+      values[operand] = LPT_SCALER_INFO_INIT;
       ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), operand, &values[operand])));
     }
   };
@@ -223,7 +223,7 @@ TEST(RecipeProducts, APrepareThatIsStoppedChangesNothing) {
     Layer layer(c, "fp8_trillion", kOdd, 4100), other(c, model.name, kOdd, 4110);
     const Numbers before = run(layer);
     ASSERT_TRUE(ok(c, lpt_linear_set_recipe(c, layer.linear.get(), other.recipe.get())));
-    lpt_scaler_values weight = LPT_SCALER_VALUES_INIT, now = LPT_SCALER_VALUES_INIT;
+    lpt_scaler_info weight = LPT_SCALER_INFO_INIT, now = LPT_SCALER_INFO_INIT;
     ASSERT_TRUE(ok(c, lpt_linear_scaler_read(c, layer.linear.get(), LPT_LINEAR_OPERAND_WEIGHT, &weight)));
     bool is_done = false;
     int stops = 0;
@@ -284,7 +284,7 @@ TEST(RecipeProducts, FixedScalesAreOne) {
 
 // Of two parts the second one has a step of 14 times less, at least.
 double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_scaler_kind kind,
-                        lpt_product_options options) {
+                        lpt_linear_gemm_options options) {
   Layer layer(c, "f32", {64, 64, 64}, 4140);
   options.parts = parts;
   set_product(layer, LPT_LINEAR_GEMM_DGRAD, options);
@@ -303,8 +303,9 @@ double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_s
 
 TEST(RecipeProducts, TwoPartsAreFinerThanOne) {
   const Context context = make_context();
-  for (const lpt_product_options &options : {product_options(0), product_options(32, LPT_HADAMARD_SIGNS_RANDOM),
-                                             product_options(64, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_AXIS_ROWS)}) {
+  for (const lpt_linear_gemm_options &options :
+       {product_options(0), product_options(32, LPT_HADAMARD_SIGNS_RANDOM),
+        product_options(64, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_AXIS_ROWS)}) {
     for (const char *format : {"int4/1x32/f32", "int4/tensor/f32"}) {
       for (const lpt_scaler_kind kind : {LPT_SCALER_KIND_CURRENT, LPT_SCALER_KIND_DELAYED}) {
         const double one = error_with_parts(context.get(), format, 1, kind, options);

@@ -79,7 +79,7 @@ TEST(RecipeRandom, GradientsAreRightInTheMean) {
 
 double variance_with_draws(lpt_context *c, const char *name, lpt_linear_gemm product, int32_t draws) {
   Layer layer(c, name, kSmall, 3010);
-  lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+  lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
   options.draws = draws;
   EXPECT_TRUE(ok(c, lpt_recipe_set_gemm(c, layer.recipe.get(), product, &options)));
   layer.make();

@@ -36,8 +36,8 @@ void update(lpt_context *context, lpt_scaler *scaler) {
   EXPECT_TRUE(ok(context, lpt_scaler_update(context, &scaler, 1)));
 }
 
-lpt_scaler_values read(lpt_context *context, const lpt_scaler *scaler) {
-  lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+lpt_scaler_info read(lpt_context *context, const lpt_scaler *scaler) {
+  lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   EXPECT_TRUE(ok(context, lpt_scaler_read(context, scaler, &values)));
   return values;
 }

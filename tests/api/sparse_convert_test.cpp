@@ -221,7 +221,7 @@ TEST(SparseFit, SolvesLeastSquaresUnderTheMask) {
   lpt_context *c = context.get();
   FitProblem p(c);
   const lpt_sparse_fit_options options = exact_fit();
-  lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+  lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
   ASSERT_TRUE(ok(c, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(), &options,
                                    p.output.get(), nullptr, &values)));
   const std::vector<double> fitted = numbers_of(c, p.output.get());
@@ -299,7 +299,7 @@ TEST(SparseOrder, KeepsMoreAndTellsHowMuch) {
     for (int64_t i = 0; i < rows * columns; ++i) numbers[static_cast<size_t>(i)] *= i % columns < 16 ? 4.0 : 1.0;
     const Tensor weight = tensor_of(c, LPT_FORMAT_F32, rows, columns, numbers);
     std::vector<int32_t> order(static_cast<size_t>(columns), -1);
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     ASSERT_TRUE(ok(c, lpt_sparse_order(c, weight.get(), nullptr, order.data(), &values)));
     std::vector<int32_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
@@ -312,8 +312,8 @@ TEST(SparseOrder, KeepsMoreAndTellsHowMuch) {
       }
     }
     const Tensor ordered_tensor = tensor_of(c, LPT_FORMAT_F32, rows, columns, ordered);
-    lpt_sparse_values before = LPT_SPARSE_VALUES_INIT;
-    lpt_sparse_values after = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info before = LPT_SPARSE_INFO_INIT;
+    lpt_sparse_info after = LPT_SPARSE_INFO_INIT;
     ASSERT_TRUE(ok(c, lpt_sparse_mask_select(c, weight.get(), nullptr, nullptr, nullptr, &before)));
     ASSERT_TRUE(ok(c, lpt_sparse_mask_select(c, ordered_tensor.get(), nullptr, nullptr, nullptr, &after)));
     EXPECT_NEAR(after.kept_energy, values.kept_energy, 1e-5 * after.energy);

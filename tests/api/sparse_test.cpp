@@ -169,8 +169,8 @@ TEST(SparseMask, ThreadsDoNotMatter) {
     for (const int32_t direction : {0, 1, 2}) {
       if (direction == LPT_SPARSE_DIRECTION_BOTH && rule != LPT_SPARSE_RULE_MAGNITUDE) continue;
       const lpt_sparse_options options = selection(4, 8, direction, rule);
-      lpt_sparse_values a = LPT_SPARSE_VALUES_INIT;
-      lpt_sparse_values b = LPT_SPARSE_VALUES_INIT;
+      lpt_sparse_info a = LPT_SPARSE_INFO_INIT;
+      lpt_sparse_info b = LPT_SPARSE_INFO_INIT;
       const Tensor first = make_tensor(one.get(), LPT_FORMAT_F32, 300, 520);
       const Tensor second = make_tensor(one.get(), LPT_FORMAT_F32, 300, 520);
       ASSERT_TRUE(ok(one.get(), lpt_sparse_mask_select(one.get(), source.get(), &options, nullptr, first.get(), &a)));
@@ -186,7 +186,7 @@ TEST(SparseMask, ThreadsDoNotMatter) {
 struct Draws {
   std::vector<double> sum, squares;         // of what each number was off
   double error = 0.0, error_squares = 0.0;  // squared error of a draw
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
 };
 
 Draws draw_many(lpt_context *context, const lpt_tensor *source, lpt_sparse_options options, int count) {
@@ -240,7 +240,7 @@ TEST(SparseMask, TellsEnergiesOfWhatStays) {
   for (const int32_t direction : {0, 1, 2}) {
     const lpt_sparse_options options = selection(2, 4, direction);
     const std::vector<uint8_t> mask = selected(context.get(), source.get(), options);
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     ASSERT_TRUE(
         ok(context.get(), lpt_sparse_mask_select(context.get(), source.get(), &options, nullptr, nullptr, &values)));
     double energy = 0;

@@ -18,8 +18,8 @@ Statistics make_statistics(lpt_context *context) {
   return Statistics(handle);
 }
 
-lpt_statistics_values read(lpt_context *context, const Statistics &statistics) {
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+lpt_statistics_info read(lpt_context *context, const Statistics &statistics) {
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   EXPECT_TRUE(ok(context, lpt_statistics_read(context, statistics.get(), &values)));
   return values;
 }
@@ -32,7 +32,7 @@ lpt_quantize_options counting(const Statistics &statistics) {
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-void expect_same(const lpt_statistics_values &found, const lpt_statistics_values &expected, const std::string &where) {
+void expect_same(const lpt_statistics_info &found, const lpt_statistics_info &expected, const std::string &where) {
   EXPECT_EQ(found.element_count, expected.element_count) << where;
   EXPECT_EQ(found.nan_count, expected.nan_count) << where;
   EXPECT_EQ(found.clipped_count, expected.clipped_count) << where;
@@ -43,8 +43,8 @@ void expect_same(const lpt_statistics_values &found, const lpt_statistics_values
 }
 
 // Counts everything but clipping from the numbers and from what they decode to.
-lpt_statistics_values counted(const std::vector<double> &numbers, const std::vector<double> &decoded) {
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+lpt_statistics_info counted(const std::vector<double> &numbers, const std::vector<double> &decoded) {
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   values.element_count = static_cast<int64_t>(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) {
     const double y = numbers[i];
@@ -58,9 +58,9 @@ lpt_statistics_values counted(const std::vector<double> &numbers, const std::vec
   return values;
 }
 
-void expect_counted(const lpt_statistics_values &found, const std::vector<double> &numbers,
+void expect_counted(const lpt_statistics_info &found, const std::vector<double> &numbers,
                     const std::vector<double> &decoded, const std::string &where) {
-  const lpt_statistics_values expected = counted(numbers, decoded);
+  const lpt_statistics_info expected = counted(numbers, decoded);
   EXPECT_EQ(found.element_count, expected.element_count) << where;
   EXPECT_EQ(found.nan_count, expected.nan_count) << where;
   EXPECT_EQ(found.underflow_count, expected.underflow_count) << where;
@@ -94,7 +94,7 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
       const std::string where = name_of(from) + " to " + name_of(format);
       const Tensor quantized = make_tensor(context.get(), format, rows, columns);
       ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, quantized.get(), nullptr)));
-      const lpt_statistics_values straight = read(context.get(), statistics);
+      const lpt_statistics_info straight = read(context.get(), statistics);
       expect_counted(straight, numbers, numbers_of(context.get(), quantized.get()), where);
 
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
@@ -107,7 +107,7 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
       ASSERT_TRUE(
           ok(context.get(), lpt_quantize(context.get(), source.get(), &options, quantized.get(), turned.get())));
-      const lpt_statistics_values both = read(context.get(), statistics);
+      const lpt_statistics_info both = read(context.get(), statistics);
       EXPECT_EQ(both.element_count, rows * columns) << where;
       EXPECT_EQ(both.underflow_count, straight.underflow_count) << where;
 
@@ -141,7 +141,7 @@ TEST(Statistics, AreTheSameForAnyNumberOfThreads) {
   const int64_t columns = 1501;
   const std::vector<double> numbers = draw_normal(83, rows * columns);
   for (const lpt_format format : kFormats) {
-    lpt_statistics_values first{};
+    lpt_statistics_info first{};
     for (const int32_t threads : {1, 3}) {
       const Context context = make_context(threads);
       const Tensor source = wrap(context.get(), numbers, rows, columns);
@@ -164,7 +164,7 @@ TEST(Statistics, CountClippedAndLostNumbersAndNan) {
   const lpt_quantize_options options = counting(statistics);
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 1, 10);
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
-  lpt_statistics_values values = read(context.get(), statistics);
+  lpt_statistics_info values = read(context.get(), statistics);
   EXPECT_EQ(values.element_count, 10);
   EXPECT_EQ(values.nan_count, 1);
   EXPECT_EQ(values.clipped_count, 4);
@@ -181,7 +181,7 @@ TEST(Statistics, CountClippedAndLostNumbersAndNan) {
   EXPECT_EQ(values.amax, 500.0);
   EXPECT_EQ(values.squared_error, 2 * (2 * 52.0 * 52 + 0x1p-24));
   ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
-  expect_same(read(context.get(), statistics), LPT_STATISTICS_VALUES_INIT, "after the reset");
+  expect_same(read(context.get(), statistics), LPT_STATISTICS_INFO_INIT, "after the reset");
 }
 
 // A tensor scale that is not of this tensor: half of the numbers are beyond the largest element.
@@ -195,7 +195,7 @@ TEST(Statistics, CountWhatAStaleScaleClips) {
   options.flags = LPT_KEEP_TENSOR_SCALE;  // of a new tensor: 1
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN_TENSOR, 100, 600);
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
-  const lpt_statistics_values values = read(context.get(), statistics);
+  const lpt_statistics_info values = read(context.get(), statistics);
   EXPECT_EQ(values.clipped_count, 30000);
   EXPECT_EQ(values.underflow_count, 0);
   EXPECT_EQ(values.squared_error, 30000 * (1000.0 - 448) * (1000.0 - 448));
@@ -225,7 +225,7 @@ TEST(Statistics, AreNotTouchedByACheck) {
   lpt_quantize_options options = counting(statistics);
   options.flags = LPT_CHECK_ONLY;
   EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
-  expect_same(read(context.get(), statistics), LPT_STATISTICS_VALUES_INIT, "checked");
+  expect_same(read(context.get(), statistics), LPT_STATISTICS_INFO_INIT, "checked");
 }
 
 // ---- bad calls
@@ -241,7 +241,7 @@ TEST(Statistics, SayWhatIsWrong) {
   const Context context = make_context();
   lpt_context *c = context.get();
   const Statistics statistics = make_statistics(c);
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   const Tensor tensor = tensor_of(c, LPT_FORMAT_F32, 2, 16, draw_normal(85, 32));
   auto *stranger = reinterpret_cast<lpt_statistics *>(tensor.get());
 
@@ -271,8 +271,8 @@ TEST(Statistics, WriteNoMoreThanTheCallerKnows) {
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 2, 16);
   const lpt_quantize_options options = counting(statistics);
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
-  lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
-  values.struct_size = offsetof(lpt_statistics_values, nan_count);
+  lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
+  values.struct_size = offsetof(lpt_statistics_info, nan_count);
   values.nan_count = 77;
   values.amax = -1;
   ASSERT_TRUE(ok(context.get(), lpt_statistics_read(context.get(), statistics.get(), &values)));

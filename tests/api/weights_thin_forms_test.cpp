@@ -250,7 +250,7 @@ TEST(ThinWeightsForms, APlanTellsAllThatACallTakes) {
       const lpt_gemm_options product = transposed_b();
       lpt_gemm_plan *plan = nullptr;
       ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &product, result.get(), &plan)));
-      lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+      lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
       EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan, &values)));
       Counter fresh;  // of a context that has no scratch yet
       const Context other = make_counted(fresh, isa, 2);

@@ -105,7 +105,7 @@ TEST(LooseWeights, OfFewColumnsShareRowsAmongThreads) {
     const lpt_gemm_options product = transposed_b();
     const Tensor c = make_tensor(three.get(), LPT_FORMAT_F32, m, n);
     ASSERT_TRUE(ok(three.get(), lpt_gemm_plan_create(three.get(), a.get(), thin.get(), &product, c.get(), &plan)));
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(ok(three.get(), lpt_gemm_plan_read(three.get(), plan, &values)));
     // Rows for AVX2 read no panels: there the whole is unpacked.
     const bool has_strips = std::strstr(values.row, "avx512") != nullptr || std::strstr(values.row, "amx") != nullptr;
@@ -336,7 +336,7 @@ TEST(ThinWeights, AreGroupedAndPlanned) {
     lpt_gemm_plan *plan = nullptr;
     const Tensor matrix = pack(c, tensor_of(c, LPT_FORMAT_BF16, n, k, thinned(853, n, k, 0.7, 32, 64)).get(), &options);
     ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), matrix.get(), &product, found.get(), &plan)));
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan, &values)));
     EXPECT_GT(values.workspace_bytes, 0u);
     lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;

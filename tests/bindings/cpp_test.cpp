@@ -82,10 +82,10 @@ TEST(CppBinding, StepsManyParametersByOneNorm) {
     gradients[i] = lpt::matrix_wrap(context, std::span(&slopes[i], 1), 1, 1);
   }
   const std::array<std::int64_t, 2> indices{0, 1};
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = 100.0;  // asks for the norm
   lpt::optimizer_step(context, optimizer, indices, gradients, parameters, &options);
-  lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
   lpt::check(context, lpt_optimizer_read(context.get(), optimizer.get(), &values));
   EXPECT_EQ(values.gradient_norm, 5.0);
   EXPECT_EQ(
@@ -324,7 +324,7 @@ TEST(CppBinding, GathersAndScattersSequences) {
     EXPECT_EQ(all[4], 2.0f);
     lpt::sequence_scatter(context, comm, LPT_PARTIAL_PASS_BACKWARD, whole, own, counts);
     EXPECT_EQ(back, std::vector<float>(mine.size(), 2.0f * own_value));
-    lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+    lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
     options.hidden_columns = 4;
     options.shared_columns = 2;
     options.rank_count = 2;

@@ -161,7 +161,7 @@ static void optimize(void) {
   lpt_tensor *parameter = wrap(values, kRows, kColumns), *gradient = wrap(gradient_values, kRows, kColumns);
   const lpt_tensor *gradients[1] = {gradient};
   lpt_optimizer *first = adamw(), *second = adamw();
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   const int64_t index = 0;
   size_t bytes = 0;
   options.learning_rate = 0.5;
@@ -187,7 +187,7 @@ static void mask(void) {
   float values[kElements];
   fill(values, kElements, 0.25f);
   lpt_tensor *source = wrap(values, kRows, kColumns), *chosen = create(LPT_FORMAT_UINT8, kRows, kColumns);
-  lpt_sparse_values counted = LPT_SPARSE_VALUES_INIT;
+  lpt_sparse_info counted = LPT_SPARSE_INFO_INIT;
   int64_t offences = -1;
   must(lpt_sparse_mask_select(context, source, NULL, chosen, NULL, &counted));
   print_part("mask.2_4", chosen, LPT_TENSOR_PART_PAYLOAD);

@@ -110,7 +110,7 @@ void optimize(const lpt::Context &context) {
   auto parameter = wrap(context, numbers, kRows, kColumns);
   const auto gradient = wrap(context, gradient_numbers, kRows, kColumns);
   auto first = adamw(context), second = adamw(context);
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 0.5;
   lpt::optimizer_step(context, first, 0, gradient, parameter, &options);
   print_numbers("adamw.parameter", numbers);

@@ -11,7 +11,7 @@ struct DestroyBuckets {
 using Buckets = std::unique_ptr<lpt_gradient_buckets, DestroyBuckets>;
 
 inline Buckets make_buckets(const Rank &self, const std::vector<lpt_tensor *> &gradients,
-                            const lpt_bucket_options &options) {
+                            const lpt_gradient_buckets_options &options) {
   lpt_gradient_buckets *buckets = nullptr;
   EXPECT_TRUE(self.ok(lpt_gradient_buckets_create(self.context, self.comm, gradients.data(),
                                                   static_cast<int64_t>(gradients.size()), &options, &buckets)));
@@ -31,8 +31,8 @@ inline lpt_status wait_for(const Rank &self, const Buckets &buckets) {
   return lpt_gradient_buckets_wait(self.context, buckets.get());
 }
 
-inline lpt_bucket_values read(const Rank &self, const Buckets &buckets) {
-  lpt_bucket_values values = LPT_BUCKET_VALUES_INIT;
+inline lpt_gradient_buckets_info read(const Rank &self, const Buckets &buckets) {
+  lpt_gradient_buckets_info values = LPT_GRADIENT_BUCKETS_INFO_INIT;
   EXPECT_TRUE(self.ok(lpt_gradient_buckets_read(self.context, buckets.get(), &values)));
   return values;
 }

@@ -13,7 +13,7 @@ namespace {
 struct TwoBuckets {
   explicit TwoBuckets(const Rank &self) : first(4096, 1.0f), last(4096, 2.0f) {
     const char *const names[] = {"embedding", "head"};
-    lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+    lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
     options.bucket_bytes = 1;
     options.names = names;
     tensors.push_back(wrap(self.context, first, 1, 4096));
@@ -72,7 +72,7 @@ TEST(Buckets, AreFoundToDiffer) {
   options.timeout_seconds = 60.0;
   run_ranks(2, options, [](const Rank &self, Comm &) {
     const Tensor gradient = make_tensor(self.context, LPT_FORMAT_F32, 10, self.rank == 0 ? 3 : 4);
-    const Buckets buckets = make_buckets(self, {gradient.get()}, LPT_BUCKET_OPTIONS_INIT);
+    const Buckets buckets = make_buckets(self, {gradient.get()}, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
     ASSERT_TRUE(self.ok(begin(self, buckets)));
     ASSERT_TRUE(self.ok(ready(self, buckets, 0)));
     EXPECT_EQ(LPT_MISMATCH, wait_for(self, buckets));

@@ -89,13 +89,13 @@ inline int32_t top_decode(void *user, const void *bytes, int64_t count, float *n
   return count_decode(user);
 }
 
-inline lpt_codec cut_codec(CodecCalls &calls) {
-  return {sizeof(lpt_codec), "float12", cut_bytes, cut_encode, cut_decode, cut_decode_add, &calls};
+inline lpt_comm_codec cut_codec(CodecCalls &calls) {
+  return {sizeof(lpt_comm_codec), "float12", cut_bytes, cut_encode, cut_decode, cut_decode_add, &calls};
 }
 
 // Without decode_add.
-inline lpt_codec top_codec(CodecCalls &calls) {
-  return {sizeof(lpt_codec), "top 1/8", top_bytes, top_encode, top_decode, nullptr, &calls};
+inline lpt_comm_codec top_codec(CodecCalls &calls) {
+  return {sizeof(lpt_comm_codec), "top 1/8", top_bytes, top_encode, top_decode, nullptr, &calls};
 }
 
 }  // namespace lpt::test

@@ -153,7 +153,7 @@ int run(const std::string &job) {
     return 3;
   }
   const Comm comm(raw);
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   lpt_comm_read(context.get(), raw, &values);
   const Rank self{context.get(), raw, values.rank, values.rank_count};
   if (job == "stopped") return stop(self);

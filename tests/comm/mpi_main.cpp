@@ -45,7 +45,7 @@ int run_all(uint64_t flags) {
     return 1;
   }
   const Comm comm(raw);
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   lpt_comm_read(context.get(), raw, &values);
   Rank rank{context.get(), raw, values.rank, values.rank_count};
   self = &rank;

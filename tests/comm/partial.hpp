@@ -10,15 +10,15 @@ struct DestroyPartialPlan {
 };
 using PartialPlan = std::unique_ptr<lpt_partial_plan, DestroyPartialPlan>;
 
-inline lpt_partial_options options_of(const Rank &self, int64_t hidden, int64_t shared) {
-  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+inline lpt_partial_plan_options options_of(const Rank &self, int64_t hidden, int64_t shared) {
+  lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = hidden;
   options.shared_columns = shared;
   options.rank_count = self.ranks;
   return options;
 }
 
-inline PartialPlan make_plan(const Rank &self, const lpt_partial_options &options) {
+inline PartialPlan make_plan(const Rank &self, const lpt_partial_plan_options &options) {
   lpt_partial_plan *plan = nullptr;
   EXPECT_TRUE(self.ok(lpt_partial_plan_create(self.context, &options, &plan)));
   return PartialPlan(plan);

@@ -56,7 +56,7 @@ class PartialPlanOptions : public testing::Test {
   const Context context = make_context();
   const Rank self{context.get(), nullptr, 0, 8};
 
-  void refuse(const lpt_partial_options &options, lpt_status status, const std::vector<const char *> &words) {
+  void refuse(const lpt_partial_plan_options &options, lpt_status status, const std::vector<const char *> &words) {
     lpt_partial_plan *plan = nullptr;
     EXPECT_EQ(status, lpt_partial_plan_create(context.get(), &options, &plan));
     EXPECT_EQ(nullptr, plan);
@@ -65,10 +65,10 @@ class PartialPlanOptions : public testing::Test {
 };
 
 TEST_F(PartialPlanOptions, AreToldAgain) {
-  lpt_partial_options options = options_of(self, 4096, 1024);
+  lpt_partial_plan_options options = options_of(self, 4096, 1024);
   options.backward_wire = LPT_FORMAT_F32;
   const PartialPlan plan = make_plan(self, options);
-  lpt_partial_values values = LPT_PARTIAL_VALUES_INIT;
+  lpt_partial_plan_info values = LPT_PARTIAL_PLAN_INFO_INIT;
   ASSERT_TRUE(self.ok(lpt_partial_plan_read(context.get(), plan.get(), LPT_FORMAT_BF16, &values)));
   EXPECT_EQ(4096, values.hidden_columns);
   EXPECT_EQ(1024, values.shared_columns);
@@ -83,7 +83,7 @@ TEST_F(PartialPlanOptions, AreToldAgain) {
 }
 
 TEST_F(PartialPlanOptions, AreRefusedWithASplitSequence) {
-  lpt_partial_options options = options_of(self, 4096, 2048);
+  lpt_partial_plan_options options = options_of(self, 4096, 2048);
   options.flags = LPT_PARTIAL_SEQUENCE_PARALLEL;
   refuse(options, LPT_UNSUPPORTED, {"SEQUENCE_PARALLEL", "2048 of 4096"});
   options.shared_columns = 4096;
@@ -92,24 +92,26 @@ TEST_F(PartialPlanOptions, AreRefusedWithASplitSequence) {
 
 TEST_F(PartialPlanOptions, AreRefusedOutOfTheirRanges) {
   const auto with = [&](auto member, auto value) {
-    lpt_partial_options options = options_of(self, 64, 32);
+    lpt_partial_plan_options options = options_of(self, 64, 32);
     options.*member = value;
     return options;
   };
-  refuse(with(&lpt_partial_options::hidden_columns, 0), LPT_INVALID_ARGUMENT, {"hidden_columns is 0"});
-  refuse(with(&lpt_partial_options::shared_columns, 65), LPT_INVALID_ARGUMENT, {"shared_columns is 65", "0 to 64"});
-  refuse(with(&lpt_partial_options::shared_columns, -1), LPT_INVALID_ARGUMENT, {"shared_columns is -1"});
-  refuse(with(&lpt_partial_options::rank_count, 0), LPT_INVALID_ARGUMENT, {"rank_count is 0"});
-  refuse(with(&lpt_partial_options::rank_count, 1025), LPT_INVALID_ARGUMENT, {"rank_count is 1025"});
-  refuse(with(&lpt_partial_options::chunk_rows, -1), LPT_INVALID_ARGUMENT, {"chunk_rows is -1"});
-  refuse(with(&lpt_partial_options::link_latency_seconds, -1.0), LPT_INVALID_ARGUMENT, {"link_latency_seconds is -1"});
-  refuse(with(&lpt_partial_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT,
+  refuse(with(&lpt_partial_plan_options::hidden_columns, 0), LPT_INVALID_ARGUMENT, {"hidden_columns is 0"});
+  refuse(with(&lpt_partial_plan_options::shared_columns, 65), LPT_INVALID_ARGUMENT,
+         {"shared_columns is 65", "0 to 64"});
+  refuse(with(&lpt_partial_plan_options::shared_columns, -1), LPT_INVALID_ARGUMENT, {"shared_columns is -1"});
+  refuse(with(&lpt_partial_plan_options::rank_count, 0), LPT_INVALID_ARGUMENT, {"rank_count is 0"});
+  refuse(with(&lpt_partial_plan_options::rank_count, 1025), LPT_INVALID_ARGUMENT, {"rank_count is 1025"});
+  refuse(with(&lpt_partial_plan_options::chunk_rows, -1), LPT_INVALID_ARGUMENT, {"chunk_rows is -1"});
+  refuse(with(&lpt_partial_plan_options::link_latency_seconds, -1.0), LPT_INVALID_ARGUMENT,
+         {"link_latency_seconds is -1"});
+  refuse(with(&lpt_partial_plan_options::link_bytes_per_second, -1.0), LPT_INVALID_ARGUMENT,
          {"link_bytes_per_second is -1"});
-  refuse(with(&lpt_partial_options::private_scale, 3), LPT_INVALID_ARGUMENT, {"private_scale is 3"});
-  refuse(with(&lpt_partial_options::custom_scale, 2.0), LPT_INVALID_ARGUMENT, {"custom_scale is 2", "CUSTOM"});
-  refuse(with(&lpt_partial_options::forward_wire, 123456789), LPT_INVALID_ARGUMENT, {"forward_wire is 123456789"});
-  refuse(with(&lpt_partial_options::flags, uint64_t{1} << 40), LPT_UNSUPPORTED, {"flags"});
-  lpt_partial_options options = with(&lpt_partial_options::private_scale, LPT_PARTIAL_SCALE_CUSTOM);
+  refuse(with(&lpt_partial_plan_options::private_scale, 3), LPT_INVALID_ARGUMENT, {"private_scale is 3"});
+  refuse(with(&lpt_partial_plan_options::custom_scale, 2.0), LPT_INVALID_ARGUMENT, {"custom_scale is 2", "CUSTOM"});
+  refuse(with(&lpt_partial_plan_options::forward_wire, 123456789), LPT_INVALID_ARGUMENT, {"forward_wire is 123456789"});
+  refuse(with(&lpt_partial_plan_options::flags, uint64_t{1} << 40), LPT_UNSUPPORTED, {"flags"});
+  lpt_partial_plan_options options = with(&lpt_partial_plan_options::private_scale, LPT_PARTIAL_SCALE_CUSTOM);
   for (const double scale : {0.0, std::nan(""), HUGE_VAL}) {
     options.custom_scale = scale;
     refuse(options, LPT_INVALID_ARGUMENT, {"custom_scale is"});

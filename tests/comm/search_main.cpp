@@ -9,7 +9,7 @@ int main() {
   lpt_comm *comm = nullptr;
   lpt_comm_create_mpi(context, nullptr, nullptr, &comm);
   std::printf("%s\n", lpt_context_error(context));
-  lpt_device_description description = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info description = LPT_DEVICE_INFO_INIT;
   lpt_device_describe(LPT_DEVICE_CUDA, 0, &description);
   std::printf("%s\n", description.reason);
   lpt_comm_destroy(comm);

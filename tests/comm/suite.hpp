@@ -88,8 +88,8 @@ inline std::vector<uint16_t> halves_of(const std::vector<float> &numbers) {
   return halves;
 }
 
-inline lpt_comm_values read(const Rank &self) {
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+inline lpt_comm_info read(const Rank &self) {
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   EXPECT_TRUE(self.ok(lpt_comm_read(self.context, self.comm, &values)));
   return values;
 }

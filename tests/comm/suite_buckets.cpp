@@ -98,8 +98,8 @@ struct Gradients {
   std::vector<lpt_tensor *> tensors;
 };
 
-lpt_bucket_options buckets_of(size_t bytes, lpt_gradient_buckets_order order) {
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+lpt_gradient_buckets_options buckets_of(size_t bytes, lpt_gradient_buckets_order order) {
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.bucket_bytes = bytes;
   options.order = order;
   return options;
@@ -200,7 +200,7 @@ struct FourBuckets {
   FourBuckets(const Rank &self, lpt_gradient_buckets_order order) : numbers(4, std::vector<float>(100, 1.0f)) {
     for (std::vector<float> &one : numbers) tensors.push_back(wrap(self.context, one, 1, 100));
     const char *const names[] = {"embedding", "up", "down", "head"};
-    lpt_bucket_options options = buckets_of(1, order);
+    lpt_gradient_buckets_options options = buckets_of(1, order);
     options.names = names;
     buckets = make_buckets(self, {tensors[0].get(), tensors[1].get(), tensors[2].get(), tensors[3].get()}, options);
   }
@@ -215,7 +215,7 @@ void begins_buckets_in_their_order(const Rank &self) {
   const int64_t order[] = {2, 0, 3, 1}, launched[] = {0, 0, 2, 4};
   for (size_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(self.ok(ready(self, four.buckets, order[i])));
-    const lpt_bucket_values values = read(self, four.buckets);
+    const lpt_gradient_buckets_info values = read(self, four.buckets);
     EXPECT_EQ(launched[i], values.launched_count) << i;
     EXPECT_EQ(static_cast<int64_t>(i) + 1, values.ready_count);
     EXPECT_EQ(4, values.bucket_count);
@@ -281,7 +281,7 @@ void refuses_calls_out_of_turn(const Rank &self) {
 void refuses_gradients_that_it_cannot_reduce(const Rank &self) {
   const Tensor one = make_tensor(self.context, LPT_FORMAT_F32, 2, 3),
                codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 2, 3);
-  const auto refuse = [&](const std::vector<lpt_tensor *> &gradients, const lpt_bucket_options &options,
+  const auto refuse = [&](const std::vector<lpt_tensor *> &gradients, const lpt_gradient_buckets_options &options,
                           const std::vector<const char *> &words) {
     lpt_gradient_buckets *buckets = nullptr;
     EXPECT_NE(LPT_OK, lpt_gradient_buckets_create(self.context, self.comm, gradients.data(),
@@ -289,23 +289,23 @@ void refuses_gradients_that_it_cannot_reduce(const Rank &self) {
     EXPECT_EQ(nullptr, buckets);
     expect_words(words, lpt_context_error(self.context));
   };
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   refuse({one.get(), one.get()}, options, {"gradients[0] and gradients[1]", "each once"});
   refuse({one.get(), codes.get()}, options, {"gradients[1]", "e4m3fn"});
   refuse({nullptr}, options, {"gradients[0]"});
   const char *const names[] = {nullptr};
   options.names = names;
   refuse({one.get()}, options, {"options->names[0] is NULL"});
-  options = LPT_BUCKET_OPTIONS_INIT;
+  options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.order = 2;
   refuse({one.get()}, options, {"options->order is 2"});
-  options = LPT_BUCKET_OPTIONS_INIT;
+  options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.flags = 1;
   refuse({one.get()}, options, {"options->flags"});
 }
 
 void holds_nothing(const Rank &self) {
-  const Buckets buckets = make_buckets(self, {}, LPT_BUCKET_OPTIONS_INIT);
+  const Buckets buckets = make_buckets(self, {}, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
   for (int pass = 0; pass < 2; ++pass) {
     ASSERT_TRUE(self.ok(begin(self, buckets)));
     ASSERT_TRUE(self.ok(wait_for(self, buckets)));

@@ -5,13 +5,13 @@
 namespace lpt::test {
 namespace {
 
-using MakeCodec = lpt_codec (*)(CodecCalls &);
+using MakeCodec = lpt_comm_codec (*)(CodecCalls &);
 constexpr MakeCodec kCodecs[] = {cut_codec, top_codec};
 
 const Numbers &of(const Rank &self, const std::vector<Numbers> &all) { return all[static_cast<size_t>(self.rank)]; }
 
 // One share, encoded and decoded.
-Numbers there_and_back(const lpt_codec &codec, const float *first, int64_t count) {
+Numbers there_and_back(const lpt_comm_codec &codec, const float *first, int64_t count) {
   Numbers back(static_cast<size_t>(count));
   if (count == 0) return back;
   std::vector<uint8_t> bytes(static_cast<size_t>(codec.bytes_for(codec.user, count)));
@@ -21,8 +21,8 @@ Numbers there_and_back(const lpt_codec &codec, const float *first, int64_t count
 }
 
 // What comes of elements [begin, end) of all ranks before they are encoded again.
-Numbers summed(const lpt_codec &codec, const std::vector<Numbers> &all, int64_t begin, int64_t end, bool is_average,
-               float factor) {
+Numbers summed(const lpt_comm_codec &codec, const std::vector<Numbers> &all, int64_t begin, int64_t end,
+               bool is_average, float factor) {
   Numbers sum;
   for (const Numbers &numbers : all) {
     const Numbers theirs = there_and_back(codec, numbers.data() + begin, end - begin);
@@ -39,7 +39,8 @@ Numbers summed(const lpt_codec &codec, const std::vector<Numbers> &all, int64_t 
   return sum;
 }
 
-Numbers reduced(const lpt_codec &codec, const std::vector<Numbers> &all, bool is_average = false, float factor = 1.0f) {
+Numbers reduced(const lpt_comm_codec &codec, const std::vector<Numbers> &all, bool is_average = false,
+                float factor = 1.0f) {
   const std::vector<int64_t> edges = share_edges(static_cast<int64_t>(all[0].size()), static_cast<int32_t>(all.size()));
   Numbers result;
   for (size_t q = 0; q < all.size(); ++q) {
@@ -50,7 +51,7 @@ Numbers reduced(const lpt_codec &codec, const std::vector<Numbers> &all, bool is
   return result;
 }
 
-lpt_reduce_options options_of(const lpt_codec &codec) {
+lpt_reduce_options options_of(const lpt_comm_codec &codec) {
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.codec = &codec;
   return options;
@@ -64,7 +65,7 @@ void all_reduces_by_a_codec(const Rank &self) {
   for (const MakeCodec make : kCodecs) {
     for (const int64_t count : {1, 511, 513, 3000, 9001}) {
       CodecCalls calls, own;
-      const lpt_codec codec = make(calls);
+      const lpt_comm_codec codec = make(calls);
       const std::vector<Numbers> all = numbers_of_all(self.ranks, 500, count);
       Numbers numbers = of(self, all);
       const Tensor both = wrap(self.context, numbers, 1, count);
@@ -78,7 +79,7 @@ void all_reduces_by_a_codec(const Rank &self) {
 void encodes_each_number_once(const Rank &self) {
   constexpr int64_t kCount = 512 * 840;  // equal shares of 2, 3, 4, 8 ranks
   CodecCalls calls;
-  const lpt_codec codec = cut_codec(calls);
+  const lpt_comm_codec codec = cut_codec(calls);
   Numbers numbers(kCount, 1.0f);
   const Tensor both = wrap(self.context, numbers, 1, kCount);
   const int64_t before = read(self).bytes_sent;
@@ -92,7 +93,7 @@ void encodes_each_number_once(const Rank &self) {
 void finishes_sums_of_a_codec(const Rank &self) {
   constexpr int64_t kCount = 4000;
   CodecCalls calls;
-  const lpt_codec codec = cut_codec(calls);
+  const lpt_comm_codec codec = cut_codec(calls);
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 501, kCount);
   Numbers numbers = of(self, all);
   const Tensor both = wrap(self.context, numbers, 1, kCount);
@@ -107,7 +108,7 @@ void finishes_sums_of_a_codec(const Rank &self) {
 void moves_columns_of_bf16_by_a_codec(const Rank &self) {
   constexpr int64_t kRows = 61, kColumns = 147, kStride = 160;
   CodecCalls calls;
-  const lpt_codec codec = cut_codec(calls);
+  const lpt_comm_codec codec = cut_codec(calls);
   std::vector<Numbers> all;
   std::vector<uint16_t> wide(kRows * kStride, 7);
   for (int32_t q = 0; q < self.ranks; ++q) {
@@ -163,7 +164,7 @@ void scatters_by_a_codec(const Rank &self) {
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 503, part.whole);
   for (const MakeCodec make : kCodecs) {
     CodecCalls calls;
-    const lpt_codec codec = make(calls);
+    const lpt_comm_codec codec = make(calls);
     Numbers found(static_cast<size_t>(part.mine));
     const Tensor input = vector_of(self, of(self, all)), output = vector_of(self, found);
     const lpt_reduce_options options = options_of(codec);
@@ -177,7 +178,7 @@ void gathers_by_a_codec(const Rank &self) {
   const Part part = parts_for(self);
   for (const MakeCodec make : kCodecs) {
     CodecCalls calls;
-    const lpt_codec codec = make(calls);
+    const lpt_comm_codec codec = make(calls);
     Numbers expected, found(static_cast<size_t>(part.whole));
     for (int32_t q = 0; q < self.ranks; ++q) {
       const int64_t count = part.counts[static_cast<size_t>(q)];
@@ -195,7 +196,7 @@ void gathers_by_a_codec(const Rank &self) {
 void moves_many_by_a_codec(const Rank &self) {
   constexpr int64_t kCount = 3000;
   CodecCalls calls;
-  const lpt_codec codec = top_codec(calls);
+  const lpt_comm_codec codec = top_codec(calls);
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 505, kCount);
   Numbers first(of(self, all).begin(), of(self, all).begin() + 1000),
       second(of(self, all).begin() + 1000, of(self, all).end());
@@ -212,7 +213,7 @@ void refuses_what_no_codec_can_do(const Rank &self) {
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
   CodecCalls calls;
-  const lpt_codec good = cut_codec(calls);
+  const lpt_comm_codec good = cut_codec(calls);
   const auto refused = [&](lpt_status status, const lpt_reduce_options &options, const Tensor &tensor,
                            const std::vector<const char *> &words) {
     EXPECT_EQ(status, all_reduce(self, options, tensor));
@@ -231,13 +232,13 @@ void refuses_what_no_codec_can_do(const Rank &self) {
   options = options_of(good);
   options.reduction = LPT_REDUCTION_MAXIMUM;
   refused(LPT_UNSUPPORTED, options, both, {"options->reduction", "AVERAGE"});
-  const auto refused_codec = [&](const lpt_codec &codec, const std::vector<const char *> &words) {
+  const auto refused_codec = [&](const lpt_comm_codec &codec, const std::vector<const char *> &words) {
     refused(LPT_INVALID_ARGUMENT, options_of(codec), both, words);
   };
-  lpt_codec bad = good;
+  lpt_comm_codec bad = good;
   std::strcpy(bad.name, "thirteen byte");
   refused_codec(bad, {"codec->name is \"thirteen byte\"", "1 to 12"});
-  bad = LPT_CODEC_INIT;
+  bad = LPT_COMM_CODEC_INIT;
   refused_codec(bad, {"codec->name is \"\""});
   bad = good;
   bad.bytes_for = [](void *, int64_t) { return int64_t{-1}; };

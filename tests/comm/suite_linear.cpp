@@ -395,7 +395,7 @@ void shares_what_scalers_saw(const Rank &self) {
   float largest = 0.0f;
   for (int32_t q = 0; q < self.ranks; ++q) largest = std::max(largest, 1.0f + static_cast<float>(q * 5 % 7));
   const auto amax = [&](lpt_linear *linear, lpt_linear_operand operand) {
-    lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+    lpt_scaler_info values = LPT_SCALER_INFO_INIT;
     EXPECT_TRUE(self.ok(lpt_linear_scaler_read(self.context, linear, operand, &values)));
     return std::pair(values.amax, values.update_count);
   };
@@ -415,7 +415,7 @@ void refuses_half_a_wish(const Rank &self) {
   const Tensor y = make_tensor(self.context, LPT_FORMAT_F32, kTokens, kOuter);
   ASSERT_TRUE(self.ok(lpt_linear_prepare(self.context, linear.get(), weight.get(), nullptr)));
   const PartialPlan plan = make_plan(self, kOuter, 8), other_columns = make_plan(self, kOuter - 1, 8);
-  lpt_partial_options more = options_of(self, kOuter, 8);
+  lpt_partial_plan_options more = options_of(self, kOuter, 8);
   ++more.rank_count;
   const PartialPlan other_ranks = make_plan(self, more);
   const auto refuse = [&](lpt_comm *comm, const lpt_partial_plan *given, lpt_linear_parallel parallel,

@@ -204,9 +204,9 @@ void casts_many_as_one_line(const Rank &self) {
   }
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.wire = LPT_FORMAT_INT8_1X32;
-  const lpt_comm_values before = read(self);
+  const lpt_comm_info before = read(self);
   ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, whole.get(), &options, whole.get(), nullptr)));
-  const lpt_comm_values between = read(self);
+  const lpt_comm_info between = read(self);
   ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, tensors.data(), 3, &options, nullptr)));
   EXPECT_EQ(between.bytes_sent - before.bytes_sent, read(self).bytes_sent - between.bytes_sent);
   EXPECT_EQ(line, apart);
@@ -271,12 +271,12 @@ void sends_what_the_plan_says(const Rank &self) {
   std::vector<double> sent;
   for (const int64_t shared : {kWide, kWide / 2, kWide / 4, int64_t{0}}) {
     const PartialPlan plan = make_plan(self, kWide, shared);
-    const lpt_comm_values before = read(self);
+    const lpt_comm_info before = read(self);
     ASSERT_TRUE(self.ok(partial(self, plan, LPT_PARTIAL_PASS_FORWARD, both, both)));
-    const lpt_comm_values after = read(self);
+    const lpt_comm_info after = read(self);
     sent.push_back(static_cast<double>(after.bytes_sent - before.bytes_sent));
     EXPECT_EQ(shared == 0 ? 0 : 1, after.collectives - before.collectives);
-    lpt_partial_values values = LPT_PARTIAL_VALUES_INIT;
+    lpt_partial_plan_info values = LPT_PARTIAL_PLAN_INFO_INIT;
     ASSERT_TRUE(self.ok(lpt_partial_plan_read(self.context, plan.get(), LPT_FORMAT_F32, &values)));
     EXPECT_DOUBLE_EQ(values.forward_row_bytes, 2.0 * (self.ranks - 1) / self.ranks * static_cast<double>(shared) * 4);
     EXPECT_DOUBLE_EQ(values.forward_row_bytes, values.backward_row_bytes);
@@ -341,7 +341,7 @@ void takes_other_scales(const Rank &self) {
   const std::pair<lpt_partial_scale, float> rules[] = {{LPT_PARTIAL_SCALE_ONE, 1.0f},
                                                        {LPT_PARTIAL_SCALE_CUSTOM, -0.3f}};
   for (const auto &[rule, scale] : rules) {
-    lpt_partial_options options = options_of(self, kHidden, 20);
+    lpt_partial_plan_options options = options_of(self, kHidden, 20);
     options.private_scale = rule;
     options.custom_scale = static_cast<double>(scale);
     const PartialPlan plan = make_plan(self, options);
@@ -398,7 +398,7 @@ void finds_passes_that_differ(const Rank &self) {
 // As an all-reduce of the shared columns with the same wire; private columns stay exact.
 void sends_what_its_wires_are(const Rank &self) {
   constexpr int64_t kWideRows = 200, kShared = 44;
-  lpt_partial_options given = options_of(self, kHidden, kShared);
+  lpt_partial_plan_options given = options_of(self, kHidden, kShared);
   given.forward_wire = LPT_FORMAT_INT8_1X32;
   given.backward_wire = LPT_FORMAT_BF16;
   const PartialPlan plan = make_plan(self, given);
@@ -430,7 +430,7 @@ void finds_passes_that_differ_on_a_wire(const Rank &self) {
   ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
   const Comm part(raw);
   const Rank there{self.context, part.get(), self.rank, self.ranks};
-  lpt_partial_options options = options_of(there, kHidden, 44);
+  lpt_partial_plan_options options = options_of(there, kHidden, 44);
   options.forward_wire = options.backward_wire = LPT_FORMAT_INT8_1X32;
   const lpt_partial_pass pass = self.rank == 0 ? LPT_PARTIAL_PASS_FORWARD : LPT_PARTIAL_PASS_BACKWARD;
   EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, options), pass, both, both));
@@ -455,7 +455,7 @@ void refuses_what_does_not_fit(const Rank &self) {
   refuse(plan, LPT_PARTIAL_PASS_FORWARD, nullptr, good, {"input is NULL"});
   refuse(plan, LPT_PARTIAL_PASS_FORWARD, good, nullptr, {"output is NULL"});
   refuse(nullptr, LPT_PARTIAL_PASS_FORWARD, good, good, {"plan is NULL"});
-  lpt_partial_options options = options_of(self, kHidden, 40);
+  lpt_partial_plan_options options = options_of(self, kHidden, 40);
   options.rank_count += 1;
   refuse(make_plan(self, options), LPT_PARTIAL_PASS_FORWARD, good, good, {"comm has", "as the plan"});
   options = options_of(self, kHidden, 40);

@@ -85,7 +85,7 @@ void multiplies_in_chunks(const Rank &self) {
     const Tensor a = filled(self, LPT_FORMAT_F32, 97, size.rows, size.inner);
     const Tensor b = filled(self, LPT_FORMAT_F32, 98, size.inner, size.hidden);
     for (const int64_t rows : {1, 32, 100, 1000}) {
-      lpt_partial_options options = options_of(self, size.hidden, size.shared);
+      lpt_partial_plan_options options = options_of(self, size.hidden, size.shared);
       options.chunk_rows = rows;
       const int64_t before = read(self).collectives;
       compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
@@ -103,7 +103,7 @@ void finds_chunks_for_a_link(const Rank &self) {
   const Tensor a = filled(self, LPT_FORMAT_F32, 99, size.rows, size.inner);
   const Tensor b = filled(self, LPT_FORMAT_F32, 89, size.inner, size.hidden);
   const auto chunks_on = [&](double latency, double bandwidth, lpt_format wire) {
-    lpt_partial_options options = options_of(self, size.hidden, size.shared);
+    lpt_partial_plan_options options = options_of(self, size.hidden, size.shared);
     options.link_latency_seconds = latency;
     options.link_bytes_per_second = bandwidth;
     options.forward_wire = wire;

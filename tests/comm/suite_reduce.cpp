@@ -190,9 +190,9 @@ void counts_its_bytes(const Rank &self) {
   constexpr int64_t kCount = 1 << 16;
   std::vector<float> mine(kCount, 1.0f);
   const Tensor both = wrap(self.context, mine, 1, kCount);
-  const lpt_comm_values before = read(self);
+  const lpt_comm_info before = read(self);
   ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr)));
-  const lpt_comm_values after = read(self);
+  const lpt_comm_info after = read(self);
   EXPECT_EQ(before.collectives + 1, after.collectives);
   std::vector<double> sent = {static_cast<double>(after.bytes_sent - before.bytes_sent),
                               static_cast<double>(after.bytes_received - before.bytes_received)};

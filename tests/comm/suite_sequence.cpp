@@ -83,7 +83,7 @@ void travels_by_its_wire(const Rank &self) {
   const int64_t rows = 40 * self.ranks;
   const std::vector<float> mine = numbers_of(self.rank, 602, rows * kColumns);
   std::vector<float> found(static_cast<size_t>(40 * kColumns)), expected = found;
-  lpt_partial_options given = options_of(self, kColumns, kColumns);
+  lpt_partial_plan_options given = options_of(self, kColumns, kColumns);
   given.backward_wire = LPT_FORMAT_INT8_1X32;
   const PartialPlan plan = make_plan(self, given);
   const Tensor input = wrap(self.context, mine, rows, kColumns), output = wrap(self.context, found, 40, kColumns);

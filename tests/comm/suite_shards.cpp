@@ -90,7 +90,7 @@ class Training {
     }
   }
 
-  lpt_status step(const std::vector<std::vector<float>> &gradients, const lpt_step_options &options,
+  lpt_status step(const std::vector<std::vector<float>> &gradients, const lpt_optimizer_step_options &options,
                   const lpt_reduce_options *reduce = nullptr) {
     std::vector<Tensor> owners;
     std::vector<const lpt_tensor *> from;
@@ -105,7 +105,7 @@ class Training {
       return lpt_optimizer_step(self_.context, optimizer.get(), indices_.data(), count, from.data(), &options,
                                 to.data());
     }
-    lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+    lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
     shards.reduce = reduce;
     return lpt_optimizer_step_shards(self_.context, self_.comm, optimizer.get(), indices_.data(), count, from.data(),
                                      &options, &shards, to.data());
@@ -117,8 +117,8 @@ class Training {
     return all;
   }
 
-  lpt_optimizer_values read() const {
-    lpt_optimizer_values read = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info read() const {
+    lpt_optimizer_info read = LPT_OPTIMIZER_INFO_INIT;
     EXPECT_TRUE(self_.ok(lpt_optimizer_read(self_.context, optimizer.get(), &read)));
     return read;
   }
@@ -165,8 +165,8 @@ std::vector<std::vector<float>> summed_gradients(int32_t ranks, uint32_t step) {
 }
 
 // All roundings stochastic, and clipped.
-lpt_step_options step_at(uint32_t step) {
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+lpt_optimizer_step_options step_at(uint32_t step) {
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 0.01;
   options.largest_norm = 0.5;
   options.is_nonfinite_skipped = 1;
@@ -237,7 +237,7 @@ void reduces_gradients_by_a_wire(const Rank &self) {
   const Kind sgd = kinds()[18];
   ASSERT_EQ(LPT_OPTIMIZER_METHOD_SGD, sgd.method);
   Training exact(self, sgd, true), cast(self, sgd, true);
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 1.0;
   std::vector<std::vector<float>> mine;
   for (size_t i = 0; i < kSizes.size(); ++i) mine.push_back(numbers_of(self.rank, 900 + i, kSizes[i]));
@@ -352,7 +352,7 @@ void refuses_what_is_not_shared_so(const Rank &self) {
                                                             &from, nullptr, nullptr, &to));
   expect_words({"indices[0] is 0", "lpt_optimizer_add_shards"}, lpt_context_error(self.context));
   Training shared(self, kinds()[0], true);
-  lpt_step_options options = step_at(0);
+  lpt_optimizer_step_options options = step_at(0);
   options.learning_rate = -1.0;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, shared.step(gradients, options));
   expect_words({"learning_rate is -1"}, lpt_context_error(self.context));

@@ -143,7 +143,7 @@ void sends_a_bit_for_each_element(const Rank &self) {
             static_cast<int64_t>(site.server_error.size()));
   Numbers both(kCount, 1.0f);
   const Tensor tensor = wrap(self.context, both, 1, kCount);
-  const lpt_comm_values before = read(self);
+  const lpt_comm_info before = read(self);
   ASSERT_TRUE(self.ok(reduce_signs(self, site, tensor.get(), tensor.get())));
   EXPECT_EQ(whole - mine + (self.ranks - 1) * mine, read(self).bytes_sent - before.bytes_sent);
 }

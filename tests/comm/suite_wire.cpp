@@ -163,11 +163,11 @@ void scatters_by_a_wire(const Rank &self) {
     ASSERT_TRUE(self.ok(lpt_tensor_wrap(self.context, &from, out(input))));
     const Tensor output = wrap(self.context, part, 1, mine);
     const lpt_reduce_options options = options_of(plan);
-    const lpt_comm_values before = read(self);
+    const lpt_comm_info before = read(self);
     ASSERT_TRUE(self.ok(
         lpt_reduce_scatter(self.context, self.comm, input.get(), counts.data(), &options, output.get(), nullptr)));
     EXPECT_TRUE(are_same(reduced_share(self.context, plan, all, begin, begin + mine), part)) << name;
-    const lpt_comm_values after = read(self);
+    const lpt_comm_info after = read(self);
     int64_t sent = 0;
     for (int32_t q = 0; q < self.ranks; ++q) {
       if (q != self.rank) sent += bytes_on_wire(plan.wire, counts[static_cast<size_t>(q)]);
@@ -194,9 +194,9 @@ void counts_bytes_of_a_wire(const Rank &self) {
       }
       const int64_t others = self.ranks - 1;
       const int64_t expected = way == LPT_REDUCE_ALGORITHM_ONE_SHOT ? others * whole : whole - mine + others * mine;
-      const lpt_comm_values before = read(self);
+      const lpt_comm_info before = read(self);
       all_reduced(self, plan, Numbers(kCount, 1.0f));
-      const lpt_comm_values after = read(self);
+      const lpt_comm_info after = read(self);
       EXPECT_EQ(expected, after.bytes_sent - before.bytes_sent) << name << way;
       EXPECT_EQ(expected, after.bytes_received - before.bytes_received) << name << way;
     }
@@ -338,7 +338,7 @@ void refuses_what_no_wire_can_do(const Rank &self) {
   Numbers numbers(1000);
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
-  const lpt_comm_values before = read(self);
+  const lpt_comm_info before = read(self);
   const auto refused = [&](lpt_status status, const Plan &plan, lpt_tensor *tensor,
                            const std::vector<const char *> &words) {
     EXPECT_EQ(status, all_reduce(self, plan, tensor, tensor));

@@ -69,7 +69,7 @@ class CodecFaults : public testing::TestWithParam<uint64_t> {
 };
 INSTANTIATE_TEST_SUITE_P(Way, CodecFaults, testing::Values(0, LPT_COMM_MESSAGES));
 
-lpt_status sum_by(const Rank &self, const lpt_codec &codec, std::vector<float> &numbers) {
+lpt_status sum_by(const Rank &self, const lpt_comm_codec &codec, std::vector<float> &numbers) {
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
   options.codec = &codec;
   const auto count = static_cast<int64_t>(numbers.size());
@@ -80,7 +80,7 @@ lpt_status sum_by(const Rank &self, const lpt_codec &codec, std::vector<float> &
 TEST_P(CodecFaults, AnotherNameIsFound) {
   run_ranks(3, way(), [](const Rank &self, Comm &) {
     CodecCalls calls;
-    lpt_codec codec = cut_codec(calls);
+    lpt_comm_codec codec = cut_codec(calls);
     if (self.rank == 1) std::strcpy(codec.name, "float11");
     std::vector<float> numbers(5000, 1.0f);
     EXPECT_EQ(LPT_MISMATCH, sum_by(self, codec, numbers));
@@ -91,7 +91,7 @@ TEST_P(CodecFaults, AnotherNameIsFound) {
 TEST_P(CodecFaults, AnotherSizeIsFound) {
   run_ranks(3, way(), [](const Rank &self, Comm &) {
     CodecCalls calls;
-    lpt_codec codec = cut_codec(calls);
+    lpt_comm_codec codec = cut_codec(calls);
     if (self.rank == 1) codec.bytes_for = [](void *, int64_t count) { return count * 3; };
     std::vector<float> numbers(5000, 1.0f);
     EXPECT_EQ(LPT_MISMATCH, sum_by(self, codec, numbers));
@@ -137,7 +137,7 @@ TEST(SlowRanks, NobodyLeavesMemoryThatASlowRankReads) {
   options.timeout_seconds = 0.2;
   run_ranks(3, options, [](const Rank &self, Comm &) {
     CodecCalls calls;
-    lpt_codec codec = cut_codec(calls);
+    lpt_comm_codec codec = cut_codec(calls);
     if (self.rank == 1) {
       codec.decode_add = [](void *user, const void *bytes, int64_t count, float *sum) {
         std::this_thread::sleep_for(std::chrono::milliseconds(600));

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSkipped = 77;
 
 bool is_there() {
-  lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
   if (lpt_device_describe(LPT_DEVICE_CUDA, 0, &gpu) != LPT_OK) return false;
   if (gpu.is_usable != 0) {
     std::printf("cuda:0 is %s, compute capability %d.%d\n", gpu.name, gpu.capability_major, gpu.capability_minor);

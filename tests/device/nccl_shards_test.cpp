@@ -65,13 +65,13 @@ class Side {
       from.push_back(owners.back().get());
       to.push_back(values_[i].get());
     }
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.learning_rate = 0.01;
     options.largest_norm = wish.largest_norm;
     options.is_nonfinite_skipped = wish.is_skipping ? 1 : 0;
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
     reduce.reduction = LPT_REDUCTION_AVERAGE;
-    lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+    lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
     if (wish.is_reduced) shards.reduce = &reduce;
     return lpt_optimizer_step_shards(context_, comm_, optimizer_.get(), indices_.data(),
                                      static_cast<int64_t>(indices_.size()), from.data(), &options, &shards, to.data());
@@ -96,8 +96,8 @@ class Side {
     return all;
   }
 
-  lpt_optimizer_values read() const {
-    lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info read() const {
+    lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
     EXPECT_TRUE(ok(context_, lpt_optimizer_read(context_, optimizer_.get(), &values)));
     return values;
   }
@@ -133,7 +133,7 @@ void expect_alike(const GpuRank &self, const State &state, const Wish &wish, int
     ASSERT_TRUE(self.ok(there.step(gradients, wish)));
     ASSERT_EQ(here.bits(), there.bits()) << state.name << ", step " << step << ", rank " << self.rank;
     ASSERT_EQ(here.states(), there.states()) << state.name << ", step " << step << ", rank " << self.rank;
-    const lpt_optimizer_values wanted = here.read(), found = there.read();
+    const lpt_optimizer_info wanted = here.read(), found = there.read();
     ASSERT_EQ(wanted.gradient_norm, found.gradient_norm);
     ASSERT_EQ(wanted.clip_factor, found.clip_factor);
     ASSERT_EQ(wanted.skipped_count, found.skipped_count);
@@ -194,7 +194,7 @@ TEST_F(NcclShardSteps, AreOfStateAndCommOfOneDevice) {
     lpt_tensor *const values[] = {value.get()};
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
     reduce.algorithm = LPT_REDUCE_ALGORITHM_NATIVE;
-    lpt_shard_options shards = LPT_SHARD_OPTIONS_INIT;
+    lpt_optimizer_shard_options shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
     shards.reduce = &reduce;
     const Tensor gradient = make_tensor(self.gpu, LPT_FORMAT_F32, {4});
     const lpt_tensor *const gradients[] = {gradient.get()};

@@ -88,7 +88,7 @@ void parts(const GpuRank &self) {
   ASSERT_TRUE(self.ok_there(lpt_comm_split(self.cpu, self.meeting, color, -self.rank, out(here))));
   ASSERT_EQ(color < 0, there == nullptr);
   if (there == nullptr) return;
-  lpt_comm_values values = LPT_COMM_VALUES_INIT, expected = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT, expected = LPT_COMM_INFO_INIT;
   ASSERT_TRUE(self.ok(lpt_comm_read(self.gpu, there.get(), &values)));
   ASSERT_TRUE(self.ok_there(lpt_comm_read(self.cpu, here.get(), &expected)));
   EXPECT_EQ(expected.rank, values.rank);
@@ -253,7 +253,7 @@ void futures(const GpuRank &self) {
 
 // Two passes, which on processors travel in two orders.
 lpt_status reduce_in_buckets(lpt_context *context, lpt_comm *comm, std::vector<lpt_tensor *> gradients) {
-  lpt_bucket_options options = LPT_BUCKET_OPTIONS_INIT;
+  lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
   options.bucket_bytes = 4000;
   lpt_gradient_buckets *raw = nullptr;
   lpt_status status = lpt_gradient_buckets_create(context, comm, gradients.data(),

@@ -40,7 +40,7 @@ class DevicePlugins : public testing::Test {
     EXPECT_EQ(LPT_UNSUPPORTED, create_on_gpu(context, error, index));
     expect_words(words, error);
     EXPECT_EQ(nullptr, context.get());
-    lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+    lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
     EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, index, &gpu));
     EXPECT_EQ(0, gpu.is_usable);
     expect_words(words, gpu.reason);
@@ -113,7 +113,7 @@ TEST_F(DevicePlugins, AnOldDeviceIsTold) {
 
 TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
   look_on_cpu();
-  lpt_device_description gpu = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info gpu = LPT_DEVICE_INFO_INIT;
   ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 1, &gpu));
   EXPECT_EQ(1, gpu.is_usable);
   EXPECT_EQ(LPT_DEVICE_CUDA, gpu.device);
@@ -125,7 +125,7 @@ TEST_F(DevicePlugins, AUsableDeviceIsDescribed) {
 }
 
 TEST_F(DevicePlugins, TheProcessorIsAlwaysThere) {
-  lpt_device_description cpu = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info cpu = LPT_DEVICE_INFO_INIT;
   ASSERT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CPU, 0, &cpu));
   EXPECT_EQ(1, cpu.is_usable);
   EXPECT_EQ(1, cpu.count);
@@ -134,7 +134,7 @@ TEST_F(DevicePlugins, TheProcessorIsAlwaysThere) {
 }
 
 TEST_F(DevicePlugins, WrongNumbersAreRefused) {
-  lpt_device_description any = LPT_DEVICE_DESCRIPTION_INIT;
+  lpt_device_info any = LPT_DEVICE_INFO_INIT;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(7, 0, &any));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CPU, 1, &any));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_device_describe(LPT_DEVICE_CUDA, -1, &any));

@@ -107,7 +107,7 @@ struct DestroyPlan {
 using Plan = std::unique_ptr<lpt_partial_plan, DestroyPlan>;
 
 inline Plan make_plan(const GpuRank &self, int64_t hidden, int64_t shared, lpt_format backward_wire) {
-  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = hidden;
   options.shared_columns = shared;
   options.rank_count = self.ranks;

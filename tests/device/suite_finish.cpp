@@ -118,7 +118,7 @@ TEST_F(DeviceFinishes, CastAsTheOptionsSay) {
   lpt_quantize_options quantize = LPT_QUANTIZE_OPTIONS_INIT;
   quantize.rounding = LPT_ROUNDING_STOCHASTIC;
   quantize.random = random;
-  lpt_statistics_values found[2] = {LPT_STATISTICS_VALUES_INIT, LPT_STATISTICS_VALUES_INIT};
+  lpt_statistics_info found[2] = {LPT_STATISTICS_INFO_INIT, LPT_STATISTICS_INFO_INIT};
   for (const Side *side : {&on_cpu, &on_gpu}) {
     lpt_statistics *statistics = nullptr;
     ASSERT_TRUE(ok(side->context, lpt_statistics_create(side->context, &statistics)));
@@ -168,7 +168,7 @@ TEST_F(DeviceFinishes, AreToldWithTheirProduct) {
     options.is_b_transposed = 1;
     options.activation = activation;
     lpt_gemm_plan *plan = nullptr;
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(
         ok(gpu(), lpt_gemm_plan_create(gpu(), on_gpu.a.get(), on_gpu.b.get(), &options, on_gpu.residual.get(), &plan)));
     EXPECT_TRUE(ok(gpu(), lpt_gemm_plan_read(gpu(), plan, &values)));

@@ -135,7 +135,7 @@ class DeviceProducts : public Devices {
   }
 
   bool is_hopper() {
-    lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
+    lpt_device_info facts = LPT_DEVICE_INFO_INIT;
     EXPECT_EQ(LPT_OK, lpt_device_describe(LPT_DEVICE_CUDA, 0, &facts));
     return facts.capability_major == 9 && facts.capability_minor == 0;
   }
@@ -379,7 +379,7 @@ TEST_F(DeviceProducts, MayBePlanned) {
   options.is_b_transposed = 1;
   lpt_gemm_plan *plan = nullptr;
   ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_create(gpu(), there_a.get(), there_b.get(), &options, again.get(), &plan)));
-  lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+  lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_read(gpu(), plan, &values)));
   EXPECT_EQ(64, values.k);
   EXPECT_EQ(0, std::string(values.row).find("cublaslt_"));

@@ -231,7 +231,7 @@ TEST_F(DeviceLayers, CrossEntropyReadsTargetsOfTheProcessorAlone) {
 
 // The rows of private columns alone.
 TEST_F(DeviceLayers, WeightsOfPrivateColumnsAreScaledWithTheBitsOfTheProcessor) {
-  lpt_partial_options options = LPT_PARTIAL_OPTIONS_INIT;
+  lpt_partial_plan_options options = LPT_PARTIAL_PLAN_OPTIONS_INIT;
   options.hidden_columns = 24;
   options.shared_columns = 12;
   options.rank_count = 3;

@@ -139,7 +139,7 @@ class DeviceLinear : public Devices {
     const bool is_drawn = name == "four_draws", is_signed = name == "random_signs";
     const bool is_changed = is_drawn || is_signed || name == "two_parts";
     Recipe recipe = make_recipe(cpu(), !is_changed ? name.c_str() : is_signed ? "fp4_all_the_way" : "fp8_trillion");
-    lpt_product_options options = LPT_PRODUCT_OPTIONS_INIT;
+    lpt_linear_gemm_options options = LPT_LINEAR_GEMM_OPTIONS_INIT;
     if (is_drawn) options.draws = 4;
     if (name == "two_parts") options.parts = 2;
     if (is_signed) options.hadamard_size = 32;
@@ -206,7 +206,7 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   const std::vector<uint8_t> state = state_of(cpu(), layers.here.get());
   ASSERT_TRUE(ok(gpu(), lpt_linear_state_load(gpu(), layers.there.get(), state.data(), state.size())));
   expect_same_step("fp8_trillion", layers, kShapes[1], exact_batch(kShapes[1], 301, LPT_FORMAT_F32), 1, LPT_FORMAT_F32);
-  lpt_scaler_values values = LPT_SCALER_VALUES_INIT;
+  lpt_scaler_info values = LPT_SCALER_INFO_INIT;
   ASSERT_TRUE(ok(gpu(), lpt_linear_scaler_read(gpu(), layers.there.get(), LPT_LINEAR_OPERAND_INPUT, &values)));
   EXPECT_EQ(7 * 16.0f, values.amax);
 }
@@ -386,7 +386,7 @@ class Mlp {
     const lpt_tensor *const gradients[] = {gradients_[0].get(), gradients_[1].get()};
     lpt_tensor *const weights[] = {weights_[0].get(), weights_[1].get()};
     lpt_linear *const layers[] = {layers_[0].get(), layers_[1].get()};
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.learning_rate = 2e-2;
     must(lpt_optimizer_step(context_, optimizer_.get(), indices, 2, gradients, &options, weights));
     must(lpt_linear_update_scalers(context_, layers, 2));

@@ -90,7 +90,7 @@ class DeviceOptimizers : public Devices {
   }
 
   // One step of both, by the same gradients: `sigma` 0 makes them zero.
-  void step(const lpt_step_options &options, double sigma = 1e-2, uint64_t place = 0) {
+  void step(const lpt_optimizer_step_options &options, double sigma = 1e-2, uint64_t place = 0) {
     std::vector<Tensor> gradients;
     for (size_t i = 0; i < here_.values.size(); ++i) {
       const int64_t count = shape_of(cpu(), here_.values[i].get()).columns;
@@ -104,7 +104,7 @@ class DeviceOptimizers : public Devices {
     step_side(there_, options, sent);
   }
 
-  void step_side(Side &side, const lpt_step_options &options, const std::vector<Tensor> &gradients) {
+  void step_side(Side &side, const lpt_optimizer_step_options &options, const std::vector<Tensor> &gradients) {
     std::vector<int64_t> indices;
     std::vector<const lpt_tensor *> from;
     std::vector<lpt_tensor *> to;
@@ -127,8 +127,8 @@ class DeviceOptimizers : public Devices {
     return state;
   }
 
-  lpt_optimizer_values values_of(const Side &side) {
-    lpt_optimizer_values values = LPT_OPTIMIZER_VALUES_INIT;
+  lpt_optimizer_info values_of(const Side &side) {
+    lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
     EXPECT_TRUE(ok(side.context, lpt_optimizer_read(side.context, side.optimizer.get(), &values)));
     return values;
   }
@@ -139,7 +139,7 @@ class DeviceOptimizers : public Devices {
       EXPECT_EQ(saved(here_, static_cast<int64_t>(i)), saved(there_, static_cast<int64_t>(i)))
           << what << ", state " << i;
     }
-    const lpt_optimizer_values expected = values_of(here_), found = values_of(there_);
+    const lpt_optimizer_info expected = values_of(here_), found = values_of(there_);
     EXPECT_EQ(expected.gradient_norm, found.gradient_norm) << what;
     EXPECT_EQ(expected.clip_factor, found.clip_factor) << what;
     EXPECT_EQ(expected.skipped_count, found.skipped_count) << what;
@@ -156,8 +156,8 @@ class DeviceOptimizers : public Devices {
   bool spoils_ = false;
 };
 
-lpt_step_options options_of(uint32_t number, lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN) {
-  lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+lpt_optimizer_step_options options_of(uint32_t number, lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN) {
+  lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.gradient_scale = 0.25;
   options.random.seed = 11;
   options.random.step = number;
@@ -201,7 +201,7 @@ TEST_F(DeviceOptimizers, LookAgainAfterZeros) {
 TEST_F(DeviceOptimizers, ClipByTheNormOfAllGradients) {
   make(kKinds[0], {kElements, 4096, 1, 0, 9000});
   for (uint32_t i = 1; i <= 3; ++i) {
-    lpt_step_options options = options_of(i);
+    lpt_optimizer_step_options options = options_of(i);
     options.largest_norm = i == 3 ? 100.0 : 0.05;
     step(options);
     expect_equal("step " + std::to_string(i));
@@ -212,7 +212,7 @@ TEST_F(DeviceOptimizers, ClipByTheNormOfAllGradients) {
 TEST_F(DeviceOptimizers, ClipGradientsThatAreNotFinite) {
   make(kKinds[3], {100, 40});
   spoils_ = true;
-  lpt_step_options options = options_of(1);
+  lpt_optimizer_step_options options = options_of(1);
   options.largest_norm = 1.0;
   step(options);
   expect_equal("an infinity");
@@ -223,7 +223,7 @@ TEST_F(DeviceOptimizers, SkipStepsThatAreNotFinite) {
   make(kKinds[3], {kElements});
   for (uint32_t i = 1; i <= 3; ++i) {
     spoils_ = i == 2;
-    lpt_step_options options = options_of(i);
+    lpt_optimizer_step_options options = options_of(i);
     options.is_nonfinite_skipped = 1;
     options.largest_norm = 0.05;
     step(options);
@@ -234,7 +234,7 @@ TEST_F(DeviceOptimizers, SkipStepsThatAreNotFinite) {
 
 TEST_F(DeviceOptimizers, TakeANormThatIsGiven) {
   make(kKinds[2], {kElements});
-  lpt_step_options options = options_of(1);
+  lpt_optimizer_step_options options = options_of(1);
   options.largest_norm = 1.0;
   options.gradient_norm = 8.0;
   step(options);
@@ -288,7 +288,7 @@ TEST_F(DeviceOptimizers, MeasureTheSameSums) {
     }
     for (const Tensor &tensor : here) expected_from.push_back(tensor.get());
     for (const Tensor &tensor : there) found_from.push_back(tensor.get());
-    lpt_gradient_values expected = LPT_GRADIENT_VALUES_INIT, found = LPT_GRADIENT_VALUES_INIT;
+    lpt_gradients_info expected = LPT_GRADIENTS_INFO_INIT, found = LPT_GRADIENTS_INFO_INIT;
     ASSERT_TRUE(ok(cpu(), lpt_gradients_measure(cpu(), expected_from.data(), 4, &expected)));
     ASSERT_TRUE(ok(gpu(), lpt_gradients_measure(gpu(), found_from.data(), 4, &found)));
     EXPECT_EQ(expected.sum_of_squares, found.sum_of_squares);
@@ -311,7 +311,7 @@ TEST_F(DeviceOptimizers, RefuseWhatLiesElsewhere) {
     const int64_t index = 0;
     const lpt_tensor *const gradients[] = {from.get()};
     lpt_tensor *const values[] = {to.get()};
-    const lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    const lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     return lpt_optimizer_step(context, side.optimizer.get(), &index, 1, gradients, &options, values);
   };
   EXPECT_EQ(LPT_INVALID_ARGUMENT, step(gpu(), there_, gradient, value));

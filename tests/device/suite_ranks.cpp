@@ -25,7 +25,7 @@ class DeviceRank : public Devices {
 };
 
 TEST_F(DeviceRank, IsOneOfOne) {
-  lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  lpt_comm_info values = LPT_COMM_INFO_INIT;
   ASSERT_TRUE(ok(gpu(), lpt_comm_read(gpu(), comm(), &values)));
   EXPECT_STREQ("nccl", values.engine);
   EXPECT_EQ(0, values.rank);

@@ -72,7 +72,7 @@ class DeviceScalers : public Devices {
 
   void expect_equal(const std::string &what) {
     EXPECT_EQ(saved(cpu(), here_), saved(gpu(), there_)) << what;
-    lpt_scaler_values expected = LPT_SCALER_VALUES_INIT, found = LPT_SCALER_VALUES_INIT;
+    lpt_scaler_info expected = LPT_SCALER_INFO_INIT, found = LPT_SCALER_INFO_INIT;
     ASSERT_TRUE(ok(cpu(), lpt_scaler_read(cpu(), here_.get(), &expected)));
     ASSERT_TRUE(ok(gpu(), lpt_scaler_read(gpu(), there_.get(), &found)));
     EXPECT_EQ(expected.amax, found.amax) << what;

@@ -143,7 +143,7 @@ TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheProcessor) {
 TEST_F(DeviceSparse, ValuesAreThoseOfTheProcessor) {
   const auto compare = [&](lpt_format format, const lpt_sparse_options &options) {
     const Tensor source = numbers(format, kRows, kColumns, 36), moved = there(source.get());
-    lpt_sparse_values expected = LPT_SPARSE_VALUES_INIT, found = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info expected = LPT_SPARSE_INFO_INIT, found = LPT_SPARSE_INFO_INIT;
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source.get(), &options, nullptr, source.get(), &expected)));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_mask_select(gpu(), moved.get(), &options, nullptr, moved.get(), &found)));
     EXPECT_EQ(0, std::memcmp(&expected, &found, sizeof found)) << "rule " << options.rule;
@@ -251,7 +251,7 @@ TEST_F(DeviceSparse, WhatHasNoKernelIsRefused) {
   const Tensor source = make_tensor(gpu(), LPT_FORMAT_F32, 16, 32), wide = make_tensor(gpu(), LPT_FORMAT_F64, 16, 32);
   const Tensor mask = there(mask_of(numbers(LPT_FORMAT_F32, 16, 32, 70).get()).get());
   const std::vector<uint8_t> before = bytes_there(mask.get());
-  lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+  lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
   lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4);
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_sparse_mask_select(gpu(), wide.get(), &options, mask.get(), nullptr, &values));

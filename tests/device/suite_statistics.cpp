@@ -43,7 +43,7 @@ class DeviceStatistics : public Devices {
   }
 
   void expect_equal(const std::string &what) {
-    const lpt_statistics_values expected = values(cpu(), here_), found = values(gpu(), there_);
+    const lpt_statistics_info expected = values(cpu(), here_), found = values(gpu(), there_);
     EXPECT_EQ(expected.element_count, found.element_count) << what;
     EXPECT_EQ(expected.nan_count, found.nan_count) << what;
     EXPECT_EQ(expected.clipped_count, found.clipped_count) << what;
@@ -61,8 +61,8 @@ class DeviceStatistics : public Devices {
     there_ = make_statistics(gpu());
   }
 
-  static lpt_statistics_values values(lpt_context *context, const Statistics &statistics) {
-    lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+  static lpt_statistics_info values(lpt_context *context, const Statistics &statistics) {
+    lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
     EXPECT_TRUE(ok(context, lpt_statistics_read(context, statistics.get(), &values)));
     return values;
   }
@@ -130,7 +130,7 @@ TEST_F(DeviceStatistics, RefuseWhatTheyDoNotCount) {
   options.statistics = here_.get();
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_quantize(gpu(), source.get(), &options, rows.get(), nullptr));
   expect_words({"statistics counts on cpu", "cuda:0"}, lpt_context_error(gpu()));
-  lpt_statistics_values unused = LPT_STATISTICS_VALUES_INIT;
+  lpt_statistics_info unused = LPT_STATISTICS_INFO_INIT;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_statistics_read(cpu(), there_.get(), &unused));
   expect_words({"statistics counts on cuda:0", "cpu"}, lpt_context_error(cpu()));
 }

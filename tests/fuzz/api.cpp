@@ -305,7 +305,7 @@ class Caller {
 
   lpt_status statistics() {
     if (statistics_ == nullptr) return lpt_statistics_create(c_, &statistics_);
-    lpt_statistics_values values = LPT_STATISTICS_VALUES_INIT;
+    lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
     const lpt_status status = lpt_statistics_read(c_, statistics_, &values);
     return status != LPT_OK || in_.byte() % 2 == 0 ? status : lpt_statistics_reset(c_, statistics_);
   }
@@ -338,7 +338,7 @@ class Caller {
     lpt_gemm_plan *plan = nullptr;
     lpt_status status = lpt_gemm_plan_create(c_, a, b, &options, c, &plan);
     if (status != LPT_OK) return status;
-    lpt_gemm_plan_values values = LPT_GEMM_PLAN_VALUES_INIT;
+    lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     status = lpt_gemm_plan_read(c_, plan, &values);
     lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
     operands.bias = in_.byte() % 4 != 0 ? options.bias : maybe();
@@ -371,7 +371,7 @@ class Caller {
 
   lpt_status select() {
     const lpt_sparse_options options = sparse_options();
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     lpt_tensor *const source = tensor(), *const mask = maybe(), *const masked = maybe();
     return lpt_sparse_mask_select(c_, source, &options, mask, masked, in_.byte() % 2 == 0 ? nullptr : &values);
   }
@@ -415,7 +415,7 @@ class Caller {
     lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
     options.iterations = in_.below(8) - 1;
     options.damping = in_.real();
-    lpt_sparse_fit_values values = LPT_SPARSE_FIT_VALUES_INIT;
+    lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
     lpt_tensor *const weight = tensor(), *const mask = tensor(), *const inputs = tensor(), *const output = tensor();
     return lpt_sparse_fit(c_, weight, mask, inputs, &options, output, maybe(), &values);
   }
@@ -424,7 +424,7 @@ class Caller {
     const lpt_sparse_options options = sparse_options();
     std::vector<int32_t> order(128);
     lpt_tensor *const weight = tensor_within(2, static_cast<int64_t>(order.size()));
-    lpt_sparse_values values = LPT_SPARSE_VALUES_INIT;
+    lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     return lpt_sparse_order(c_, weight, &options, order.data(), &values);
   }
 

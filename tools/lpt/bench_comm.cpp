@@ -75,7 +75,7 @@ lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &seri
 }
 
 int steps_of(lpt_context *context, const CommReport &report, const CommSeries &series, const CommTime &time) {
-  lpt_cost_values values = LPT_COST_VALUES_INIT;
+  lpt_cost_info values = LPT_COST_INFO_INIT;
   check(context, lpt_cost_estimate(context, series.collective, algorithm_of(report, series, time), report.ranks, 1,
                                    LPT_FORMAT_F32, nullptr, &values));
   return values.step_count;
@@ -148,11 +148,11 @@ CastSeconds cast_seconds(lpt_context *context, lpt_format plain, lpt_format payl
 }
 
 // Few elements tell what a cast costs however short; many the rate.
-lpt_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_format payload) {
+lpt_cost_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_format payload) {
   const CastSeconds few = cast_seconds(context, plain, payload, kFewElements);
   const CastSeconds many = cast_seconds(context, plain, payload, kCastElements);
   const double bytes = static_cast<double>(kCastElements) * describe(plain).element_bits / 8;
-  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+  lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
   rates.overhead_seconds = few.encode + few.decode;
   rates.encode_bytes_per_second = bytes / many.encode;
   rates.decode_bytes_per_second = bytes / many.decode;

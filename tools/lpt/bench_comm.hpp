@@ -15,7 +15,7 @@ struct CommSeries {
   lpt_format wire = LPT_FORMAT_NONE;
   std::vector<CommTime> times;
   bool has_link = false;
-  lpt_link link = LPT_LINK_INIT;  // that fits the times
+  lpt_cost_link link = LPT_COST_LINK_INIT;  // that fits the times
 
   std::string name() const;
   std::string link_text() const;
@@ -25,7 +25,7 @@ struct CommSeries {
 // From where on a format pays on the way.
 struct CommBreakEven {
   lpt_format payload = LPT_FORMAT_NONE;
-  lpt_cast_rates rates = LPT_CAST_RATES_INIT;
+  lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
   int64_t elements = -1;
 };
 

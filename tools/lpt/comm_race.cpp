@@ -152,8 +152,8 @@ class Ranks {
     }
   }
 
-  static lpt_comm_values read(const Self &self) {
-    lpt_comm_values values = LPT_COMM_VALUES_INIT;
+  static lpt_comm_info read(const Self &self) {
+    lpt_comm_info values = LPT_COMM_INFO_INIT;
     check(self.context.get(), lpt_comm_read(self.context.get(), self.comm.get(), &values));
     return values;
   }

@@ -102,7 +102,7 @@ std::string isas_text(lpt_context *context) {
   return text;
 }
 
-std::string device_line(lpt_device device, int32_t index, const lpt_device_description &facts) {
+std::string device_line(lpt_device device, int32_t index, const lpt_device_info &facts) {
   const std::string name = device == LPT_DEVICE_CPU ? "cpu" : fmt::format("cuda:{}", index);
   if (facts.is_usable == 0) return fmt::format("  {:<8}  not usable: {}\n", name, facts.reason);
   std::string text = fmt::format("  {:<8}  {}", name, facts.name);
@@ -138,7 +138,7 @@ std::string devices_report() {
   for (const lpt_device device : {LPT_DEVICE_CPU, LPT_DEVICE_CUDA}) {
     int32_t count = 1;  // the first one tells how many there are, or why none
     for (int32_t index = 0; index < count; ++index) {
-      lpt_device_description facts = LPT_DEVICE_DESCRIPTION_INIT;
+      lpt_device_info facts = LPT_DEVICE_INFO_INIT;
       if (lpt_device_describe(device, index, &facts) != LPT_OK) break;
       text += device_line(device, index, facts);
       count = facts.count;

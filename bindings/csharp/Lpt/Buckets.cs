@@ -8,14 +8,14 @@ namespace Lpt
 
         /// <summary>Gradients in the order of forward, the same on all ranks, which are reduced in place while backward goes on: Begin,
         /// Ready as soon as one is there, Wait. They and the comm are kept; between Ready and Wait they are the comm's.</summary>
-        public GradientBuckets(Context context, Comm comm, Tensor[] gradients, BucketOptions? options = null)
-            : base(Create(context, comm, gradients, options ?? BucketOptions.Default()))
+        public GradientBuckets(Context context, Comm comm, Tensor[] gradients, GradientBucketsOptions? options = null)
+            : base(Create(context, comm, gradients, options ?? GradientBucketsOptions.Default()))
         {
             Keep(comm);
             foreach (var gradient in gradients) Keep(gradient);
         }
 
-        private static IntPtr Create(Context context, Comm comm, Tensor[] gradients, BucketOptions options)
+        private static IntPtr Create(Context context, Comm comm, Tensor[] gradients, GradientBucketsOptions options)
         {
             IntPtr raw;
             var tensors = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
@@ -30,7 +30,7 @@ namespace Lpt
         public void Begin(Context context, bool isLast = true, ReduceOptions? options = null, Compression codec = null)
         {
             var wishes = options ?? ReduceOptions.Default();
-            var native = codec == null ? default(Codec) : codec.ToNative();
+            var native = codec == null ? default(CommCodec) : codec.ToNative();
             if (codec != null) wishes.Codec = (IntPtr)(&native);
             context.Check(Native.lpt_gradient_buckets_begin(context, this, isLast ? 1 : 0, &wishes), codec);
             this.codec = codec;
@@ -43,9 +43,9 @@ namespace Lpt
         public void Wait(Context context) { context.Check(Native.lpt_gradient_buckets_wait(context, this), codec); }
 
         /// <summary>How buckets stand.</summary>
-        public BucketValues Values(Context context)
+        public GradientBucketsInfo Values(Context context)
         {
-            var values = BucketValues.Default();
+            var values = GradientBucketsInfo.Default();
             context.Check(Native.lpt_gradient_buckets_read(context, this, &values));
             return values;
         }

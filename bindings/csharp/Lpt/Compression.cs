@@ -83,9 +83,9 @@ namespace Lpt
         }
 
         /// <summary>C's struct: it is read as long as this object lives.</summary>
-        internal Codec ToNative()
+        internal CommCodec ToNative()
         {
-            var codec = Codec.Default();
+            var codec = CommCodec.Default();
             for (var i = 0; i < Name.Length; ++i) codec.Name[i] = (byte)Name[i];
             codec.BytesFor = Marshal.GetFunctionPointerForDelegate(bytesFor);
             codec.Encode = Marshal.GetFunctionPointerForDelegate(encode);

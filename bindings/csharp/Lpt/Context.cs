@@ -96,10 +96,10 @@ namespace Lpt
         }
 
         /// <summary>Selects N of every M numbers: `mask`, uint8, is 1 where one stays.</summary>
-        public SparseValues SparseMaskSelect(Tensor source, Tensor mask, SparseOptions? options = null, Tensor masked = null)
+        public SparseInfo SparseMaskSelect(Tensor source, Tensor mask, SparseOptions? options = null, Tensor masked = null)
         {
             var wishes = options ?? SparseOptions.Default();
-            var values = SparseValues.Default();
+            var values = SparseInfo.Default();
             Check(Native.lpt_sparse_mask_select(this, source, &wishes, mask, masked ?? Tensor.None, &values));
             return values;
         }

@@ -4,9 +4,9 @@ namespace Lpt
     public static unsafe class Devices
     {
         /// <summary>What a device is. One that is not there is no error: IsUsable is 0, and ReasonOf says why.</summary>
-        public static DeviceDescription Describe(Device device, int index = 0)
+        public static DeviceInfo Describe(Device device, int index = 0)
         {
-            var description = DeviceDescription.Default();
+            var description = DeviceInfo.Default();
             var status = Native.lpt_device_describe(device, index, &description);
             if (status != Status.Ok)
                 throw new LptException(status, string.Format("device is {0}, index {1}: expected a device", (int)device, index));
@@ -14,9 +14,9 @@ namespace Lpt
         }
 
         /// <summary>The name that its driver tells.</summary>
-        public static string NameOf(DeviceDescription description) { return Text.Of(description.Name); }
+        public static string NameOf(DeviceInfo description) { return Text.Of(description.Name); }
 
         /// <summary>Why it is not usable; empty where it is.</summary>
-        public static string ReasonOf(DeviceDescription description) { return Text.Of(description.Reason); }
+        public static string ReasonOf(DeviceInfo description) { return Text.Of(description.Reason); }
     }
 }

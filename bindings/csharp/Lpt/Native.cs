@@ -471,7 +471,7 @@ namespace Lpt
 
     /// <summary>What one device is, and whether contexts can work on it.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct DeviceDescription
+    public unsafe struct DeviceInfo
     {
         public UIntPtr StructSize;
         public Device Device;
@@ -487,10 +487,10 @@ namespace Lpt
         public fixed byte Reason[512];
 
         /// <summary>The library's defaults.</summary>
-        public static DeviceDescription Default()
+        public static DeviceInfo Default()
         {
-            var value = default(DeviceDescription);
-            Native.lpt_device_description_init(&value, (UIntPtr)sizeof(DeviceDescription));
+            var value = default(DeviceInfo);
+            Native.lpt_device_info_init(&value, (UIntPtr)sizeof(DeviceInfo));
             return value;
         }
     }
@@ -631,7 +631,7 @@ namespace Lpt
 
     /// <summary>What casts did to numbers since the statistics were created or reset.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct StatisticsValues
+    public unsafe struct StatisticsInfo
     {
         public UIntPtr StructSize;
         public long ElementCount;
@@ -643,10 +643,10 @@ namespace Lpt
         public double SquaredError;
 
         /// <summary>The library's defaults.</summary>
-        public static StatisticsValues Default()
+        public static StatisticsInfo Default()
         {
-            var value = default(StatisticsValues);
-            Native.lpt_statistics_values_init(&value, (UIntPtr)sizeof(StatisticsValues));
+            var value = default(StatisticsInfo);
+            Native.lpt_statistics_info_init(&value, (UIntPtr)sizeof(StatisticsInfo));
             return value;
         }
     }
@@ -726,7 +726,7 @@ namespace Lpt
 
     /// <summary>What a scaler knows.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct ScalerValues
+    public unsafe struct ScalerInfo
     {
         public UIntPtr StructSize;
         public float Amax;
@@ -734,10 +734,10 @@ namespace Lpt
         public long UpdateCount;
 
         /// <summary>The library's defaults.</summary>
-        public static ScalerValues Default()
+        public static ScalerInfo Default()
         {
-            var value = default(ScalerValues);
-            Native.lpt_scaler_values_init(&value, (UIntPtr)sizeof(ScalerValues));
+            var value = default(ScalerInfo);
+            Native.lpt_scaler_info_init(&value, (UIntPtr)sizeof(ScalerInfo));
             return value;
         }
     }
@@ -763,7 +763,7 @@ namespace Lpt
 
     /// <summary>What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct SparseFitValues
+    public unsafe struct SparseFitInfo
     {
         public UIntPtr StructSize;
         public double MaskedError;
@@ -771,10 +771,10 @@ namespace Lpt
         public long IterationCount;
 
         /// <summary>The library's defaults.</summary>
-        public static SparseFitValues Default()
+        public static SparseFitInfo Default()
         {
-            var value = default(SparseFitValues);
-            Native.lpt_sparse_fit_values_init(&value, (UIntPtr)sizeof(SparseFitValues));
+            var value = default(SparseFitInfo);
+            Native.lpt_sparse_fit_info_init(&value, (UIntPtr)sizeof(SparseFitInfo));
             return value;
         }
     }
@@ -809,7 +809,7 @@ namespace Lpt
 
     /// <summary>What a plan decided.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct GemmPlanValues
+    public unsafe struct GemmPlanInfo
     {
         public UIntPtr StructSize;
         public long M;
@@ -820,10 +820,10 @@ namespace Lpt
         public fixed byte Row[64];
 
         /// <summary>The library's defaults.</summary>
-        public static GemmPlanValues Default()
+        public static GemmPlanInfo Default()
         {
-            var value = default(GemmPlanValues);
-            Native.lpt_gemm_plan_values_init(&value, (UIntPtr)sizeof(GemmPlanValues));
+            var value = default(GemmPlanInfo);
+            Native.lpt_gemm_plan_info_init(&value, (UIntPtr)sizeof(GemmPlanInfo));
             return value;
         }
     }
@@ -875,7 +875,7 @@ namespace Lpt
 
     /// <summary>What a selection did, over all numbers that are finite.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct SparseValues
+    public unsafe struct SparseInfo
     {
         public UIntPtr StructSize;
         public long ElementCount;
@@ -886,10 +886,10 @@ namespace Lpt
         public double Variance;
 
         /// <summary>The library's defaults.</summary>
-        public static SparseValues Default()
+        public static SparseInfo Default()
         {
-            var value = default(SparseValues);
-            Native.lpt_sparse_values_init(&value, (UIntPtr)sizeof(SparseValues));
+            var value = default(SparseInfo);
+            Native.lpt_sparse_info_init(&value, (UIntPtr)sizeof(SparseInfo));
             return value;
         }
     }
@@ -918,7 +918,7 @@ namespace Lpt
 
     /// <summary>How a product is made of its two casts.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct ProductOptions
+    public unsafe struct LinearGemmOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
@@ -932,10 +932,10 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
-        public static ProductOptions Default()
+        public static LinearGemmOptions Default()
         {
-            var value = default(ProductOptions);
-            Native.lpt_product_options_init(&value, (UIntPtr)sizeof(ProductOptions));
+            var value = default(LinearGemmOptions);
+            Native.lpt_linear_gemm_options_init(&value, (UIntPtr)sizeof(LinearGemmOptions));
             return value;
         }
     }
@@ -1114,7 +1114,7 @@ namespace Lpt
 
     /// <summary>One step of an optimizer.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct StepOptions
+    public unsafe struct OptimizerStepOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
@@ -1129,17 +1129,17 @@ namespace Lpt
         public double GradientNorm;
 
         /// <summary>The library's defaults.</summary>
-        public static StepOptions Default()
+        public static OptimizerStepOptions Default()
         {
-            var value = default(StepOptions);
-            Native.lpt_step_options_init(&value, (UIntPtr)sizeof(StepOptions));
+            var value = default(OptimizerStepOptions);
+            Native.lpt_optimizer_step_options_init(&value, (UIntPtr)sizeof(OptimizerStepOptions));
             return value;
         }
     }
 
     /// <summary>What an optimizer's last step came to.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct OptimizerValues
+    public unsafe struct OptimizerInfo
     {
         public UIntPtr StructSize;
         public double GradientNorm;
@@ -1149,27 +1149,27 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
-        public static OptimizerValues Default()
+        public static OptimizerInfo Default()
         {
-            var value = default(OptimizerValues);
-            Native.lpt_optimizer_values_init(&value, (UIntPtr)sizeof(OptimizerValues));
+            var value = default(OptimizerInfo);
+            Native.lpt_optimizer_info_init(&value, (UIntPtr)sizeof(OptimizerInfo));
             return value;
         }
     }
 
     /// <summary>What ranks add up before a step.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct GradientValues
+    public unsafe struct GradientsInfo
     {
         public UIntPtr StructSize;
         public double SumOfSquares;
         public long NonfiniteCount;
 
         /// <summary>The library's defaults.</summary>
-        public static GradientValues Default()
+        public static GradientsInfo Default()
         {
-            var value = default(GradientValues);
-            Native.lpt_gradient_values_init(&value, (UIntPtr)sizeof(GradientValues));
+            var value = default(GradientsInfo);
+            Native.lpt_gradients_info_init(&value, (UIntPtr)sizeof(GradientsInfo));
             return value;
         }
     }
@@ -1196,7 +1196,7 @@ namespace Lpt
 
     /// <summary>What a communicator is, and what went through it.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct CommValues
+    public unsafe struct CommInfo
     {
         public UIntPtr StructSize;
         public int Rank;
@@ -1208,10 +1208,10 @@ namespace Lpt
         public double Seconds;
 
         /// <summary>The library's defaults.</summary>
-        public static CommValues Default()
+        public static CommInfo Default()
         {
-            var value = default(CommValues);
-            Native.lpt_comm_values_init(&value, (UIntPtr)sizeof(CommValues));
+            var value = default(CommInfo);
+            Native.lpt_comm_info_init(&value, (UIntPtr)sizeof(CommInfo));
             return value;
         }
     }
@@ -1242,7 +1242,7 @@ namespace Lpt
 
     /// <summary>How gradients fill buckets.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct BucketOptions
+    public unsafe struct GradientBucketsOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
@@ -1252,17 +1252,17 @@ namespace Lpt
         public IntPtr Names;
 
         /// <summary>The library's defaults.</summary>
-        public static BucketOptions Default()
+        public static GradientBucketsOptions Default()
         {
-            var value = default(BucketOptions);
-            Native.lpt_bucket_options_init(&value, (UIntPtr)sizeof(BucketOptions));
+            var value = default(GradientBucketsOptions);
+            Native.lpt_gradient_buckets_options_init(&value, (UIntPtr)sizeof(GradientBucketsOptions));
             return value;
         }
     }
 
     /// <summary>How buckets stand.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct BucketValues
+    public unsafe struct GradientBucketsInfo
     {
         public UIntPtr StructSize;
         public long BucketCount;
@@ -1273,34 +1273,34 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
-        public static BucketValues Default()
+        public static GradientBucketsInfo Default()
         {
-            var value = default(BucketValues);
-            Native.lpt_bucket_values_init(&value, (UIntPtr)sizeof(BucketValues));
+            var value = default(GradientBucketsInfo);
+            Native.lpt_gradient_buckets_info_init(&value, (UIntPtr)sizeof(GradientBucketsInfo));
             return value;
         }
     }
 
     /// <summary>How ranks that share an optimizer's state step.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct ShardOptions
+    public unsafe struct OptimizerShardOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
         public IntPtr Reduce;
 
         /// <summary>The library's defaults.</summary>
-        public static ShardOptions Default()
+        public static OptimizerShardOptions Default()
         {
-            var value = default(ShardOptions);
-            Native.lpt_shard_options_init(&value, (UIntPtr)sizeof(ShardOptions));
+            var value = default(OptimizerShardOptions);
+            Native.lpt_optimizer_shard_options_init(&value, (UIntPtr)sizeof(OptimizerShardOptions));
             return value;
         }
     }
 
     /// <summary>How columns are shared. The same on all ranks, in all layers, for the whole training.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct PartialOptions
+    public unsafe struct PartialPlanOptions
     {
         public UIntPtr StructSize;
         public ulong Flags;
@@ -1316,17 +1316,17 @@ namespace Lpt
         public double LinkBytesPerSecond;
 
         /// <summary>The library's defaults.</summary>
-        public static PartialOptions Default()
+        public static PartialPlanOptions Default()
         {
-            var value = default(PartialOptions);
-            Native.lpt_partial_options_init(&value, (UIntPtr)sizeof(PartialOptions));
+            var value = default(PartialPlanOptions);
+            Native.lpt_partial_plan_options_init(&value, (UIntPtr)sizeof(PartialPlanOptions));
             return value;
         }
     }
 
     /// <summary>What a plan says.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct PartialValues
+    public unsafe struct PartialPlanInfo
     {
         public UIntPtr StructSize;
         public long HiddenColumns;
@@ -1338,17 +1338,17 @@ namespace Lpt
         public double BackwardRowBytes;
 
         /// <summary>The library's defaults.</summary>
-        public static PartialValues Default()
+        public static PartialPlanInfo Default()
         {
-            var value = default(PartialValues);
-            Native.lpt_partial_values_init(&value, (UIntPtr)sizeof(PartialValues));
+            var value = default(PartialPlanInfo);
+            Native.lpt_partial_plan_info_init(&value, (UIntPtr)sizeof(PartialPlanInfo));
             return value;
         }
     }
 
     /// <summary>An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct Codec
+    public unsafe struct CommCodec
     {
         public UIntPtr StructSize;
         public fixed byte Name[16];
@@ -1359,17 +1359,17 @@ namespace Lpt
         public IntPtr User;
 
         /// <summary>The library's defaults.</summary>
-        public static Codec Default()
+        public static CommCodec Default()
         {
-            var value = default(Codec);
-            Native.lpt_codec_init(&value, (UIntPtr)sizeof(Codec));
+            var value = default(CommCodec);
+            Native.lpt_comm_codec_init(&value, (UIntPtr)sizeof(CommCodec));
             return value;
         }
     }
 
     /// <summary>The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct Link
+    public unsafe struct CostLink
     {
         public UIntPtr StructSize;
         public double LatencySeconds;
@@ -1377,17 +1377,17 @@ namespace Lpt
         public double ReduceBytesPerSecond;
 
         /// <summary>The library's defaults.</summary>
-        public static Link Default()
+        public static CostLink Default()
         {
-            var value = default(Link);
-            Native.lpt_link_init(&value, (UIntPtr)sizeof(Link));
+            var value = default(CostLink);
+            Native.lpt_cost_link_init(&value, (UIntPtr)sizeof(CostLink));
             return value;
         }
     }
 
     /// <summary>What a collective costs.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct CostValues
+    public unsafe struct CostInfo
     {
         public UIntPtr StructSize;
         public CostAlgorithm Algorithm;
@@ -1398,17 +1398,17 @@ namespace Lpt
         public double Seconds;
 
         /// <summary>The library's defaults.</summary>
-        public static CostValues Default()
+        public static CostInfo Default()
         {
-            var value = default(CostValues);
-            Native.lpt_cost_values_init(&value, (UIntPtr)sizeof(CostValues));
+            var value = default(CostInfo);
+            Native.lpt_cost_info_init(&value, (UIntPtr)sizeof(CostInfo));
             return value;
         }
     }
 
     /// <summary>How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct CastRates
+    public unsafe struct CostCastRates
     {
         public UIntPtr StructSize;
         public double OverheadSeconds;
@@ -1416,10 +1416,10 @@ namespace Lpt
         public double DecodeBytesPerSecond;
 
         /// <summary>The library's defaults.</summary>
-        public static CastRates Default()
+        public static CostCastRates Default()
         {
-            var value = default(CastRates);
-            Native.lpt_cast_rates_init(&value, (UIntPtr)sizeof(CastRates));
+            var value = default(CostCastRates);
+            Native.lpt_cost_cast_rates_init(&value, (UIntPtr)sizeof(CostCastRates));
             return value;
         }
     }
@@ -1444,7 +1444,7 @@ namespace Lpt
 
     /// <summary>Noise against gradient.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct NoiseValues
+    public unsafe struct NoiseInfo
     {
         public UIntPtr StructSize;
         public double GradientNorm;
@@ -1455,17 +1455,17 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>The library's defaults.</summary>
-        public static NoiseValues Default()
+        public static NoiseInfo Default()
         {
-            var value = default(NoiseValues);
-            Native.lpt_noise_values_init(&value, (UIntPtr)sizeof(NoiseValues));
+            var value = default(NoiseInfo);
+            Native.lpt_noise_info_init(&value, (UIntPtr)sizeof(NoiseInfo));
             return value;
         }
     }
 
     /// <summary>How far the two weights of a SwiGLU point the same way.</summary>
     [StructLayout(LayoutKind.Sequential)]
-    public unsafe struct AlignmentValues
+    public unsafe struct SwigluAlignmentInfo
     {
         public UIntPtr StructSize;
         public double Mean;
@@ -1474,10 +1474,10 @@ namespace Lpt
         public long LargestChannel;
 
         /// <summary>The library's defaults.</summary>
-        public static AlignmentValues Default()
+        public static SwigluAlignmentInfo Default()
         {
-            var value = default(AlignmentValues);
-            Native.lpt_alignment_values_init(&value, (UIntPtr)sizeof(AlignmentValues));
+            var value = default(SwigluAlignmentInfo);
+            Native.lpt_swiglu_alignment_info_init(&value, (UIntPtr)sizeof(SwigluAlignmentInfo));
             return value;
         }
     }
@@ -1619,8 +1619,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial int lpt_abi_level();
         [LibraryImport(Library)] public static partial byte* lpt_build_info();
         [LibraryImport(Library)] public static partial byte* lpt_status_string(Status status);
-        [LibraryImport(Library)] public static partial void lpt_device_description_init(DeviceDescription* description, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_device_describe(Device device, int index, DeviceDescription* out_description);
+        [LibraryImport(Library)] public static partial void lpt_device_info_init(DeviceInfo* description, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_device_describe(Device device, int index, DeviceInfo* out_description);
         [LibraryImport(Library)] public static partial void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [LibraryImport(Library)] public static partial void lpt_context_destroy(IntPtr context);
@@ -1663,10 +1663,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [LibraryImport(Library)] public static partial Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
-        [LibraryImport(Library)] public static partial void lpt_statistics_values_init(StatisticsValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [LibraryImport(Library)] public static partial void lpt_statistics_destroy(IntPtr statistics);
-        [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_statistics_reset(Context context, Statistics statistics);
         [LibraryImport(Library)] public static partial void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
@@ -1676,29 +1676,29 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_scaler_values_init(ScalerValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_scaler_info_init(ScalerInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [LibraryImport(Library)] public static partial void lpt_scaler_destroy(IntPtr scaler);
         [LibraryImport(Library)] public static partial Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
-        [LibraryImport(Library)] public static partial Status lpt_scaler_read(Context context, Scaler scaler, ScalerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_values);
         [LibraryImport(Library)] public static partial void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
-        [LibraryImport(Library)] public static partial void lpt_gemm_plan_values_init(GemmPlanValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_gemm_plan_info_init(GemmPlanInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
-        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_values);
         [LibraryImport(Library)] public static partial void lpt_gemm_plan_destroy(IntPtr plan);
         [LibraryImport(Library)] public static partial void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
@@ -1712,14 +1712,14 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
-        [LibraryImport(Library)] public static partial void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_linear_gemm_options_init(LinearGemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [LibraryImport(Library)] public static partial Status lpt_recipe_name(Context context, long index, byte** out_name);
         [LibraryImport(Library)] public static partial void lpt_recipe_destroy(IntPtr recipe);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
-        [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, ProductOptions* options);
+        [LibraryImport(Library)] public static partial Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, LinearGemmOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
         [LibraryImport(Library)] public static partial Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
         [LibraryImport(Library)] public static partial void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
@@ -1734,10 +1734,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [LibraryImport(Library)] public static partial Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [LibraryImport(Library)] public static partial Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -1756,23 +1756,23 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [LibraryImport(Library)] public static partial void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_optimizer_values_init(OptimizerValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_gradient_values_init(GradientValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_step_options_init(OptimizerStepOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_info_init(OptimizerInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_gradients_info_init(GradientsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [LibraryImport(Library)] public static partial void lpt_optimizer_destroy(IntPtr optimizer);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, IntPtr* parameters);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
         [LibraryImport(Library)] public static partial void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_comm_info_init(CommInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
         [LibraryImport(Library)] public static partial void lpt_comm_group_abort(CommGroup group);
         [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
@@ -1781,7 +1781,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial void lpt_comm_destroy(IntPtr comm);
-        [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
         [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
@@ -1796,43 +1796,43 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
-        [LibraryImport(Library)] public static partial void lpt_bucket_options_init(BucketOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_bucket_values_init(BucketValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, BucketOptions* options, IntPtr* out_buckets);
+        [LibraryImport(Library)] public static partial void lpt_gradient_buckets_options_init(GradientBucketsOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_gradient_buckets_info_init(GradientBucketsInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
-        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, BucketValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_values);
         [LibraryImport(Library)] public static partial void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [LibraryImport(Library)] public static partial void lpt_shard_options_init(ShardOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, ShardOptions* shards, IntPtr* parameters);
-        [LibraryImport(Library)] public static partial void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
+        [LibraryImport(Library)] public static partial void lpt_partial_plan_options_init(PartialPlanOptions* options, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_partial_plan_info_init(PartialPlanInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
-        [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
+        [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
-        [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [LibraryImport(Library)] public static partial void lpt_codec_init(Codec* codec, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial void lpt_comm_codec_init(CommCodec* codec, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_all_gather_by_codec(Context context, Comm comm, CommCodec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
-        [LibraryImport(Library)] public static partial void lpt_link_init(Link* link, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
-        [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [LibraryImport(Library)] public static partial void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
+        [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
         [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);
-        [LibraryImport(Library)] public static partial void lpt_alignment_values_init(AlignmentValues* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, AlignmentValues* out_values);
+        [LibraryImport(Library)] public static partial void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_values);
+        [LibraryImport(Library)] public static partial void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
+        [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_values);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [LibraryImport(Library)] public static partial void lpt_monitor_destroy(IntPtr monitor);
         [LibraryImport(Library)] public static partial Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
@@ -1843,15 +1843,15 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_values);
 #else
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_version();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_version_string();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_abi_level();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_build_info();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_status_string(Status status);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_device_description_init(DeviceDescription* description, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_device_describe(Device device, int index, DeviceDescription* out_description);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_device_info_init(DeviceInfo* description, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_device_describe(Device device, int index, DeviceInfo* out_description);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_options_init(ContextOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_context_create(ContextOptions* options, IntPtr* out_context);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_context_destroy(IntPtr context);
@@ -1894,10 +1894,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_quantize_options_init(QuantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_quantize(Context context, Tensor source, QuantizeOptions* options, Tensor quantized, Tensor transposed);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_fake_quantize(Context context, Tensor source, Format format, QuantizeOptions* options, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_values_init(StatisticsValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_destroy(IntPtr statistics);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_reset(Context context, Statistics statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
@@ -1907,29 +1907,29 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_convert_options_init(ConvertOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_convert(Context context, Tensor source, ConvertOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_options_init(ScalerOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_values_init(ScalerValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_info_init(ScalerInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_destroy(IntPtr scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_read(Context context, Scaler scaler, ScalerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_values_init(SparseFitValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_values_init(GemmPlanValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_info_init(GemmPlanInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_destroy(IntPtr plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_values_init(SparseValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
@@ -1943,14 +1943,14 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_size(Context context, Tensor packed, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_save(Context context, Tensor packed, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_state_load(Context context, void* buffer, UIntPtr buffer_bytes, IntPtr* out_packed);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_product_options_init(ProductOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_gemm_options_init(LinearGemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_name(Context context, long index, byte** out_name);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_recipe_destroy(IntPtr recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_cast(Context context, Recipe recipe, LinearCast cast, Format format, QuantizeOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_scaler(Context context, Recipe recipe, LinearOperand operand, ScalerOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_cast_format(Context context, Recipe recipe, LinearCast cast, Format* out_format);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, ProductOptions* options);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_gemm(Context context, Recipe recipe, LinearGemm product, LinearGemmOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_high_precision(Context context, Recipe recipe, LinearGemm product, Format format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_set_sparsity(Context context, Recipe recipe, LinearOperand operand, SparseOptions* options, int interval);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_linear_shape_init(LinearShape* shape, UIntPtr struct_size);
@@ -1965,10 +1965,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -1987,23 +1987,23 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cross_entropy_backward(Context context, Tensor logits, long* targets, Tensor log_sums, Tensor loss_gradient, CrossEntropyOptions* options, Tensor logits_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_options_init(OptimizerOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_parameter_init(OptimizerParameter* parameter, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_step_options_init(StepOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_values_init(OptimizerValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_values_init(GradientValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_step_options_init(OptimizerStepOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_info_init(OptimizerInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradients_info_init(GradientsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_create(Context context, OptimizerOptions* options, IntPtr* out_optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_destroy(IntPtr optimizer);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, IntPtr* parameters);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_load_many(Context context, Optimizer optimizer, long index, void** buffers, UIntPtr* buffer_bytes, long count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_options_init(CommOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_values_init(CommValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_info_init(CommInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_group_create(int rank_count, IntPtr* out_group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_abort(CommGroup group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
@@ -2012,7 +2012,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_destroy(IntPtr comm);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
@@ -2027,43 +2027,43 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_receive(Context context, Comm comm, Tensor tensor, int peer, int tag, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_many(Context context, Comm comm, IntPtr* tensors, long count, ReduceOptions* options, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_compare(Context context, Comm comm, Tensor tensor, int* out_is_same);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_bucket_options_init(BucketOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_bucket_values_init(BucketValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, BucketOptions* options, IntPtr* out_buckets);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_options_init(GradientBucketsOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_info_init(GradientBucketsInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_create(Context context, Comm comm, IntPtr* gradients, long count, GradientBucketsOptions* options, IntPtr* out_buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, BucketValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_destroy(IntPtr buckets);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_shard_options_init(ShardOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, StepOptions* options, ShardOptions* shards, IntPtr* parameters);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_options_init(PartialOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_values_init(PartialValues* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step_shards(Context context, Comm comm, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, OptimizerShardOptions* shards, IntPtr* parameters);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_options_init(PartialPlanOptions* options, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_info_init(PartialPlanInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialOptions* options, IntPtr* out_plan);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_codec_init(Codec* codec, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, Codec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_codec_init(CommCodec* codec, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_gather_by_codec(Context context, Comm comm, CommCodec* codec, Tensor input, long* counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_link_init(Link* link, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_values_init(CostValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cast_rates_init(CastRates* rates, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, Link* link, CostValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, Link* out_link);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CastRates* rates, Link* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_values_init(NoiseValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseValues* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_alignment_values_init(AlignmentValues* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, AlignmentValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_values);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_monitor_destroy(IntPtr monitor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
@@ -2074,7 +2074,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseValues* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_values);
 #endif
     }
 }

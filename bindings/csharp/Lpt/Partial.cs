@@ -5,9 +5,9 @@ namespace Lpt
     public sealed unsafe partial class PartialPlan
     {
         /// <summary>Which columns of activations ranks share.</summary>
-        public PartialPlan(Context context, PartialOptions options) : base(Create(context, options)) { }
+        public PartialPlan(Context context, PartialPlanOptions options) : base(Create(context, options)) { }
 
-        private static IntPtr Create(Context context, PartialOptions options)
+        private static IntPtr Create(Context context, PartialPlanOptions options)
         {
             IntPtr raw;
             context.Check(Native.lpt_partial_plan_create(context, &options, &raw));

@@ -42,9 +42,9 @@ namespace Lpt
         }
 
         /// <summary>Rank, ranks, engine and what was sent.</summary>
-        public CommValues Values(Context context)
+        public CommInfo Values(Context context)
         {
-            var values = CommValues.Default();
+            var values = CommInfo.Default();
             context.Check(Native.lpt_comm_read(context, this, &values));
             return values;
         }
@@ -62,7 +62,7 @@ namespace Lpt
         public void AllReduce(Context context, Tensor input, Tensor output, ReduceOptions? options = null, Compression codec = null)
         {
             var wishes = options ?? ReduceOptions.Default();
-            var native = codec == null ? default(Codec) : codec.ToNative();
+            var native = codec == null ? default(CommCodec) : codec.ToNative();
             if (codec != null) wishes.Codec = (IntPtr)(&native);
             context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, null), codec);
             GC.KeepAlive(codec);
@@ -73,7 +73,7 @@ namespace Lpt
         public void AllGather(Context context, Tensor input, Tensor output, long[] counts = null, Compression codec = null)
         {
             CheckCounts(context, counts);
-            var native = codec == null ? default(Codec) : codec.ToNative();
+            var native = codec == null ? default(CommCodec) : codec.ToNative();
             fixed (long* extents = counts)
             {
                 context.Check(codec == null ? Native.lpt_all_gather(context, this, input, extents, output, null)
@@ -88,7 +88,7 @@ namespace Lpt
                                      Compression codec = null)
         {
             var wishes = options ?? ReduceOptions.Default();
-            var native = codec == null ? default(Codec) : codec.ToNative();
+            var native = codec == null ? default(CommCodec) : codec.ToNative();
             if (codec != null) wishes.Codec = (IntPtr)(&native);
             IntPtr raw;
             context.Check(Native.lpt_all_reduce(context, this, input, &wishes, output, &raw), codec);

@@ -97,10 +97,10 @@ namespace Lpt
         }
 
         /// <summary>Steps parameters; clipping and skipping is of all of them together.</summary>
-        public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, StepOptions? options = null)
+        public void Step(Context context, long[] indices, Tensor[] gradients, Tensor[] parameters, OptimizerStepOptions? options = null)
         {
             CheckOperands(indices, gradients, parameters);
-            var wishes = options ?? StepOptions.Default();
+            var wishes = options ?? OptimizerStepOptions.Default();
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());
             var written = Array.ConvertAll(parameters, one => one.DangerousGetHandle());
             fixed (long* places = indices)
@@ -137,11 +137,11 @@ namespace Lpt
         /// <summary>Steps whole parameters whose state ranks share, on all of them. `reduce` null: gradients are the same on all ranks
         /// (ZeRO 1); else each rank's own are reduced so (ZeRO 2).</summary>
         public void StepShards(Context context, Comm comm, long[] indices, Tensor[] gradients, Tensor[] parameters,
-                               StepOptions? options = null, ReduceOptions? reduce = null)
+                               OptimizerStepOptions? options = null, ReduceOptions? reduce = null)
         {
             CheckOperands(indices, gradients, parameters);
-            var wishes = options ?? StepOptions.Default();
-            var shards = ShardOptions.Default();
+            var wishes = options ?? OptimizerStepOptions.Default();
+            var shards = OptimizerShardOptions.Default();
             var reduction = reduce ?? ReduceOptions.Default();
             if (reduce != null) shards.Reduce = (IntPtr)(&reduction);
             var read = Array.ConvertAll(gradients, one => one.DangerousGetHandle());

@@ -125,7 +125,7 @@ static class Scenario
     static void Optimize(Context context)
     {
         var numbers = Filled(Rows * Columns, 0.25f);
-        var options = StepOptions.Default();
+        var options = OptimizerStepOptions.Default();
         options.LearningRate = 0.5;
         var indices = new long[] { 0 };
         using (var parameter = Tensor.FromArray(context, numbers, Rows, Columns))

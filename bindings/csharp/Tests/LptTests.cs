@@ -56,7 +56,7 @@ static class LptTests
     static void DefaultsAreTheLibrarys()
     {
         Equal(1.0, GemmOptions.Default().Alpha, "alpha");
-        Equal(1e-3, StepOptions.Default().LearningRate, "learning rate");
+        Equal(1e-3, OptimizerStepOptions.Default().LearningRate, "learning rate");
         Equal(Marshal.SizeOf(typeof(GemmOptions)), (int)GemmOptions.Default().StructSize, "struct size");
     }
 
@@ -397,7 +397,7 @@ static class LptTests
             {
                 comm.SequenceGather(context, input, output, counts);
                 comm.SequenceScatter(context, PartialPass.Backward, output, own, counts);
-                var options = PartialOptions.Default();
+                var options = PartialPlanOptions.Default();
                 options.HiddenColumns = 4;
                 options.SharedColumns = 2;
                 options.RankCount = 2;

@@ -74,11 +74,11 @@ class PartialPlan:
         if isinstance(shared, float):
             shared = capi.lpt_partial_shared_columns(hidden_columns, shared)
         given = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
-        self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_options, given, keep))
+        self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, given, keep))
 
     def values(self, format: Format = "f32") -> dict:
         """shared_columns, private_scale, bytes for each row, and the rest of what the plan says of tensors in a format."""
-        values = capi.lpt_partial_values()
+        values = capi.lpt_partial_plan_info()
         capi.lpt_partial_plan_read(handle_of(None), self._handle, format_number(format), values)
         return values_of(values)
 
@@ -126,7 +126,7 @@ class Comm:
     @property
     def values(self) -> dict:
         """rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""
-        values = capi.lpt_comm_values()
+        values = capi.lpt_comm_info()
         capi.lpt_comm_read(handle_of(None), self._handle, values)
         return values_of(values)
 
@@ -330,7 +330,7 @@ class GradientBuckets:
         self._comm = comm
         self._gradients = [written(gradient) for gradient in gradients]
         self._handle = capi.lpt_gradient_buckets_create(handle_of(context), comm._handle, self._gradients,
-                                                        options(capi.lpt_bucket_options, given, self._keep))
+                                                        options(capi.lpt_gradient_buckets_options, given, self._keep))
 
     def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
         """Begins a backward pass; without last nothing travels. Options as of Comm.all_reduce()."""
@@ -355,6 +355,6 @@ class GradientBuckets:
     @property
     def values(self) -> dict:
         """bucket_count, ready_count, launched_count, wait_seconds, is_recorded."""
-        values = capi.lpt_bucket_values()
+        values = capi.lpt_gradient_buckets_info()
         capi.lpt_gradient_buckets_read(handle_of(None), self._handle, values)
         return values_of(values)

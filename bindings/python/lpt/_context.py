@@ -135,7 +135,7 @@ def wait_for_work(index: int, stream: Optional[int]) -> None:
 def device_describe(device: str = "cpu", index: int = 0) -> dict:
     """What a device is: count, is_usable and the reason why not, name, memory_bytes, processor_count, capability_major and
     capability_minor. One that is not there is no error."""
-    description = capi.lpt_device_description()
+    description = capi.lpt_device_info()
     capi.lpt_device_describe(constant("LPT_DEVICE_", device), index, description)
     return values_of(description)
 

@@ -47,7 +47,7 @@ def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Op
     if len(gradients) != len(noisy):
         raise ValueError(f"{len(gradients)} gradients and {len(noisy)} noisy ones: expected as many of each")
     keep: list = []
-    values = capi.lpt_noise_values()
+    values = capi.lpt_noise_info()
     capi.lpt_noise_measure(handle_of(context), [read(one) for one in gradients], [read(one) for one in noisy],
                            options(capi.lpt_noise_options, {"kind": int(two_draws)}, keep), values)
     return values_of(values)
@@ -55,14 +55,14 @@ def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Op
 
 def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, dict]:
     """The cosine between both weights of each channel; and mean, mean_magnitude, largest, largest_channel."""
-    gate, values = read(gate_weight), capi.lpt_alignment_values()
+    gate, values = read(gate_weight), capi.lpt_swiglu_alignment_info()
     cosines = empty(gate.shape[0], "f32", context=context)
     capi.lpt_swiglu_alignment(handle_of(context), gate, read(up_weight), cosines, values)
     return cosines, values_of(values)
 
 
 def _link(latency_seconds: float, bytes_per_second: float) -> Any:
-    link = capi.lpt_link()
+    link = capi.lpt_cost_link()
     link.latency_seconds, link.bytes_per_second = latency_seconds, bytes_per_second
     return link
 
@@ -71,7 +71,7 @@ def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
     """The latency_seconds and bytes_per_second behind measured times of messages of so many bytes."""
     if len(sizes) != len(seconds):
         raise ValueError(f"{len(sizes)} sizes and {len(seconds)} times: expected as many of each")
-    link = capi.lpt_link()
+    link = capi.lpt_cost_link()
     capi.lpt_cost_fit_link(handle_of(None), sizes, seconds, link)
     return {"latency_seconds": link.latency_seconds, "bytes_per_second": link.bytes_per_second}
 
@@ -83,14 +83,14 @@ def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format 
     keep: list = []
     return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                                     constant("LPT_COST_ALGORITHM_", algorithm), ranks, format_number(plain),
-                                    format_number(payload), options(capi.lpt_cast_rates, rates, keep),
+                                    format_number(payload), options(capi.lpt_cost_cast_rates, rates, keep),
                                     _link(latency_seconds, bytes_per_second))
 
 
 def collective_cost(collective: str, ranks: int, elements: int, payload: Format = "f32", *, algorithm: str = "best",
                     latency_seconds: float, bytes_per_second: float) -> dict:
     """What a collective ("all_reduce", "all_gather", …) would cost on a link: seconds, step_count, bytes. Nothing is sent."""
-    values = capi.lpt_cost_values()
+    values = capi.lpt_cost_info()
     capi.lpt_cost_estimate(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                              constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),
                              _link(latency_seconds, bytes_per_second), values)

@@ -193,7 +193,7 @@ class GemmPlan:
     @property
     def values(self) -> dict:
         """m, n, k, workspace_bytes, part_count and the kernel's row."""
-        values = capi.lpt_gemm_plan_values()
+        values = capi.lpt_gemm_plan_info()
         capi.lpt_gemm_plan_read(handle_of(None), self._handle, values)
         return values_of(values)
 
@@ -267,7 +267,7 @@ class Statistics:
     @property
     def values(self) -> dict:
         """element_count, nan_count, clipped_count, underflow_count, amax, squared_sum, squared_error."""
-        values = capi.lpt_statistics_values()
+        values = capi.lpt_statistics_info()
         capi.lpt_statistics_read(handle_of(None), self._handle, values)
         return values_of(values)
 

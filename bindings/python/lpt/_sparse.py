@@ -29,7 +29,7 @@ def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any
     """An order of the input columns in which a mask along rows keeps more, and what it keeps then. Options: kept, of,
     iterations, random."""
     keep: list = []
-    source, values = read(weight), capi.lpt_sparse_values()
+    source, values = read(weight), capi.lpt_sparse_info()
     order = array("i", range(source.shape[-1]))
     capi.lpt_sparse_order(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), order, values)
     return order.tolist(), values_of(values)
@@ -38,7 +38,7 @@ def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any
 def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> dict:
     """What a selection would keep: energy, kept_energy, variance and counts; options as of sparse_select()."""
     keep: list = []
-    values = capi.lpt_sparse_values()
+    values = capi.lpt_sparse_info()
     source = read(x)
     mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
     capi.lpt_sparse_mask_select(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), mask, None,
@@ -114,7 +114,7 @@ def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context
                ) -> Tuple[Tensor, dict]:
     """Fits a masked weight to what the whole one gives for some inputs; the weight, and the errors before and after."""
     keep: list = []
-    source, values = read(weight), capi.lpt_sparse_fit_values()
+    source, values = read(weight), capi.lpt_sparse_fit_info()
     result = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_F32, 0)
     capi.lpt_sparse_fit(handle_of(context), source, read(mask), read(inputs),
                         options(capi.lpt_sparse_fit_options, given, keep), result, None, values)

@@ -45,7 +45,7 @@ class Recipe:
         """Changes how "forward", "dgrad" or "wgrad" is made. Options: hadamard_size, hadamard_signs, source, draws, parts."""
         keep: list = []
         capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product),
-                                    options(capi.lpt_product_options, given, keep))
+                                    options(capi.lpt_linear_gemm_options, given, keep))
         return self._changed("set_product", (product,), given)
 
     def set_sparsity(self, operand: str, interval: int = 1, **given: Any) -> "Recipe":
@@ -165,7 +165,7 @@ class Linear:
 
     def scaler_values(self, operand: str) -> dict:
         """What the scaler of "input", "weight" or "gradient" knows."""
-        values = capi.lpt_scaler_values()
+        values = capi.lpt_scaler_info()
         capi.lpt_linear_scaler_read(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand), values)
         return values_of(values)
 
@@ -175,7 +175,7 @@ class Linear:
 
     def cast_values(self, cast: str) -> dict:
         """What a watched layer's cast did."""
-        values = capi.lpt_statistics_values()
+        values = capi.lpt_statistics_info()
         capi.lpt_linear_cast_read(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast), values)
         return values_of(values)
 
@@ -228,7 +228,7 @@ class Scaler:
     @property
     def values(self) -> dict:
         """amax, running_amax, update_count."""
-        values = capi.lpt_scaler_values()
+        values = capi.lpt_scaler_info()
         capi.lpt_scaler_read(handle_of(None), self._handle, values)
         return values_of(values)
 
@@ -290,7 +290,7 @@ class Optimizer:
             raise ValueError(f"{len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
                              "expected as many of each")
         capi.lpt_optimizer_step(handle_of(context), self._handle, indices, [read(gradient) for gradient in gradients],
-                                options(capi.lpt_step_options, given, keep),
+                                options(capi.lpt_optimizer_step_options, given, keep),
                                 [written(parameter) for parameter in parameters])
 
     def add_shards(self, comm: Comm, parameters: Sequence[dict]) -> List[int]:
@@ -312,18 +312,18 @@ class Optimizer:
         if not len(parameters) == len(gradients) == len(indices):
             raise ValueError(f"{len(indices)} indices, {len(parameters)} parameters and {len(gradients)} gradients: "
                              "expected as many of each")
-        shards = capi.lpt_shard_options()
+        shards = capi.lpt_optimizer_shard_options()
         if reduce is not None:
             wishes = options(capi.lpt_reduce_options, reduce, keep) or capi.lpt_reduce_options()
             shards.reduce = wishes
         call(keep, capi.lpt_optimizer_step_shards, handle_of(context), comm._handle, self._handle, indices,
-             [read(gradient) for gradient in gradients], options(capi.lpt_step_options, given, keep), shards,
+             [read(gradient) for gradient in gradients], options(capi.lpt_optimizer_step_options, given, keep), shards,
              [written(parameter) for parameter in parameters])
 
     @property
     def values(self) -> dict:
         """What the last step came to: gradient_norm, clip_factor, is_skipped, skipped_count."""
-        values = capi.lpt_optimizer_values()
+        values = capi.lpt_optimizer_info()
         capi.lpt_optimizer_read(handle_of(None), self._handle, values)
         return values_of(values)
 
@@ -369,6 +369,6 @@ def _optimizer_again(given: Dict[str, Any], parameters: Sequence[dict], states: 
 
 def gradients_measure(gradients: Sequence[Any], *, context: Optional[Context] = None) -> dict:
     """sum_of_squares and nonfinite_count of many gradients."""
-    values = capi.lpt_gradient_values()
+    values = capi.lpt_gradients_info()
     capi.lpt_gradients_measure(handle_of(context), [read(gradient) for gradient in gradients], values)
     return values_of(values)

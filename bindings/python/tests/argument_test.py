@@ -31,7 +31,7 @@ class Options(Case):
         self.rejects(TypeError, "arithmetic_bits is 2.5: expected an integer", multiply, arithmetic_bits=2.5)
         self.rejects(TypeError, "random is 3: expected an lpt.Random", lpt.quantize, self.x, "e4m3fn", random=3)
         self.rejects(TypeError, "random is (1, 2, 3, 4, 5, 6)", lpt.quantize, self.x, "e4m3fn", random=(1, 2, 3, 4, 5, 6))
-        self.rejects(TypeError, "codec is 'x': expected lpt_codec or None", lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x,
+        self.rejects(TypeError, "codec is 'x': expected lpt_comm_codec or None", lpt.Comm.local(lpt.Group(1), 0).all_reduce, self.x,
                      codec="x")
         self.rejects(TypeError, "input_order is 'abcd'", lpt.weights_pack, lpt.quantize(self.x, "e4m3fn"), input_order="abcd")
         self.rejects(TypeError, "cast_a_to_bf16 is 'no': expected True or False", multiply, cast_a_to_bf16="no")

@@ -106,7 +106,7 @@ int main(void) {
     const int64_t indices[2] = {0, 1};
     const lpt_tensor *gradients[2] = {DW1, DW2};
     lpt_tensor *parameters[2] = {W1, W2};
-    lpt_step_options options = LPT_STEP_OPTIONS_INIT;
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     options.learning_rate = 0.01;
     need(lpt_optimizer_step(context, optimizer, indices, 2, gradients, &options, parameters));
   }

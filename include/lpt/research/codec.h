@@ -24,8 +24,8 @@ extern "C" {
  * the reduction with LPT_ABORTED on its rank, whose text names codec, function and number, and on all ranks that do not have
  * all they need yet; the comm is broken then, and the output of that rank is as it was.
  */
-struct lpt_codec {
-  size_t struct_size; /**< sizeof(lpt_codec) of the caller. */
+struct lpt_comm_codec {
+  size_t struct_size; /**< sizeof(lpt_comm_codec) of the caller. */
   char name[16];      /**< 1 to 12 bytes of ASCII, and 0. Another one on another rank is LPT_MISMATCH. */
   /** Bytes of `count` elements, at least 0. The same whenever it is asked; another number on another rank is LPT_MISMATCH. */
   int64_t (*bytes_for)(void *user, int64_t count);
@@ -39,28 +39,28 @@ struct lpt_codec {
 };
 
 /** @brief No codec: name and functions are still to be set. */
-#define LPT_CODEC_INIT \
-  { sizeof(lpt_codec), "", NULL, NULL, NULL, NULL, NULL }
+#define LPT_COMM_CODEC_INIT \
+  { sizeof(lpt_comm_codec), "", NULL, NULL, NULL, NULL, NULL }
 
 /**
- * @brief Writes the defaults of LPT_CODEC_INIT.
+ * @brief Writes the defaults of LPT_COMM_CODEC_INIT.
  * @param codec written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_codec_init(lpt_codec *codec, size_t struct_size);
+LPT_API void lpt_comm_codec_init(lpt_comm_codec *codec, size_t struct_size);
 
 /**
  * @brief lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
  * @param context of this rank.
  * @param comm the communicator.
- * @param codec see lpt_codec; the same on all ranks.
+ * @param codec see lpt_comm_codec; the same on all ranks.
  * @param input borrowed; the part of this rank, in f32, bf16 or f16.
  * @param counts as for lpt_all_gather().
  * @param output written; in the input's format. May hold the input at its place.
  * @param out_future as for lpt_all_reduce().
  * @return as lpt_all_reduce().
  */
-LPT_API lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_codec *codec,
+LPT_API lpt_status lpt_all_gather_by_codec(lpt_context *context, lpt_comm *comm, const lpt_comm_codec *codec,
                                            const lpt_tensor *input, const int64_t *counts, lpt_tensor *output,
                                            lpt_future **out_future);
 

@@ -58,64 +58,64 @@ enum lpt_cost_algorithm_values {
  * @brief The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one
  *        after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.
  */
-typedef struct lpt_link {
-  size_t struct_size;      /**< sizeof(lpt_link) of the caller. */
+typedef struct lpt_cost_link {
+  size_t struct_size;      /**< sizeof(lpt_cost_link) of the caller. */
   double latency_seconds;  /**< Of a message on its way; others may be on theirs meanwhile. The alpha of papers. */
   double bytes_per_second; /**< Of one rank's link, each way; 0: bytes take no time. One over the beta of papers. */
   double reduce_bytes_per_second; /**< Payload of others that a rank adds up when a step has brought it; 0: at once. */
-} lpt_link;
+} lpt_cost_link;
 
-/** @brief Defaults of lpt_link: nothing takes time, and bytes alone are counted. */
-#define LPT_LINK_INIT \
-  { sizeof(lpt_link), 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_cost_link: nothing takes time, and bytes alone are counted. */
+#define LPT_COST_LINK_INIT \
+  { sizeof(lpt_cost_link), 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_LINK_INIT.
+ * @brief Writes the defaults of LPT_COST_LINK_INIT.
  * @param link written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_link_init(lpt_link *link, size_t struct_size);
+LPT_API void lpt_cost_link_init(lpt_cost_link *link, size_t struct_size);
 
 /** @brief What a collective costs. */
-typedef struct lpt_cost_values {
-  size_t struct_size;           /**< sizeof(lpt_cost_values) of the caller. */
+typedef struct lpt_cost_info {
+  size_t struct_size;           /**< sizeof(lpt_cost_info) of the caller. */
   lpt_cost_algorithm algorithm; /**< The one that was reckoned; never BEST. */
   int32_t step_count;           /**< Messages in a row: how often the latency is waited for. */
   double payload_bytes;         /**< n: elements with their scales. */
   double rank_bytes;            /**< That the busiest rank sends. */
   double total_bytes;           /**< That all ranks send together. */
   double seconds;               /**< From the first byte to the last sum. */
-} lpt_cost_values;
+} lpt_cost_info;
 
-/** @brief Defaults of lpt_cost_values. */
-#define LPT_COST_VALUES_INIT \
-  { sizeof(lpt_cost_values), LPT_COST_ALGORITHM_BEST, 0, 0.0, 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_cost_info. */
+#define LPT_COST_INFO_INIT \
+  { sizeof(lpt_cost_info), LPT_COST_ALGORITHM_BEST, 0, 0.0, 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_COST_VALUES_INIT.
+ * @brief Writes the defaults of LPT_COST_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_cost_values_init(lpt_cost_values *values, size_t struct_size);
+LPT_API void lpt_cost_info_init(lpt_cost_info *values, size_t struct_size);
 
 /** @brief How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers. */
-typedef struct lpt_cast_rates {
-  size_t struct_size;             /**< sizeof(lpt_cast_rates) of the caller. */
+typedef struct lpt_cost_cast_rates {
+  size_t struct_size;             /**< sizeof(lpt_cost_cast_rates) of the caller. */
   double overhead_seconds;        /**< Of all casts of one collective together, however few numbers there are. */
   double encode_bytes_per_second; /**< lpt_quantize(); 0: at once. */
   double decode_bytes_per_second; /**< lpt_dequantize(); 0: at once. */
-} lpt_cast_rates;
+} lpt_cost_cast_rates;
 
-/** @brief Defaults of lpt_cast_rates: casts take no time. */
-#define LPT_CAST_RATES_INIT \
-  { sizeof(lpt_cast_rates), 0.0, 0.0, 0.0 }
+/** @brief Defaults of lpt_cost_cast_rates: casts take no time. */
+#define LPT_COST_CAST_RATES_INIT \
+  { sizeof(lpt_cost_cast_rates), 0.0, 0.0, 0.0 }
 
 /**
- * @brief Writes the defaults of LPT_CAST_RATES_INIT.
+ * @brief Writes the defaults of LPT_COST_CAST_RATES_INIT.
  * @param rates written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size);
+LPT_API void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_size);
 
 /**
  * @brief Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
@@ -134,8 +134,8 @@ LPT_API void lpt_cast_rates_init(lpt_cast_rates *rates, size_t struct_size);
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the algorithm has no such collective: the text tells which have.
  */
 LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
-                                     int32_t ranks, int64_t elements, lpt_format payload, const lpt_link *link,
-                                     lpt_cost_values *out_values);
+                                     int32_t ranks, int64_t elements, lpt_format payload, const lpt_cost_link *link,
+                                     lpt_cost_info *out_values);
 
 /**
  * @brief Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
@@ -150,7 +150,7 @@ LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective c
  * @return LPT_OK; LPT_INVALID_ARGUMENT, also where seconds do not grow with the bytes: these tell no bandwidth.
  */
 LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, const double *seconds, int64_t count,
-                                     lpt_link *out_link);
+                                     lpt_cost_link *out_link);
 
 /**
  * @brief Finds from how many elements on a collective takes less time with its numbers cast for the way.
@@ -171,7 +171,7 @@ LPT_API lpt_status lpt_cost_fit_link(lpt_context *context, const double *bytes, 
  */
 LPT_API lpt_status lpt_cost_break_even(lpt_context *context, lpt_cost_collective collective,
                                        lpt_cost_algorithm algorithm, int32_t ranks, lpt_format plain,
-                                       lpt_format payload, const lpt_cast_rates *rates, const lpt_link *link,
+                                       lpt_format payload, const lpt_cost_cast_rates *rates, const lpt_cost_link *link,
                                        int64_t *out_elements);
 
 #ifdef __cplusplus

@@ -40,26 +40,26 @@ typedef struct lpt_noise_options {
 LPT_API void lpt_noise_options_init(lpt_noise_options *options, size_t struct_size);
 
 /** @brief Noise against gradient. */
-typedef struct lpt_noise_values {
-  size_t struct_size;      /**< sizeof(lpt_noise_values) of the caller. */
+typedef struct lpt_noise_info {
+  size_t struct_size;      /**< sizeof(lpt_noise_info) of the caller. */
   double gradient_norm;    /**< |g|, over all tensors. */
   double noise_norm;       /**< |q(g) - g|, of one noisy list. */
   double ratio;            /**< gradient_norm / noise_norm; infinity without noise. */
   int64_t nonfinite_count; /**< Pairs with an infinity or a NaN: left out. */
   int32_t is_noisy;        /**< 1: the ratio is below the root of 3, and higher precision is worth its price. */
   int32_t reserved;        /**< 0. */
-} lpt_noise_values;
+} lpt_noise_info;
 
-/** @brief Defaults of lpt_noise_values. */
-#define LPT_NOISE_VALUES_INIT \
-  { sizeof(lpt_noise_values), 0.0, 0.0, 0.0, 0, 0, 0 }
+/** @brief Defaults of lpt_noise_info. */
+#define LPT_NOISE_INFO_INIT \
+  { sizeof(lpt_noise_info), 0.0, 0.0, 0.0, 0, 0, 0 }
 
 /**
- * @brief Writes the defaults of LPT_NOISE_VALUES_INIT.
+ * @brief Writes the defaults of LPT_NOISE_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_noise_values_init(lpt_noise_values *values, size_t struct_size);
+LPT_API void lpt_noise_info_init(lpt_noise_info *values, size_t struct_size);
 
 /**
  * @brief Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
@@ -79,27 +79,27 @@ LPT_API void lpt_noise_values_init(lpt_noise_values *values, size_t struct_size)
  */
 LPT_API lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *gradients,
                                      const lpt_tensor *const *noisy, int64_t count, const lpt_noise_options *options,
-                                     lpt_noise_values *out_values);
+                                     lpt_noise_info *out_values);
 
 /** @brief How far the two weights of a SwiGLU point the same way. */
-typedef struct lpt_alignment_values {
-  size_t struct_size;      /**< sizeof(lpt_alignment_values) of the caller. */
+typedef struct lpt_swiglu_alignment_info {
+  size_t struct_size;      /**< sizeof(lpt_swiglu_alignment_info) of the caller. */
   double mean;             /**< Of the cosines of all channels. */
   double mean_magnitude;   /**< Of their magnitudes. */
   double largest;          /**< The cosine of largest magnitude. */
   int64_t largest_channel; /**< Its channel; -1 without channels. */
-} lpt_alignment_values;
+} lpt_swiglu_alignment_info;
 
-/** @brief Defaults of lpt_alignment_values. */
-#define LPT_ALIGNMENT_VALUES_INIT \
-  { sizeof(lpt_alignment_values), 0.0, 0.0, 0.0, -1 }
+/** @brief Defaults of lpt_swiglu_alignment_info. */
+#define LPT_SWIGLU_ALIGNMENT_INFO_INIT \
+  { sizeof(lpt_swiglu_alignment_info), 0.0, 0.0, 0.0, -1 }
 
 /**
- * @brief Writes the defaults of LPT_ALIGNMENT_VALUES_INIT.
+ * @brief Writes the defaults of LPT_SWIGLU_ALIGNMENT_INFO_INIT.
  * @param values written; never past `struct_size` bytes.
  * @param struct_size size of the caller's struct.
  */
-LPT_API void lpt_alignment_values_init(lpt_alignment_values *values, size_t struct_size);
+LPT_API void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, size_t struct_size);
 
 /**
  * @brief Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and
@@ -113,7 +113,7 @@ LPT_API void lpt_alignment_values_init(lpt_alignment_values *values, size_t stru
  */
 LPT_API lpt_status lpt_swiglu_alignment(lpt_context *context, const lpt_tensor *gate_weight,
                                         const lpt_tensor *up_weight, lpt_tensor *cosines,
-                                        lpt_alignment_values *out_values);
+                                        lpt_swiglu_alignment_info *out_values);
 
 /**
  * @brief Creates an empty monitor.

@@ -78,7 +78,7 @@ LPT_API lpt_status lpt_sparse_absorb(lpt_context *context, const lpt_tensor *sou
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
-                                    int32_t *order, lpt_sparse_values *out_values);
+                                    int32_t *order, lpt_sparse_info *out_values);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ int32_t told(const char *doing, int32_t index, cudaError_t error, char *text, si
   return status_of(error);
 }
 
-void tell_why_none(cudaError_t error, lpt_device_description &description) {
+void tell_why_none(cudaError_t error, lpt_device_info &description) {
   cudaGetLastError();
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
@@ -41,7 +41,7 @@ void tell_why_none(cudaError_t error, lpt_device_description &description) {
                                    : visible);
 }
 
-void tell_facts(const cudaDeviceProp &facts, lpt_device_description &description) {
+void tell_facts(const cudaDeviceProp &facts, lpt_device_info &description) {
   description.capability_major = facts.major;
   description.capability_minor = facts.minor;
   description.processor_count = facts.multiProcessorCount;
@@ -55,7 +55,7 @@ void tell_facts(const cudaDeviceProp &facts, lpt_device_description &description
 }
 
 // Asks the driver without starting work on a device.
-int32_t describe(int32_t index, lpt_device_description *out_description, char *, size_t) {
+int32_t describe(int32_t index, lpt_device_info *out_description, char *, size_t) {
   int count = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;

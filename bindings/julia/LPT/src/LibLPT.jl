@@ -334,7 +334,7 @@ struct lpt_random
     step::UInt32
 end
 
-struct lpt_device_description
+struct lpt_device_info
     struct_size::Csize_t
     device::lpt_device
     index::Int32
@@ -428,7 +428,7 @@ struct lpt_quantize_options
     statistics::Ptr{Cvoid}
 end
 
-struct lpt_statistics_values
+struct lpt_statistics_info
     struct_size::Csize_t
     element_count::Int64
     nan_count::Int64
@@ -468,7 +468,7 @@ struct lpt_scaler_options
     reserved::Int32
 end
 
-struct lpt_scaler_values
+struct lpt_scaler_info
     struct_size::Csize_t
     amax::Cfloat
     running_amax::Cfloat
@@ -483,7 +483,7 @@ struct lpt_sparse_fit_options
     damping::Cdouble
 end
 
-struct lpt_sparse_fit_values
+struct lpt_sparse_fit_info
     struct_size::Csize_t
     masked_error::Cdouble
     fitted_error::Cdouble
@@ -507,7 +507,7 @@ struct lpt_gemm_options
     reserved::Int32
 end
 
-struct lpt_gemm_plan_values
+struct lpt_gemm_plan_info
     struct_size::Csize_t
     m::Int64
     n::Int64
@@ -540,7 +540,7 @@ struct lpt_sparse_options
     importance::Ptr{Cvoid}
 end
 
-struct lpt_sparse_values
+struct lpt_sparse_info
     struct_size::Csize_t
     element_count::Int64
     kept_count::Int64
@@ -561,7 +561,7 @@ struct lpt_weights_options
     reserved::Int32
 end
 
-struct lpt_product_options
+struct lpt_linear_gemm_options
     struct_size::Csize_t
     flags::UInt64
     hadamard_size::Int32
@@ -658,7 +658,7 @@ struct lpt_optimizer_parameter
     var"begin"::Int64
 end
 
-struct lpt_step_options
+struct lpt_optimizer_step_options
     struct_size::Csize_t
     flags::UInt64
     learning_rate::Cdouble
@@ -672,7 +672,7 @@ struct lpt_step_options
     gradient_norm::Cdouble
 end
 
-struct lpt_optimizer_values
+struct lpt_optimizer_info
     struct_size::Csize_t
     gradient_norm::Cdouble
     clip_factor::Cdouble
@@ -681,7 +681,7 @@ struct lpt_optimizer_values
     reserved::Int32
 end
 
-struct lpt_gradient_values
+struct lpt_gradients_info
     struct_size::Csize_t
     sum_of_squares::Cdouble
     nonfinite_count::Int64
@@ -696,7 +696,7 @@ struct lpt_comm_options
     damaged_message::Int64
 end
 
-struct lpt_comm_values
+struct lpt_comm_info
     struct_size::Csize_t
     rank::Int32
     rank_count::Int32
@@ -707,7 +707,7 @@ struct lpt_comm_values
     seconds::Cdouble
 end
 
-struct lpt_bucket_options
+struct lpt_gradient_buckets_options
     struct_size::Csize_t
     flags::UInt64
     bucket_bytes::Csize_t
@@ -716,7 +716,7 @@ struct lpt_bucket_options
     names::Ptr{Ptr{UInt8}}
 end
 
-struct lpt_bucket_values
+struct lpt_gradient_buckets_info
     struct_size::Csize_t
     bucket_count::Int64
     ready_count::Int64
@@ -726,7 +726,7 @@ struct lpt_bucket_values
     reserved::Int32
 end
 
-struct lpt_partial_options
+struct lpt_partial_plan_options
     struct_size::Csize_t
     flags::UInt64
     hidden_columns::Int64
@@ -741,7 +741,7 @@ struct lpt_partial_options
     link_bytes_per_second::Cdouble
 end
 
-struct lpt_partial_values
+struct lpt_partial_plan_info
     struct_size::Csize_t
     hidden_columns::Int64
     shared_columns::Int64
@@ -752,7 +752,7 @@ struct lpt_partial_values
     backward_row_bytes::Cdouble
 end
 
-struct lpt_codec
+struct lpt_comm_codec
     struct_size::Csize_t
     name::NTuple{16,UInt8}
     bytes_for::Ptr{Cvoid}
@@ -772,23 +772,23 @@ struct lpt_reduce_options
     algorithm::lpt_reduce_algorithm
     rounding::lpt_rounding
     random::lpt_random
-    codec::Ptr{lpt_codec}
+    codec::Ptr{lpt_comm_codec}
 end
 
-struct lpt_shard_options
+struct lpt_optimizer_shard_options
     struct_size::Csize_t
     flags::UInt64
     reduce::Ptr{lpt_reduce_options}
 end
 
-struct lpt_link
+struct lpt_cost_link
     struct_size::Csize_t
     latency_seconds::Cdouble
     bytes_per_second::Cdouble
     reduce_bytes_per_second::Cdouble
 end
 
-struct lpt_cost_values
+struct lpt_cost_info
     struct_size::Csize_t
     algorithm::lpt_cost_algorithm
     step_count::Int32
@@ -798,7 +798,7 @@ struct lpt_cost_values
     seconds::Cdouble
 end
 
-struct lpt_cast_rates
+struct lpt_cost_cast_rates
     struct_size::Csize_t
     overhead_seconds::Cdouble
     encode_bytes_per_second::Cdouble
@@ -812,7 +812,7 @@ struct lpt_noise_options
     reserved::Int32
 end
 
-struct lpt_noise_values
+struct lpt_noise_info
     struct_size::Csize_t
     gradient_norm::Cdouble
     noise_norm::Cdouble
@@ -822,7 +822,7 @@ struct lpt_noise_values
     reserved::Int32
 end
 
-struct lpt_alignment_values
+struct lpt_swiglu_alignment_info
     struct_size::Csize_t
     mean::Cdouble
     mean_magnitude::Cdouble
@@ -831,27 +831,27 @@ struct lpt_alignment_values
 end
 
 # Structs with defaults, and the functions that write these.
-_defaults(::Type{lpt_device_description}, place) = lpt_device_description_init(place, sizeof(lpt_device_description))
+_defaults(::Type{lpt_device_info}, place) = lpt_device_info_init(place, sizeof(lpt_device_info))
 _defaults(::Type{lpt_context_options}, place) = lpt_context_options_init(place, sizeof(lpt_context_options))
 _defaults(::Type{lpt_profile_entry}, place) = lpt_profile_entry_init(place, sizeof(lpt_profile_entry))
 _defaults(::Type{lpt_format_description}, place) = lpt_format_description_init(place, sizeof(lpt_format_description))
 _defaults(::Type{lpt_tensor_description}, place) = lpt_tensor_description_init(place, sizeof(lpt_tensor_description))
 _defaults(::Type{lpt_quantize_options}, place) = lpt_quantize_options_init(place, sizeof(lpt_quantize_options))
-_defaults(::Type{lpt_statistics_values}, place) = lpt_statistics_values_init(place, sizeof(lpt_statistics_values))
+_defaults(::Type{lpt_statistics_info}, place) = lpt_statistics_info_init(place, sizeof(lpt_statistics_info))
 _defaults(::Type{lpt_dequantize_options}, place) = lpt_dequantize_options_init(place, sizeof(lpt_dequantize_options))
 _defaults(::Type{lpt_hadamard_options}, place) = lpt_hadamard_options_init(place, sizeof(lpt_hadamard_options))
 _defaults(::Type{lpt_convert_options}, place) = lpt_convert_options_init(place, sizeof(lpt_convert_options))
 _defaults(::Type{lpt_scaler_options}, place) = lpt_scaler_options_init(place, sizeof(lpt_scaler_options))
-_defaults(::Type{lpt_scaler_values}, place) = lpt_scaler_values_init(place, sizeof(lpt_scaler_values))
+_defaults(::Type{lpt_scaler_info}, place) = lpt_scaler_info_init(place, sizeof(lpt_scaler_info))
 _defaults(::Type{lpt_sparse_fit_options}, place) = lpt_sparse_fit_options_init(place, sizeof(lpt_sparse_fit_options))
-_defaults(::Type{lpt_sparse_fit_values}, place) = lpt_sparse_fit_values_init(place, sizeof(lpt_sparse_fit_values))
+_defaults(::Type{lpt_sparse_fit_info}, place) = lpt_sparse_fit_info_init(place, sizeof(lpt_sparse_fit_info))
 _defaults(::Type{lpt_gemm_options}, place) = lpt_gemm_options_init(place, sizeof(lpt_gemm_options))
-_defaults(::Type{lpt_gemm_plan_values}, place) = lpt_gemm_plan_values_init(place, sizeof(lpt_gemm_plan_values))
+_defaults(::Type{lpt_gemm_plan_info}, place) = lpt_gemm_plan_info_init(place, sizeof(lpt_gemm_plan_info))
 _defaults(::Type{lpt_gemm_operands}, place) = lpt_gemm_operands_init(place, sizeof(lpt_gemm_operands))
 _defaults(::Type{lpt_sparse_options}, place) = lpt_sparse_options_init(place, sizeof(lpt_sparse_options))
-_defaults(::Type{lpt_sparse_values}, place) = lpt_sparse_values_init(place, sizeof(lpt_sparse_values))
+_defaults(::Type{lpt_sparse_info}, place) = lpt_sparse_info_init(place, sizeof(lpt_sparse_info))
 _defaults(::Type{lpt_weights_options}, place) = lpt_weights_options_init(place, sizeof(lpt_weights_options))
-_defaults(::Type{lpt_product_options}, place) = lpt_product_options_init(place, sizeof(lpt_product_options))
+_defaults(::Type{lpt_linear_gemm_options}, place) = lpt_linear_gemm_options_init(place, sizeof(lpt_linear_gemm_options))
 _defaults(::Type{lpt_linear_shape}, place) = lpt_linear_shape_init(place, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, place) = lpt_linear_options_init(place, sizeof(lpt_linear_options))
 _defaults(::Type{lpt_swiglu_options}, place) = lpt_swiglu_options_init(place, sizeof(lpt_swiglu_options))
@@ -860,32 +860,32 @@ _defaults(::Type{lpt_softmax_options}, place) = lpt_softmax_options_init(place, 
 _defaults(::Type{lpt_cross_entropy_options}, place) = lpt_cross_entropy_options_init(place, sizeof(lpt_cross_entropy_options))
 _defaults(::Type{lpt_optimizer_options}, place) = lpt_optimizer_options_init(place, sizeof(lpt_optimizer_options))
 _defaults(::Type{lpt_optimizer_parameter}, place) = lpt_optimizer_parameter_init(place, sizeof(lpt_optimizer_parameter))
-_defaults(::Type{lpt_step_options}, place) = lpt_step_options_init(place, sizeof(lpt_step_options))
-_defaults(::Type{lpt_optimizer_values}, place) = lpt_optimizer_values_init(place, sizeof(lpt_optimizer_values))
-_defaults(::Type{lpt_gradient_values}, place) = lpt_gradient_values_init(place, sizeof(lpt_gradient_values))
+_defaults(::Type{lpt_optimizer_step_options}, place) = lpt_optimizer_step_options_init(place, sizeof(lpt_optimizer_step_options))
+_defaults(::Type{lpt_optimizer_info}, place) = lpt_optimizer_info_init(place, sizeof(lpt_optimizer_info))
+_defaults(::Type{lpt_gradients_info}, place) = lpt_gradients_info_init(place, sizeof(lpt_gradients_info))
 _defaults(::Type{lpt_comm_options}, place) = lpt_comm_options_init(place, sizeof(lpt_comm_options))
-_defaults(::Type{lpt_comm_values}, place) = lpt_comm_values_init(place, sizeof(lpt_comm_values))
+_defaults(::Type{lpt_comm_info}, place) = lpt_comm_info_init(place, sizeof(lpt_comm_info))
 _defaults(::Type{lpt_reduce_options}, place) = lpt_reduce_options_init(place, sizeof(lpt_reduce_options))
-_defaults(::Type{lpt_bucket_options}, place) = lpt_bucket_options_init(place, sizeof(lpt_bucket_options))
-_defaults(::Type{lpt_bucket_values}, place) = lpt_bucket_values_init(place, sizeof(lpt_bucket_values))
-_defaults(::Type{lpt_shard_options}, place) = lpt_shard_options_init(place, sizeof(lpt_shard_options))
-_defaults(::Type{lpt_partial_options}, place) = lpt_partial_options_init(place, sizeof(lpt_partial_options))
-_defaults(::Type{lpt_partial_values}, place) = lpt_partial_values_init(place, sizeof(lpt_partial_values))
-_defaults(::Type{lpt_codec}, place) = lpt_codec_init(place, sizeof(lpt_codec))
-_defaults(::Type{lpt_link}, place) = lpt_link_init(place, sizeof(lpt_link))
-_defaults(::Type{lpt_cost_values}, place) = lpt_cost_values_init(place, sizeof(lpt_cost_values))
-_defaults(::Type{lpt_cast_rates}, place) = lpt_cast_rates_init(place, sizeof(lpt_cast_rates))
+_defaults(::Type{lpt_gradient_buckets_options}, place) = lpt_gradient_buckets_options_init(place, sizeof(lpt_gradient_buckets_options))
+_defaults(::Type{lpt_gradient_buckets_info}, place) = lpt_gradient_buckets_info_init(place, sizeof(lpt_gradient_buckets_info))
+_defaults(::Type{lpt_optimizer_shard_options}, place) = lpt_optimizer_shard_options_init(place, sizeof(lpt_optimizer_shard_options))
+_defaults(::Type{lpt_partial_plan_options}, place) = lpt_partial_plan_options_init(place, sizeof(lpt_partial_plan_options))
+_defaults(::Type{lpt_partial_plan_info}, place) = lpt_partial_plan_info_init(place, sizeof(lpt_partial_plan_info))
+_defaults(::Type{lpt_comm_codec}, place) = lpt_comm_codec_init(place, sizeof(lpt_comm_codec))
+_defaults(::Type{lpt_cost_link}, place) = lpt_cost_link_init(place, sizeof(lpt_cost_link))
+_defaults(::Type{lpt_cost_info}, place) = lpt_cost_info_init(place, sizeof(lpt_cost_info))
+_defaults(::Type{lpt_cost_cast_rates}, place) = lpt_cost_cast_rates_init(place, sizeof(lpt_cost_cast_rates))
 _defaults(::Type{lpt_noise_options}, place) = lpt_noise_options_init(place, sizeof(lpt_noise_options))
-_defaults(::Type{lpt_noise_values}, place) = lpt_noise_values_init(place, sizeof(lpt_noise_values))
-_defaults(::Type{lpt_alignment_values}, place) = lpt_alignment_values_init(place, sizeof(lpt_alignment_values))
+_defaults(::Type{lpt_noise_info}, place) = lpt_noise_info_init(place, sizeof(lpt_noise_info))
+_defaults(::Type{lpt_swiglu_alignment_info}, place) = lpt_swiglu_alignment_info_init(place, sizeof(lpt_swiglu_alignment_info))
 
 lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
 lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
 lpt_abi_level() = ccall(_symbol(:lpt_abi_level), Int32, ())
 lpt_build_info() = ccall(_symbol(:lpt_build_info), Cstring, ())
 lpt_status_string(status) = ccall(_symbol(:lpt_status_string), Cstring, (lpt_status,), status)
-lpt_device_description_init(description, struct_size) = ccall(_symbol(:lpt_device_description_init), Cvoid, (Ptr{lpt_device_description}, Csize_t), description, struct_size)
-lpt_device_describe(device, index, out_description) = ccall(_symbol(:lpt_device_describe), lpt_status, (lpt_device, Int32, Ptr{lpt_device_description}), device, index, out_description)
+lpt_device_info_init(description, struct_size) = ccall(_symbol(:lpt_device_info_init), Cvoid, (Ptr{lpt_device_info}, Csize_t), description, struct_size)
+lpt_device_describe(device, index, out_description) = ccall(_symbol(:lpt_device_describe), lpt_status, (lpt_device, Int32, Ptr{lpt_device_info}), device, index, out_description)
 lpt_context_options_init(options, struct_size) = ccall(_symbol(:lpt_context_options_init), Cvoid, (Ptr{lpt_context_options}, Csize_t), options, struct_size)
 lpt_context_create(options, out_context) = ccall(_symbol(:lpt_context_create), lpt_status, (Ptr{lpt_context_options}, Ptr{Ptr{Cvoid}}), options, out_context)
 lpt_context_destroy(context) = ccall(_symbol(:lpt_context_destroy), Cvoid, (Ptr{Cvoid},), context)
@@ -928,10 +928,10 @@ lpt_foreign_layout_import(context, buffer, buffer_bytes, dialect, tensor) = ccal
 lpt_quantize_options_init(options, struct_size) = ccall(_symbol(:lpt_quantize_options_init), Cvoid, (Ptr{lpt_quantize_options}, Csize_t), options, struct_size)
 lpt_quantize(context, source, options, quantized, transposed) = ccall(_symbol(:lpt_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_quantize_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, options, quantized, transposed)
 lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt_fake_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_quantize_options}, Ptr{Cvoid}), context, source, format, options, output)
-lpt_statistics_values_init(values, struct_size) = ccall(_symbol(:lpt_statistics_values_init), Cvoid, (Ptr{lpt_statistics_values}, Csize_t), values, struct_size)
+lpt_statistics_info_init(values, struct_size) = ccall(_symbol(:lpt_statistics_info_init), Cvoid, (Ptr{lpt_statistics_info}, Csize_t), values, struct_size)
 lpt_statistics_create(context, out_statistics) = ccall(_symbol(:lpt_statistics_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_statistics)
 lpt_statistics_destroy(statistics) = ccall(_symbol(:lpt_statistics_destroy), Cvoid, (Ptr{Cvoid},), statistics)
-lpt_statistics_read(context, statistics, out_values) = ccall(_symbol(:lpt_statistics_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_statistics_values}), context, statistics, out_values)
+lpt_statistics_read(context, statistics, out_values) = ccall(_symbol(:lpt_statistics_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_statistics_info}), context, statistics, out_values)
 lpt_statistics_reset(context, statistics) = ccall(_symbol(:lpt_statistics_reset), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, statistics)
 lpt_dequantize_options_init(options, struct_size) = ccall(_symbol(:lpt_dequantize_options_init), Cvoid, (Ptr{lpt_dequantize_options}, Csize_t), options, struct_size)
 lpt_dequantize(context, source, options, output) = ccall(_symbol(:lpt_dequantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_dequantize_options}, Ptr{Cvoid}), context, source, options, output)
@@ -941,29 +941,29 @@ lpt_hadamard_draw_signs(context, random, signs) = ccall(_symbol(:lpt_hadamard_dr
 lpt_convert_options_init(options, struct_size) = ccall(_symbol(:lpt_convert_options_init), Cvoid, (Ptr{lpt_convert_options}, Csize_t), options, struct_size)
 lpt_convert(context, source, options, output) = ccall(_symbol(:lpt_convert), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_convert_options}, Ptr{Cvoid}), context, source, options, output)
 lpt_scaler_options_init(options, struct_size) = ccall(_symbol(:lpt_scaler_options_init), Cvoid, (Ptr{lpt_scaler_options}, Csize_t), options, struct_size)
-lpt_scaler_values_init(values, struct_size) = ccall(_symbol(:lpt_scaler_values_init), Cvoid, (Ptr{lpt_scaler_values}, Csize_t), values, struct_size)
+lpt_scaler_info_init(values, struct_size) = ccall(_symbol(:lpt_scaler_info_init), Cvoid, (Ptr{lpt_scaler_info}, Csize_t), values, struct_size)
 lpt_scaler_create(context, options, out_scaler) = ccall(_symbol(:lpt_scaler_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_scaler_options}, Ptr{Ptr{Cvoid}}), context, options, out_scaler)
 lpt_scaler_destroy(scaler) = ccall(_symbol(:lpt_scaler_destroy), Cvoid, (Ptr{Cvoid},), scaler)
 lpt_scaler_update(context, scalers, scaler_count) = ccall(_symbol(:lpt_scaler_update), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, scalers, scaler_count)
-lpt_scaler_read(context, scaler, out_values) = ccall(_symbol(:lpt_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_scaler_values}), context, scaler, out_values)
+lpt_scaler_read(context, scaler, out_values) = ccall(_symbol(:lpt_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_scaler_info}), context, scaler, out_values)
 lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scaler_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, scaler, out_size_bytes)
 lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_sparse_fit_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_fit_options_init), Cvoid, (Ptr{lpt_sparse_fit_options}, Csize_t), options, struct_size)
-lpt_sparse_fit_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_values_init), Cvoid, (Ptr{lpt_sparse_fit_values}, Csize_t), values, struct_size)
-lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_values}), context, weight, mask, inputs, options, output, bias_change, out_values)
+lpt_sparse_fit_info_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_info_init), Cvoid, (Ptr{lpt_sparse_fit_info}, Csize_t), values, struct_size)
+lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_info}), context, weight, mask, inputs, options, output, bias_change, out_values)
 lpt_gemm_options_init(options, struct_size) = ccall(_symbol(:lpt_gemm_options_init), Cvoid, (Ptr{lpt_gemm_options}, Csize_t), options, struct_size)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, group_count, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, group_count, options, c)
-lpt_gemm_plan_values_init(values, struct_size) = ccall(_symbol(:lpt_gemm_plan_values_init), Cvoid, (Ptr{lpt_gemm_plan_values}, Csize_t), values, struct_size)
+lpt_gemm_plan_info_init(values, struct_size) = ccall(_symbol(:lpt_gemm_plan_info_init), Cvoid, (Ptr{lpt_gemm_plan_info}, Csize_t), values, struct_size)
 lpt_gemm_operands_init(operands, struct_size) = ccall(_symbol(:lpt_gemm_operands_init), Cvoid, (Ptr{lpt_gemm_operands}, Csize_t), operands, struct_size)
 lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)
 lpt_gemm_plan_run(context, plan, a, b, operands, c) = ccall(_symbol(:lpt_gemm_plan_run), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_operands}, Ptr{Cvoid}), context, plan, a, b, operands, c)
-lpt_gemm_plan_read(context, plan, out_values) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_values}), context, plan, out_values)
+lpt_gemm_plan_read(context, plan, out_values) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_info}), context, plan, out_values)
 lpt_gemm_plan_destroy(plan) = ccall(_symbol(:lpt_gemm_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
 lpt_sparse_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_options_init), Cvoid, (Ptr{lpt_sparse_options}, Csize_t), options, struct_size)
-lpt_sparse_values_init(values, struct_size) = ccall(_symbol(:lpt_sparse_values_init), Cvoid, (Ptr{lpt_sparse_values}, Csize_t), values, struct_size)
-lpt_sparse_mask_select(context, source, options, mask, masked, out_values) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_values}), context, source, options, mask, masked, out_values)
+lpt_sparse_info_init(values, struct_size) = ccall(_symbol(:lpt_sparse_info_init), Cvoid, (Ptr{lpt_sparse_info}, Csize_t), values, struct_size)
+lpt_sparse_mask_select(context, source, options, mask, masked, out_values) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_info}), context, source, options, mask, masked, out_values)
 lpt_sparse_mask_check(context, mask, kept, of, direction, out_count) = ccall(_symbol(:lpt_sparse_mask_check), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, Ptr{Int64}), context, mask, kept, of, direction, out_count)
 lpt_sparse_mask_compare(context, mask, other, out_count) = ccall(_symbol(:lpt_sparse_mask_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, mask, other, out_count)
 lpt_sparse_mask_apply(context, source, mask, output) = ccall(_symbol(:lpt_sparse_mask_apply), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, mask, output)
@@ -977,14 +977,14 @@ lpt_weights_unpack(context, packed, weights) = ccall(_symbol(:lpt_weights_unpack
 lpt_weights_state_size(context, packed, out_size_bytes) = ccall(_symbol(:lpt_weights_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, packed, out_size_bytes)
 lpt_weights_state_save(context, packed, buffer, buffer_bytes) = ccall(_symbol(:lpt_weights_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, packed, buffer, buffer_bytes)
 lpt_weights_state_load(context, buffer, buffer_bytes, out_packed) = ccall(_symbol(:lpt_weights_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Csize_t, Ptr{Ptr{Cvoid}}), context, buffer, buffer_bytes, out_packed)
-lpt_product_options_init(options, struct_size) = ccall(_symbol(:lpt_product_options_init), Cvoid, (Ptr{lpt_product_options}, Csize_t), options, struct_size)
+lpt_linear_gemm_options_init(options, struct_size) = ccall(_symbol(:lpt_linear_gemm_options_init), Cvoid, (Ptr{lpt_linear_gemm_options}, Csize_t), options, struct_size)
 lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
 lpt_recipe_name(context, index, out_name) = ccall(_symbol(:lpt_recipe_name), lpt_status, (Ptr{Cvoid}, Int64, Ptr{Ptr{UInt8}}), context, index, out_name)
 lpt_recipe_destroy(recipe) = ccall(_symbol(:lpt_recipe_destroy), Cvoid, (Ptr{Cvoid},), recipe)
 lpt_recipe_set_cast(context, recipe, cast, format, options) = ccall(_symbol(:lpt_recipe_set_cast), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, lpt_format, Ptr{lpt_quantize_options}), context, recipe, cast, format, options)
 lpt_recipe_set_scaler(context, recipe, operand, options) = ccall(_symbol(:lpt_recipe_set_scaler), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_options}), context, recipe, operand, options)
 lpt_recipe_cast_format(context, recipe, cast, out_format) = ccall(_symbol(:lpt_recipe_cast_format), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_format}), context, recipe, cast, out_format)
-lpt_recipe_set_gemm(context, recipe, product, options) = ccall(_symbol(:lpt_recipe_set_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_gemm, Ptr{lpt_product_options}), context, recipe, product, options)
+lpt_recipe_set_gemm(context, recipe, product, options) = ccall(_symbol(:lpt_recipe_set_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_gemm, Ptr{lpt_linear_gemm_options}), context, recipe, product, options)
 lpt_recipe_set_high_precision(context, recipe, product, format) = ccall(_symbol(:lpt_recipe_set_high_precision), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_gemm, lpt_format), context, recipe, product, format)
 lpt_recipe_set_sparsity(context, recipe, operand, options, interval) = ccall(_symbol(:lpt_recipe_set_sparsity), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_sparse_options}, Int32), context, recipe, operand, options, interval)
 lpt_linear_shape_init(shape, struct_size) = ccall(_symbol(:lpt_linear_shape_init), Cvoid, (Ptr{lpt_linear_shape}, Csize_t), shape, struct_size)
@@ -999,10 +999,10 @@ lpt_linear_forward(context, linear, input, options, saved, output) = ccall(_symb
 lpt_linear_backward(context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_linear_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
 lpt_linear_share_amax(context, comm, linears, linear_count) = ccall(_symbol(:lpt_linear_share_amax), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, comm, linears, linear_count)
 lpt_linear_update_scalers(context, linears, linear_count) = ccall(_symbol(:lpt_linear_update_scalers), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, linears, linear_count)
-lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_values}), context, linear, operand, out_values)
+lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_info}), context, linear, operand, out_values)
 lpt_linear_mask_read(context, linear, mask) = ccall(_symbol(:lpt_linear_mask_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, mask)
 lpt_linear_watch(context, linear, is_watched) = ccall(_symbol(:lpt_linear_watch), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32), context, linear, is_watched)
-lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_statistics_values}), context, linear, cast, out_values)
+lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_statistics_info}), context, linear, cast, out_values)
 lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
 lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
@@ -1021,23 +1021,23 @@ lpt_cross_entropy_forward(context, logits, targets, options, loss, log_sums) = c
 lpt_cross_entropy_backward(context, logits, targets, log_sums, loss_gradient, options, logits_gradient) = ccall(_symbol(:lpt_cross_entropy_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_cross_entropy_options}, Ptr{Cvoid}), context, logits, targets, log_sums, loss_gradient, options, logits_gradient)
 lpt_optimizer_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_options_init), Cvoid, (Ptr{lpt_optimizer_options}, Csize_t), options, struct_size)
 lpt_optimizer_parameter_init(parameter, struct_size) = ccall(_symbol(:lpt_optimizer_parameter_init), Cvoid, (Ptr{lpt_optimizer_parameter}, Csize_t), parameter, struct_size)
-lpt_step_options_init(options, struct_size) = ccall(_symbol(:lpt_step_options_init), Cvoid, (Ptr{lpt_step_options}, Csize_t), options, struct_size)
-lpt_optimizer_values_init(values, struct_size) = ccall(_symbol(:lpt_optimizer_values_init), Cvoid, (Ptr{lpt_optimizer_values}, Csize_t), values, struct_size)
-lpt_gradient_values_init(values, struct_size) = ccall(_symbol(:lpt_gradient_values_init), Cvoid, (Ptr{lpt_gradient_values}, Csize_t), values, struct_size)
+lpt_optimizer_step_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_step_options_init), Cvoid, (Ptr{lpt_optimizer_step_options}, Csize_t), options, struct_size)
+lpt_optimizer_info_init(values, struct_size) = ccall(_symbol(:lpt_optimizer_info_init), Cvoid, (Ptr{lpt_optimizer_info}, Csize_t), values, struct_size)
+lpt_gradients_info_init(values, struct_size) = ccall(_symbol(:lpt_gradients_info_init), Cvoid, (Ptr{lpt_gradients_info}, Csize_t), values, struct_size)
 lpt_optimizer_create(context, options, out_optimizer) = ccall(_symbol(:lpt_optimizer_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_optimizer_options}, Ptr{Ptr{Cvoid}}), context, options, out_optimizer)
 lpt_optimizer_destroy(optimizer) = ccall(_symbol(:lpt_optimizer_destroy), Cvoid, (Ptr{Cvoid},), optimizer)
 lpt_optimizer_set_directory(context, optimizer, directory, resident_bytes) = ccall(_symbol(:lpt_optimizer_set_directory), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Csize_t), context, optimizer, directory, resident_bytes)
 lpt_optimizer_add(context, optimizer, parameter, out_index) = ccall(_symbol(:lpt_optimizer_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_parameter}, Ptr{Int64}), context, optimizer, parameter, out_index)
-lpt_optimizer_step(context, optimizer, indices, count, gradients, options, parameters) = ccall(_symbol(:lpt_optimizer_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_step_options}, Ptr{Ptr{Cvoid}}), context, optimizer, indices, count, gradients, options, parameters)
-lpt_optimizer_read(context, optimizer, out_values) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_values}), context, optimizer, out_values)
-lpt_gradients_measure(context, gradients, count, out_values) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradient_values}), context, gradients, count, out_values)
+lpt_optimizer_step(context, optimizer, indices, count, gradients, options, parameters) = ccall(_symbol(:lpt_optimizer_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_optimizer_step_options}, Ptr{Ptr{Cvoid}}), context, optimizer, indices, count, gradients, options, parameters)
+lpt_optimizer_read(context, optimizer, out_values) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_info}), context, optimizer, out_values)
+lpt_gradients_measure(context, gradients, count, out_values) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradients_info}), context, gradients, count, out_values)
 lpt_optimizer_size(context, optimizer, out_size_bytes) = ccall(_symbol(:lpt_optimizer_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, optimizer, out_size_bytes)
 lpt_optimizer_state_size(context, optimizer, index, out_size_bytes) = ccall(_symbol(:lpt_optimizer_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Csize_t}), context, optimizer, index, out_size_bytes)
 lpt_optimizer_state_save(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
 lpt_optimizer_state_load(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
 lpt_optimizer_state_load_many(context, optimizer, index, buffers, buffer_bytes, count) = ccall(_symbol(:lpt_optimizer_state_load_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Ptr{Cvoid}}, Ptr{Csize_t}, Int64), context, optimizer, index, buffers, buffer_bytes, count)
 lpt_comm_options_init(options, struct_size) = ccall(_symbol(:lpt_comm_options_init), Cvoid, (Ptr{lpt_comm_options}, Csize_t), options, struct_size)
-lpt_comm_values_init(values, struct_size) = ccall(_symbol(:lpt_comm_values_init), Cvoid, (Ptr{lpt_comm_values}, Csize_t), values, struct_size)
+lpt_comm_info_init(values, struct_size) = ccall(_symbol(:lpt_comm_info_init), Cvoid, (Ptr{lpt_comm_info}, Csize_t), values, struct_size)
 lpt_comm_group_create(rank_count, out_group) = ccall(_symbol(:lpt_comm_group_create), lpt_status, (Int32, Ptr{Ptr{Cvoid}}), rank_count, out_group)
 lpt_comm_group_abort(group) = ccall(_symbol(:lpt_comm_group_abort), Cvoid, (Ptr{Cvoid},), group)
 lpt_comm_group_destroy(group) = ccall(_symbol(:lpt_comm_group_destroy), Cvoid, (Ptr{Cvoid},), group)
@@ -1046,7 +1046,7 @@ lpt_comm_create_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(
 lpt_comm_create_nccl(context, meeting, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, meeting, nccl_comm, options, out_comm)
 lpt_comm_split(context, comm, color, key, out_comm) = ccall(_symbol(:lpt_comm_split), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, color, key, out_comm)
 lpt_comm_destroy(comm) = ccall(_symbol(:lpt_comm_destroy), Cvoid, (Ptr{Cvoid},), comm)
-lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_values}), context, comm, out_values)
+lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_info}), context, comm, out_values)
 lpt_future_wait(context, future) = ccall(_symbol(:lpt_future_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, future)
 lpt_future_is_done(context, future, out_is_done) = ccall(_symbol(:lpt_future_is_done), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, future, out_is_done)
 lpt_future_destroy(future) = ccall(_symbol(:lpt_future_destroy), Cvoid, (Ptr{Cvoid},), future)
@@ -1061,43 +1061,43 @@ lpt_send(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_send
 lpt_receive(context, comm, tensor, peer, tag, out_future) = ccall(_symbol(:lpt_receive), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, tensor, peer, tag, out_future)
 lpt_all_reduce_many(context, comm, tensors, count, options, out_future) = ccall(_symbol(:lpt_all_reduce_many), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_reduce_options}, Ptr{Ptr{Cvoid}}), context, comm, tensors, count, options, out_future)
 lpt_comm_compare(context, comm, tensor, out_is_same) = ccall(_symbol(:lpt_comm_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, comm, tensor, out_is_same)
-lpt_bucket_options_init(options, struct_size) = ccall(_symbol(:lpt_bucket_options_init), Cvoid, (Ptr{lpt_bucket_options}, Csize_t), options, struct_size)
-lpt_bucket_values_init(values, struct_size) = ccall(_symbol(:lpt_bucket_values_init), Cvoid, (Ptr{lpt_bucket_values}, Csize_t), values, struct_size)
-lpt_gradient_buckets_create(context, comm, gradients, count, options, out_buckets) = ccall(_symbol(:lpt_gradient_buckets_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_bucket_options}, Ptr{Ptr{Cvoid}}), context, comm, gradients, count, options, out_buckets)
+lpt_gradient_buckets_options_init(options, struct_size) = ccall(_symbol(:lpt_gradient_buckets_options_init), Cvoid, (Ptr{lpt_gradient_buckets_options}, Csize_t), options, struct_size)
+lpt_gradient_buckets_info_init(values, struct_size) = ccall(_symbol(:lpt_gradient_buckets_info_init), Cvoid, (Ptr{lpt_gradient_buckets_info}, Csize_t), values, struct_size)
+lpt_gradient_buckets_create(context, comm, gradients, count, options, out_buckets) = ccall(_symbol(:lpt_gradient_buckets_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradient_buckets_options}, Ptr{Ptr{Cvoid}}), context, comm, gradients, count, options, out_buckets)
 lpt_gradient_buckets_begin(context, buckets, is_last, options) = ccall(_symbol(:lpt_gradient_buckets_begin), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_reduce_options}), context, buckets, is_last, options)
 lpt_gradient_buckets_ready(context, buckets, index) = ccall(_symbol(:lpt_gradient_buckets_ready), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64), context, buckets, index)
 lpt_gradient_buckets_wait(context, buckets) = ccall(_symbol(:lpt_gradient_buckets_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, buckets)
-lpt_gradient_buckets_read(context, buckets, out_values) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_bucket_values}), context, buckets, out_values)
+lpt_gradient_buckets_read(context, buckets, out_values) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gradient_buckets_info}), context, buckets, out_values)
 lpt_gradient_buckets_destroy(buckets) = ccall(_symbol(:lpt_gradient_buckets_destroy), Cvoid, (Ptr{Cvoid},), buckets)
-lpt_shard_options_init(options, struct_size) = ccall(_symbol(:lpt_shard_options_init), Cvoid, (Ptr{lpt_shard_options}, Csize_t), options, struct_size)
+lpt_optimizer_shard_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_shard_options_init), Cvoid, (Ptr{lpt_optimizer_shard_options}, Csize_t), options, struct_size)
 lpt_optimizer_add_shards(context, comm, optimizer, parameters, count, out_indices) = ccall(_symbol(:lpt_optimizer_add_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{lpt_optimizer_parameter}}, Int64, Ptr{Int64}), context, comm, optimizer, parameters, count, out_indices)
-lpt_optimizer_step_shards(context, comm, optimizer, indices, count, gradients, options, shards, parameters) = ccall(_symbol(:lpt_optimizer_step_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_step_options}, Ptr{lpt_shard_options}, Ptr{Ptr{Cvoid}}), context, comm, optimizer, indices, count, gradients, options, shards, parameters)
-lpt_partial_options_init(options, struct_size) = ccall(_symbol(:lpt_partial_options_init), Cvoid, (Ptr{lpt_partial_options}, Csize_t), options, struct_size)
-lpt_partial_values_init(values, struct_size) = ccall(_symbol(:lpt_partial_values_init), Cvoid, (Ptr{lpt_partial_values}, Csize_t), values, struct_size)
+lpt_optimizer_step_shards(context, comm, optimizer, indices, count, gradients, options, shards, parameters) = ccall(_symbol(:lpt_optimizer_step_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_optimizer_step_options}, Ptr{lpt_optimizer_shard_options}, Ptr{Ptr{Cvoid}}), context, comm, optimizer, indices, count, gradients, options, shards, parameters)
+lpt_partial_plan_options_init(options, struct_size) = ccall(_symbol(:lpt_partial_plan_options_init), Cvoid, (Ptr{lpt_partial_plan_options}, Csize_t), options, struct_size)
+lpt_partial_plan_info_init(values, struct_size) = ccall(_symbol(:lpt_partial_plan_info_init), Cvoid, (Ptr{lpt_partial_plan_info}, Csize_t), values, struct_size)
 lpt_partial_shared_columns(hidden_columns, fraction, out_shared_columns) = ccall(_symbol(:lpt_partial_shared_columns), lpt_status, (Int64, Cdouble, Ptr{Int64}), hidden_columns, fraction, out_shared_columns)
-lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)
+lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_plan_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)
 lpt_partial_plan_destroy(plan) = ccall(_symbol(:lpt_partial_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
-lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_values}), context, plan, format, out_values)
+lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_plan_info}), context, plan, format, out_values)
 lpt_partial_all_reduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
 lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_partial_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, comm, plan, a, b, options, c)
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
 lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
 lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
-lpt_codec_init(codec, struct_size) = ccall(_symbol(:lpt_codec_init), Cvoid, (Ptr{lpt_codec}, Csize_t), codec, struct_size)
-lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
+lpt_comm_codec_init(codec, struct_size) = ccall(_symbol(:lpt_comm_codec_init), Cvoid, (Ptr{lpt_comm_codec}, Csize_t), codec, struct_size)
+lpt_all_gather_by_codec(context, comm, codec, input, counts, output, out_future) = ccall(_symbol(:lpt_all_gather_by_codec), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_codec}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, codec, input, counts, output, out_future)
 lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
 lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = ccall(_symbol(:lpt_all_reduce_signs_share), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Int64}), context, comm, element_count, out_element_count)
-lpt_link_init(link, struct_size) = ccall(_symbol(:lpt_link_init), Cvoid, (Ptr{lpt_link}, Csize_t), link, struct_size)
-lpt_cost_values_init(values, struct_size) = ccall(_symbol(:lpt_cost_values_init), Cvoid, (Ptr{lpt_cost_values}, Csize_t), values, struct_size)
-lpt_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cast_rates_init), Cvoid, (Ptr{lpt_cast_rates}, Csize_t), rates, struct_size)
-lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_link}, Ptr{lpt_cost_values}), context, collective, algorithm, ranks, elements, payload, link, out_values)
-lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_link}), context, bytes, seconds, count, out_link)
-lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cast_rates}, Ptr{lpt_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_cost_link_init(link, struct_size) = ccall(_symbol(:lpt_cost_link_init), Cvoid, (Ptr{lpt_cost_link}, Csize_t), link, struct_size)
+lpt_cost_info_init(values, struct_size) = ccall(_symbol(:lpt_cost_info_init), Cvoid, (Ptr{lpt_cost_info}, Csize_t), values, struct_size)
+lpt_cost_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cost_cast_rates_init), Cvoid, (Ptr{lpt_cost_cast_rates}, Csize_t), rates, struct_size)
+lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_values)
+lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_cost_link}), context, bytes, seconds, count, out_link)
+lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cost_cast_rates}, Ptr{lpt_cost_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
 lpt_noise_options_init(options, struct_size) = ccall(_symbol(:lpt_noise_options_init), Cvoid, (Ptr{lpt_noise_options}, Csize_t), options, struct_size)
-lpt_noise_values_init(values, struct_size) = ccall(_symbol(:lpt_noise_values_init), Cvoid, (Ptr{lpt_noise_values}, Csize_t), values, struct_size)
-lpt_noise_measure(context, gradients, noisy, count, options, out_values) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_values}), context, gradients, noisy, count, options, out_values)
-lpt_alignment_values_init(values, struct_size) = ccall(_symbol(:lpt_alignment_values_init), Cvoid, (Ptr{lpt_alignment_values}, Csize_t), values, struct_size)
-lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_values) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_alignment_values}), context, gate_weight, up_weight, cosines, out_values)
+lpt_noise_info_init(values, struct_size) = ccall(_symbol(:lpt_noise_info_init), Cvoid, (Ptr{lpt_noise_info}, Csize_t), values, struct_size)
+lpt_noise_measure(context, gradients, noisy, count, options, out_values) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_values)
+lpt_swiglu_alignment_info_init(values, struct_size) = ccall(_symbol(:lpt_swiglu_alignment_info_init), Cvoid, (Ptr{lpt_swiglu_alignment_info}, Csize_t), values, struct_size)
+lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_values) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_values)
 lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)
 lpt_monitor_destroy(monitor) = ccall(_symbol(:lpt_monitor_destroy), Cvoid, (Ptr{Cvoid},), monitor)
 lpt_monitor_record(context, monitor, step, name, value) = ccall(_symbol(:lpt_monitor_record), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Cdouble), context, monitor, step, name, value)
@@ -1108,4 +1108,4 @@ lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt
 lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
 lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
 lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)
-lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_values}), context, weight, options, order, out_values)
+lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_info}), context, weight, options, order, out_values)

@@ -1,6 +1,6 @@
 """
 Gradients in the order of forward, the same on all ranks, which are reduced in place while backward goes on: `begin!`, `ready!` as soon as
-one is there, `wait`. They and the comm are kept; between `ready!` and `wait` they are the comm's. Wishes are members of lpt_bucket_options.
+one is there, `wait`. They and the comm are kept; between `ready!` and `wait` they are the comm's. Wishes are members of lpt_gradient_buckets_options.
 """
 mutable struct GradientBuckets <: Handle
     raw::Ptr{Cvoid}
@@ -8,7 +8,7 @@ mutable struct GradientBuckets <: Handle
     comm::Comm
     function GradientBuckets(context::Context, comm::Comm, gradients::Vector{Tensor}; wishes...)
         out, raw = Ref{Ptr{Cvoid}}(C_NULL), [one.raw for one in gradients]
-        options = with(Lib.lpt_bucket_options; wishes...)
+        options = with(Lib.lpt_gradient_buckets_options; wishes...)
         GC.@preserve gradients check(
             context, Lib.lpt_gradient_buckets_create(context, comm, raw, length(raw), options, out))
         own(new(out[], gradients, comm), :lpt_gradient_buckets_destroy)
@@ -37,9 +37,9 @@ function Base.wait(context::Context, buckets::GradientBuckets)
     check(context, status)
 end
 
-"How buckets stand: an lpt_bucket_values."
+"How buckets stand: an lpt_gradient_buckets_info."
 function values_of(context::Context, buckets::GradientBuckets)
-    values = with(Lib.lpt_bucket_values)
+    values = with(Lib.lpt_gradient_buckets_info)
     check(context, Lib.lpt_gradient_buckets_read(context, buckets, values))
     values[]
 end

@@ -89,14 +89,14 @@ not theirs to keep. An exception ends the reduction, which throws it.
 The library calls them on the threads of the context, and Julia's functions may run on Julia's own: the context has one thread.
 """
 mutable struct Codec
-    raw::Lib.lpt_codec
+    raw::Lib.lpt_comm_codec
     callback::Callback
     function Codec(name::AbstractString; bytes_for, encode, decode)
         isascii(name) && 1 <= length(name) <= 12 && !('\0' in name) ||
             throw(LPTError(Lib.LPT_INVALID_ARGUMENT, "name is \"$name\": expected 1 to 12 bytes of ASCII"))
         callback = Callback((bytes_for = bytes_for, encode = encode, decode = decode, sizes = Dict{Int64,Int64}()))
         letters = ntuple(i -> i <= length(name) ? UInt8(name[i]) : 0x00, 16)
-        raw = with(Lib.lpt_codec; name = letters, user = pointer(callback),
+        raw = with(Lib.lpt_comm_codec; name = letters, user = pointer(callback),
                    bytes_for = @cfunction(call_bytes_for, Int64, (Ptr{Cvoid}, Int64)),
                    encode = @cfunction(call_encode, Int32, (Ptr{Cvoid}, Ptr{Float32}, Int64, Ptr{UInt8})),
                    decode = @cfunction(call_decode, Int32, (Ptr{Cvoid}, Ptr{UInt8}, Int64, Ptr{Float32})))
@@ -111,7 +111,7 @@ function with_codec(call, context::Context, codec)
         throw(LPTError(Lib.LPT_UNSUPPORTED, "thread_count is $(context.thread_count): expected 1 with a codec of Julia"))
     native = Ref(codec.raw)
     GC.@preserve codec native begin
-        status = call(Base.unsafe_convert(Ptr{Lib.lpt_codec}, native))
+        status = call(Base.unsafe_convert(Ptr{Lib.lpt_comm_codec}, native))
     end
     check(context, status, codec.callback)
 end

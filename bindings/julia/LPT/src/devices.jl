@@ -1,9 +1,9 @@
 "UTF-8 that ends with a zero."
 text_of(letters::NTuple{N,UInt8}) where {N} = String(UInt8[letter for letter in Iterators.takewhile(!=(0x00), letters)])
 
-"What a device is: an lpt_device_description, and `name` and `reason` as strings. One that is not there is no error: `is_usable` is 0."
+"What a device is: an lpt_device_info, and `name` and `reason` as strings. One that is not there is no error: `is_usable` is 0."
 function describe(device::Integer, index::Integer = 0)
-    description = with(Lib.lpt_device_description)
+    description = with(Lib.lpt_device_info)
     status = Lib.lpt_device_describe(device, index, description)
     status == Lib.LPT_OK || throw(LPTError(status, "device is $device, index $index: expected a device"))
     found = description[]

@@ -1,9 +1,9 @@
-"Which columns of activations ranks share; wishes are members of lpt_partial_options."
+"Which columns of activations ranks share; wishes are members of lpt_partial_plan_options."
 mutable struct PartialPlan <: Handle
     raw::Ptr{Cvoid}
     function PartialPlan(context::Context; wishes...)
         out = Ref{Ptr{Cvoid}}(C_NULL)
-        check(context, Lib.lpt_partial_plan_create(context, with(Lib.lpt_partial_options; wishes...), out))
+        check(context, Lib.lpt_partial_plan_create(context, with(Lib.lpt_partial_plan_options; wishes...), out))
         own(new(out[]), :lpt_partial_plan_destroy)
     end
 end

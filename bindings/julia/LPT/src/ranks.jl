@@ -26,9 +26,9 @@ barrier(context::Context, comm::Comm) = check(context, Lib.lpt_barrier(context, 
 broadcast!(context::Context, comm::Comm, root, tensor::Tensor) =
     (check(context, Lib.lpt_broadcast(context, comm, root, tensor, C_NULL)); tensor)
 
-"Rank, ranks, engine and what was sent: an lpt_comm_values."
+"Rank, ranks, engine and what was sent: an lpt_comm_info."
 function values_of(context::Context, comm::Comm)
-    values = with(Lib.lpt_comm_values)
+    values = with(Lib.lpt_comm_info)
     check(context, Lib.lpt_comm_read(context, comm, values))
     values[]
 end

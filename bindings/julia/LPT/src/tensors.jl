@@ -150,7 +150,7 @@ end
 
 "Selects N of every M numbers: `mask`, uint8, is 1 where one stays. Returns what it did."
 function sparse_mask_select!(context::Context, mask::Tensor, source::Tensor; wishes...)
-    values = with(Lib.lpt_sparse_values)
+    values = with(Lib.lpt_sparse_info)
     options = with(Lib.lpt_sparse_options; wishes...)
     check(context, Lib.lpt_sparse_mask_select(context, source, options, mask, C_NULL, values))
     values[]

@@ -76,7 +76,7 @@ function step!(context::Context, optimizer::Optimizer, indices::Vector{Int64}, g
     check_operands(indices, gradients, parameters)
     read, written = [one.raw for one in gradients], [one.raw for one in parameters]
     GC.@preserve gradients parameters check(context, Lib.lpt_optimizer_step(
-        context, optimizer, indices, length(indices), read, with(Lib.lpt_step_options; wishes...), written))
+        context, optimizer, indices, length(indices), read, with(Lib.lpt_optimizer_step_options; wishes...), written))
 end
 
 check_operands(indices, gradients, parameters) =
@@ -108,9 +108,9 @@ function step_shards!(context::Context, optimizer::Optimizer, comm::Comm, indice
     reduction = reduce === nothing ? nothing : with(Lib.lpt_reduce_options; reduce...)
     GC.@preserve gradients parameters reduction begin
         place = reduction === nothing ? C_NULL : Base.unsafe_convert(Ptr{Lib.lpt_reduce_options}, reduction)
-        shards = with(Lib.lpt_shard_options; reduce = place)
+        shards = with(Lib.lpt_optimizer_shard_options; reduce = place)
         check(context, Lib.lpt_optimizer_step_shards(context, comm, optimizer, indices, length(indices), read,
-                                                     with(Lib.lpt_step_options; wishes...), shards, written))
+                                                     with(Lib.lpt_optimizer_step_options; wishes...), shards, written))
     end
 end
 

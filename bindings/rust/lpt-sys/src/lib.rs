@@ -476,7 +476,7 @@ pub struct lpt_random {
 /// What one device is, and whether contexts can work on it.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_device_description {
+pub struct lpt_device_info {
     pub struct_size: usize,
     pub device: lpt_device,
     pub index: i32,
@@ -588,7 +588,7 @@ pub struct lpt_quantize_options {
 /// What casts did to numbers since the statistics were created or reset.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_statistics_values {
+pub struct lpt_statistics_info {
     pub struct_size: usize,
     pub element_count: i64,
     pub nan_count: i64,
@@ -643,7 +643,7 @@ pub struct lpt_scaler_options {
 /// What a scaler knows.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_scaler_values {
+pub struct lpt_scaler_info {
     pub struct_size: usize,
     pub amax: f32,
     pub running_amax: f32,
@@ -664,7 +664,7 @@ pub struct lpt_sparse_fit_options {
 /// What a fit came to: squared errors of the outputs, as shares of the outputs' sum of squares.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_sparse_fit_values {
+pub struct lpt_sparse_fit_info {
     pub struct_size: usize,
     pub masked_error: f64,
     pub fitted_error: f64,
@@ -694,7 +694,7 @@ pub struct lpt_gemm_options {
 /// What a plan decided.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_gemm_plan_values {
+pub struct lpt_gemm_plan_info {
     pub struct_size: usize,
     pub m: i64,
     pub n: i64,
@@ -736,7 +736,7 @@ pub struct lpt_sparse_options {
 /// What a selection did, over all numbers that are finite.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_sparse_values {
+pub struct lpt_sparse_info {
     pub struct_size: usize,
     pub element_count: i64,
     pub kept_count: i64,
@@ -763,7 +763,7 @@ pub struct lpt_weights_options {
 /// How a product is made of its two casts.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_product_options {
+pub struct lpt_linear_gemm_options {
     pub struct_size: usize,
     pub flags: u64,
     pub hadamard_size: i32,
@@ -887,7 +887,7 @@ pub struct lpt_optimizer_parameter {
 /// One step of an optimizer.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_step_options {
+pub struct lpt_optimizer_step_options {
     pub struct_size: usize,
     pub flags: u64,
     pub learning_rate: f64,
@@ -904,7 +904,7 @@ pub struct lpt_step_options {
 /// What an optimizer's last step came to.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_optimizer_values {
+pub struct lpt_optimizer_info {
     pub struct_size: usize,
     pub gradient_norm: f64,
     pub clip_factor: f64,
@@ -916,7 +916,7 @@ pub struct lpt_optimizer_values {
 /// What ranks add up before a step.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_gradient_values {
+pub struct lpt_gradients_info {
     pub struct_size: usize,
     pub sum_of_squares: f64,
     pub nonfinite_count: i64,
@@ -937,7 +937,7 @@ pub struct lpt_comm_options {
 /// What a communicator is, and what went through it.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_comm_values {
+pub struct lpt_comm_info {
     pub struct_size: usize,
     pub rank: i32,
     pub rank_count: i32,
@@ -961,13 +961,13 @@ pub struct lpt_reduce_options {
     pub algorithm: lpt_reduce_algorithm,
     pub rounding: lpt_rounding,
     pub random: lpt_random,
-    pub codec: *const lpt_codec,
+    pub codec: *const lpt_comm_codec,
 }
 
 /// How gradients fill buckets.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_bucket_options {
+pub struct lpt_gradient_buckets_options {
     pub struct_size: usize,
     pub flags: u64,
     pub bucket_bytes: usize,
@@ -979,7 +979,7 @@ pub struct lpt_bucket_options {
 /// How buckets stand.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_bucket_values {
+pub struct lpt_gradient_buckets_info {
     pub struct_size: usize,
     pub bucket_count: i64,
     pub ready_count: i64,
@@ -992,7 +992,7 @@ pub struct lpt_bucket_values {
 /// How ranks that share an optimizer's state step.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_shard_options {
+pub struct lpt_optimizer_shard_options {
     pub struct_size: usize,
     pub flags: u64,
     pub reduce: *const lpt_reduce_options,
@@ -1001,7 +1001,7 @@ pub struct lpt_shard_options {
 /// How columns are shared. The same on all ranks, in all layers, for the whole training.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_partial_options {
+pub struct lpt_partial_plan_options {
     pub struct_size: usize,
     pub flags: u64,
     pub hidden_columns: i64,
@@ -1019,7 +1019,7 @@ pub struct lpt_partial_options {
 /// What a plan says.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_partial_values {
+pub struct lpt_partial_plan_info {
     pub struct_size: usize,
     pub hidden_columns: i64,
     pub shared_columns: i64,
@@ -1033,7 +1033,7 @@ pub struct lpt_partial_values {
 /// An encoding of a message that the caller supplies; its members are in lpt/research/codec.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_codec {
+pub struct lpt_comm_codec {
     pub struct_size: usize,
     pub name: [c_char; 16],
     pub bytes_for: Option<unsafe extern "C" fn(*mut c_void, i64) -> i64>,
@@ -1046,7 +1046,7 @@ pub struct lpt_codec {
 /// The links of equal ranks. Each rank has one to all others, which sends one message after the other and receives one after the other, both at a time. A message of b bytes takes b / bytes_per_second of both links, and latency_seconds.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_link {
+pub struct lpt_cost_link {
     pub struct_size: usize,
     pub latency_seconds: f64,
     pub bytes_per_second: f64,
@@ -1056,7 +1056,7 @@ pub struct lpt_link {
 /// What a collective costs.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_cost_values {
+pub struct lpt_cost_info {
     pub struct_size: usize,
     pub algorithm: lpt_cost_algorithm,
     pub step_count: i32,
@@ -1069,7 +1069,7 @@ pub struct lpt_cost_values {
 /// How fast one rank casts numbers before they are sent, and back. Rates count bytes of the wide numbers.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_cast_rates {
+pub struct lpt_cost_cast_rates {
     pub struct_size: usize,
     pub overhead_seconds: f64,
     pub encode_bytes_per_second: f64,
@@ -1089,7 +1089,7 @@ pub struct lpt_noise_options {
 /// Noise against gradient.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_noise_values {
+pub struct lpt_noise_info {
     pub struct_size: usize,
     pub gradient_norm: f64,
     pub noise_norm: f64,
@@ -1102,7 +1102,7 @@ pub struct lpt_noise_values {
 /// How far the two weights of a SwiGLU point the same way.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lpt_alignment_values {
+pub struct lpt_swiglu_alignment_info {
     pub struct_size: usize,
     pub mean: f64,
     pub mean_magnitude: f64,
@@ -1110,12 +1110,12 @@ pub struct lpt_alignment_values {
     pub largest_channel: i64,
 }
 
-impl Default for lpt_device_description {
+impl Default for lpt_device_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_device_description.
+        // Of zeros and numbers alone: any bytes are a lpt_device_info.
         unsafe {
-            lpt_device_description_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_device_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1176,12 +1176,12 @@ impl Default for lpt_quantize_options {
     }
 }
 
-impl Default for lpt_statistics_values {
+impl Default for lpt_statistics_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_statistics_values.
+        // Of zeros and numbers alone: any bytes are a lpt_statistics_info.
         unsafe {
-            lpt_statistics_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_statistics_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1231,12 +1231,12 @@ impl Default for lpt_scaler_options {
     }
 }
 
-impl Default for lpt_scaler_values {
+impl Default for lpt_scaler_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_scaler_values.
+        // Of zeros and numbers alone: any bytes are a lpt_scaler_info.
         unsafe {
-            lpt_scaler_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_scaler_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1253,12 +1253,12 @@ impl Default for lpt_sparse_fit_options {
     }
 }
 
-impl Default for lpt_sparse_fit_values {
+impl Default for lpt_sparse_fit_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_values.
+        // Of zeros and numbers alone: any bytes are a lpt_sparse_fit_info.
         unsafe {
-            lpt_sparse_fit_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_sparse_fit_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1275,12 +1275,12 @@ impl Default for lpt_gemm_options {
     }
 }
 
-impl Default for lpt_gemm_plan_values {
+impl Default for lpt_gemm_plan_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gemm_plan_values.
+        // Of zeros and numbers alone: any bytes are a lpt_gemm_plan_info.
         unsafe {
-            lpt_gemm_plan_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_gemm_plan_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1308,12 +1308,12 @@ impl Default for lpt_sparse_options {
     }
 }
 
-impl Default for lpt_sparse_values {
+impl Default for lpt_sparse_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_sparse_values.
+        // Of zeros and numbers alone: any bytes are a lpt_sparse_info.
         unsafe {
-            lpt_sparse_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_sparse_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1330,12 +1330,12 @@ impl Default for lpt_weights_options {
     }
 }
 
-impl Default for lpt_product_options {
+impl Default for lpt_linear_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_product_options.
+        // Of zeros and numbers alone: any bytes are a lpt_linear_gemm_options.
         unsafe {
-            lpt_product_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_linear_gemm_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1429,34 +1429,34 @@ impl Default for lpt_optimizer_parameter {
     }
 }
 
-impl Default for lpt_step_options {
+impl Default for lpt_optimizer_step_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_step_options.
+        // Of zeros and numbers alone: any bytes are a lpt_optimizer_step_options.
         unsafe {
-            lpt_step_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_optimizer_step_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_optimizer_values {
+impl Default for lpt_optimizer_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_optimizer_values.
+        // Of zeros and numbers alone: any bytes are a lpt_optimizer_info.
         unsafe {
-            lpt_optimizer_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_optimizer_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_gradient_values {
+impl Default for lpt_gradients_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_gradient_values.
+        // Of zeros and numbers alone: any bytes are a lpt_gradients_info.
         unsafe {
-            lpt_gradient_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_gradients_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1473,12 +1473,12 @@ impl Default for lpt_comm_options {
     }
 }
 
-impl Default for lpt_comm_values {
+impl Default for lpt_comm_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_comm_values.
+        // Of zeros and numbers alone: any bytes are a lpt_comm_info.
         unsafe {
-            lpt_comm_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_comm_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1495,100 +1495,100 @@ impl Default for lpt_reduce_options {
     }
 }
 
-impl Default for lpt_bucket_options {
+impl Default for lpt_gradient_buckets_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_bucket_options.
+        // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_options.
         unsafe {
-            lpt_bucket_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_gradient_buckets_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_bucket_values {
+impl Default for lpt_gradient_buckets_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_bucket_values.
+        // Of zeros and numbers alone: any bytes are a lpt_gradient_buckets_info.
         unsafe {
-            lpt_bucket_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_gradient_buckets_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_shard_options {
+impl Default for lpt_optimizer_shard_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_shard_options.
+        // Of zeros and numbers alone: any bytes are a lpt_optimizer_shard_options.
         unsafe {
-            lpt_shard_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_optimizer_shard_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_partial_options {
+impl Default for lpt_partial_plan_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_partial_options.
+        // Of zeros and numbers alone: any bytes are a lpt_partial_plan_options.
         unsafe {
-            lpt_partial_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_partial_plan_options_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_partial_values {
+impl Default for lpt_partial_plan_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_partial_values.
+        // Of zeros and numbers alone: any bytes are a lpt_partial_plan_info.
         unsafe {
-            lpt_partial_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_partial_plan_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_codec {
+impl Default for lpt_comm_codec {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_codec.
+        // Of zeros and numbers alone: any bytes are a lpt_comm_codec.
         unsafe {
-            lpt_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_comm_codec_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_link {
+impl Default for lpt_cost_link {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_link.
+        // Of zeros and numbers alone: any bytes are a lpt_cost_link.
         unsafe {
-            lpt_link_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_cost_link_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_cost_values {
+impl Default for lpt_cost_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cost_values.
+        // Of zeros and numbers alone: any bytes are a lpt_cost_info.
         unsafe {
-            lpt_cost_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_cost_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_cast_rates {
+impl Default for lpt_cost_cast_rates {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_cast_rates.
+        // Of zeros and numbers alone: any bytes are a lpt_cost_cast_rates.
         unsafe {
-            lpt_cast_rates_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_cost_cast_rates_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1605,23 +1605,23 @@ impl Default for lpt_noise_options {
     }
 }
 
-impl Default for lpt_noise_values {
+impl Default for lpt_noise_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_noise_values.
+        // Of zeros and numbers alone: any bytes are a lpt_noise_info.
         unsafe {
-            lpt_noise_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_noise_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
 }
 
-impl Default for lpt_alignment_values {
+impl Default for lpt_swiglu_alignment_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
-        // Of zeros and numbers alone: any bytes are a lpt_alignment_values.
+        // Of zeros and numbers alone: any bytes are a lpt_swiglu_alignment_info.
         unsafe {
-            lpt_alignment_values_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
+            lpt_swiglu_alignment_info_init(value.as_mut_ptr(), std::mem::size_of::<Self>());
             value.assume_init()
         }
     }
@@ -1638,10 +1638,10 @@ extern "C" {
     pub fn lpt_build_info() -> *const c_char;
     /// Names a status.
     pub fn lpt_status_string(status: lpt_status) -> *const c_char;
-    /// Writes the defaults of LPT_DEVICE_DESCRIPTION_INIT.
-    pub fn lpt_device_description_init(description: *mut lpt_device_description, struct_size: usize);
+    /// Writes the defaults of LPT_DEVICE_INFO_INIT.
+    pub fn lpt_device_info_init(description: *mut lpt_device_info, struct_size: usize);
     /// Tells what a device is. One that is not there is no error: `is_usable` is 0, and `reason` says why, in the words of the driver or of the system that did not find the plugin.
-    pub fn lpt_device_describe(device: lpt_device, index: i32, out_description: *mut lpt_device_description) -> lpt_status;
+    pub fn lpt_device_describe(device: lpt_device, index: i32, out_description: *mut lpt_device_info) -> lpt_status;
     /// Writes the defaults of LPT_CONTEXT_OPTIONS_INIT.
     pub fn lpt_context_options_init(options: *mut lpt_context_options, struct_size: usize);
     /// Creates a context. Threads start with the first operation that wants them.
@@ -1726,14 +1726,14 @@ extern "C" {
     pub fn lpt_quantize(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_quantize_options, quantized: *mut lpt_tensor, transposed: *mut lpt_tensor) -> lpt_status;
     /// Casts numbers to a format and back: the numbers that lpt_quantize() and lpt_dequantize() would give.
     pub fn lpt_fake_quantize(context: *mut lpt_context, source: *const lpt_tensor, format: lpt_format, options: *const lpt_quantize_options, output: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_STATISTICS_VALUES_INIT.
-    pub fn lpt_statistics_values_init(values: *mut lpt_statistics_values, struct_size: usize);
+    /// Writes the defaults of LPT_STATISTICS_INFO_INIT.
+    pub fn lpt_statistics_info_init(values: *mut lpt_statistics_info, struct_size: usize);
     /// Creates statistics, all zero. Casts that are given them add to them; sums are the same for any number of threads.
     pub fn lpt_statistics_create(context: *mut lpt_context, out_statistics: *mut *mut lpt_statistics) -> lpt_status;
     /// Destroys statistics.
     pub fn lpt_statistics_destroy(statistics: *mut lpt_statistics);
     /// Reads statistics.
-    pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_values: *mut lpt_statistics_values) -> lpt_status;
+    pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_values: *mut lpt_statistics_info) -> lpt_status;
     /// Sets statistics back to zero.
     pub fn lpt_statistics_reset(context: *mut lpt_context, statistics: *mut lpt_statistics) -> lpt_status;
     /// Writes the defaults of LPT_DEQUANTIZE_OPTIONS_INIT.
@@ -1752,8 +1752,8 @@ extern "C" {
     pub fn lpt_convert(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_convert_options, output: *mut lpt_tensor) -> lpt_status;
     /// Writes the defaults of LPT_SCALER_OPTIONS_INIT.
     pub fn lpt_scaler_options_init(options: *mut lpt_scaler_options, struct_size: usize);
-    /// Writes the defaults of LPT_SCALER_VALUES_INIT.
-    pub fn lpt_scaler_values_init(values: *mut lpt_scaler_values, struct_size: usize);
+    /// Writes the defaults of LPT_SCALER_INFO_INIT.
+    pub fn lpt_scaler_info_init(values: *mut lpt_scaler_info, struct_size: usize);
     /// Creates a scaler: the memory of amax for one site. A cast that is given it records its amax; nothing changes until lpt_scaler_update(), so that all micro-batches of a step are cast alike.
     pub fn lpt_scaler_create(context: *mut lpt_context, options: *const lpt_scaler_options, out_scaler: *mut *mut lpt_scaler) -> lpt_status;
     /// Destroys a scaler.
@@ -1761,7 +1761,7 @@ extern "C" {
     /// Ends a step: pushes each running amax into its history, if anything was recorded, and starts a new one.
     pub fn lpt_scaler_update(context: *mut lpt_context, scalers: *const *mut lpt_scaler, scaler_count: i64) -> lpt_status;
     /// Reads what a scaler knows.
-    pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_values: *mut lpt_scaler_values) -> lpt_status;
+    pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_values: *mut lpt_scaler_info) -> lpt_status;
     /// Tells how many bytes lpt_scaler_state_save() writes.
     pub fn lpt_scaler_state_size(context: *mut lpt_context, scaler: *const lpt_scaler, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves a scaler: portable, versioned, with a checksum.
@@ -1770,18 +1770,18 @@ extern "C" {
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Writes the defaults of LPT_SPARSE_FIT_OPTIONS_INIT.
     pub fn lpt_sparse_fit_options_init(options: *mut lpt_sparse_fit_options, struct_size: usize);
-    /// Writes the defaults of LPT_SPARSE_FIT_VALUES_INIT.
-    pub fn lpt_sparse_fit_values_init(values: *mut lpt_sparse_fit_values, struct_size: usize);
+    /// Writes the defaults of LPT_SPARSE_FIT_INFO_INIT.
+    pub fn lpt_sparse_fit_info_init(values: *mut lpt_sparse_fit_info, struct_size: usize);
     /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
-    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_values: *mut lpt_sparse_fit_values) -> lpt_status;
+    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_values: *mut lpt_sparse_fit_info) -> lpt_status;
     /// Writes the defaults of LPT_GEMM_OPTIONS_INIT.
     pub fn lpt_gemm_options_init(options: *mut lpt_gemm_options, struct_size: usize);
     /// Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies rows by the matrix of their group (a mixture of experts), each group with any number of rows, also none: c(i) = a(i) · b(g) for rows i of group g.
     pub fn lpt_gemm_grouped(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, group_ends: *const i64, group_count: i64, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_GEMM_PLAN_VALUES_INIT.
-    pub fn lpt_gemm_plan_values_init(values: *mut lpt_gemm_plan_values, struct_size: usize);
+    /// Writes the defaults of LPT_GEMM_PLAN_INFO_INIT.
+    pub fn lpt_gemm_plan_info_init(values: *mut lpt_gemm_plan_info, struct_size: usize);
     /// Writes the defaults of LPT_GEMM_OPERANDS_INIT.
     pub fn lpt_gemm_operands_init(operands: *mut lpt_gemm_operands, struct_size: usize);
     /// Plans a product: the checks of lpt_gemm(), and the choice of the kernel, which lpt_context_explanation() explains.
@@ -1789,15 +1789,15 @@ extern "C" {
     /// Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
     pub fn lpt_gemm_plan_run(context: *mut lpt_context, plan: *const lpt_gemm_plan, a: *const lpt_tensor, b: *const lpt_tensor, operands: *const lpt_gemm_operands, c: *mut lpt_tensor) -> lpt_status;
     /// Tells what a plan decided.
-    pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_values: *mut lpt_gemm_plan_values) -> lpt_status;
+    pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_values: *mut lpt_gemm_plan_info) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
     /// Writes the defaults of LPT_SPARSE_OPTIONS_INIT.
     pub fn lpt_sparse_options_init(options: *mut lpt_sparse_options, struct_size: usize);
-    /// Writes the defaults of LPT_SPARSE_VALUES_INIT.
-    pub fn lpt_sparse_values_init(values: *mut lpt_sparse_values, struct_size: usize);
+    /// Writes the defaults of LPT_SPARSE_INFO_INIT.
+    pub fn lpt_sparse_info_init(values: *mut lpt_sparse_info, struct_size: usize);
     /// Selects N of every M numbers.
-    pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_values: *mut lpt_sparse_values) -> lpt_status;
+    pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_values: *mut lpt_sparse_info) -> lpt_status;
     /// Counts the groups of a mask that keep more than N of M.
     pub fn lpt_sparse_mask_check(context: *mut lpt_context, mask: *const lpt_tensor, kept: i32, of: i32, direction: lpt_sparse_direction, out_count: *mut i64) -> lpt_status;
     /// Counts where two masks differ: the flips since the last selection.
@@ -1824,8 +1824,8 @@ extern "C" {
     pub fn lpt_weights_state_save(context: *mut lpt_context, packed: *const lpt_tensor, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Makes packed weights of a saved state.
     pub fn lpt_weights_state_load(context: *mut lpt_context, buffer: *const c_void, buffer_bytes: usize, out_packed: *mut *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_PRODUCT_OPTIONS_INIT.
-    pub fn lpt_product_options_init(options: *mut lpt_product_options, struct_size: usize);
+    /// Writes the defaults of LPT_LINEAR_GEMM_OPTIONS_INIT.
+    pub fn lpt_linear_gemm_options_init(options: *mut lpt_linear_gemm_options, struct_size: usize);
     /// Creates a recipe by name. Casts are to nearest, save where it says stochastic; docs/recipes.md has every cast.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
     /// Tells the name of a recipe that lpt_recipe_create() knows.
@@ -1839,7 +1839,7 @@ extern "C" {
     /// Tells the format of one cast.
     pub fn lpt_recipe_cast_format(context: *mut lpt_context, recipe: *const lpt_recipe, cast: lpt_linear_cast, out_format: *mut lpt_format) -> lpt_status;
     /// Changes how one product is made. Layers that were made before keep theirs.
-    pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_product_options) -> lpt_status;
+    pub fn lpt_recipe_set_gemm(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, options: *const lpt_linear_gemm_options) -> lpt_status;
     /// Raises one product to a high precision: both operands are cast to `format` to nearest, from x and w as they come, without rotation, draws or parts. Its output scale stays. With lpt_linear_set_recipe() it ends a run in 4 bits: forward, or both backward products (quantization-aware finetuning).
     pub fn lpt_recipe_set_high_precision(context: *mut lpt_context, recipe: *mut lpt_recipe, product: lpt_linear_gemm, format: lpt_format) -> lpt_status;
     /// Makes one operand of a recipe sparse, N of every M numbers: before it is rotated and cast.
@@ -1869,13 +1869,13 @@ extern "C" {
     /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
     pub fn lpt_linear_update_scalers(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Reads what one of the layer's scalers knows.
-    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_values: *mut lpt_scaler_values) -> lpt_status;
+    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_values: *mut lpt_scaler_info) -> lpt_status;
     /// Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and to see how it changes.
     pub fn lpt_linear_mask_read(context: *mut lpt_context, linear: *const lpt_linear, mask: *mut lpt_tensor) -> lpt_status;
     /// Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no part of saved states. Casts give the same bits, and take longer.
     pub fn lpt_linear_watch(context: *mut lpt_context, linear: *mut lpt_linear, is_watched: i32) -> lpt_status;
-    /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_values.
-    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_values: *mut lpt_statistics_values) -> lpt_status;
+    /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
+    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_values: *mut lpt_statistics_info) -> lpt_status;
     /// Tells how many bytes lpt_linear_state_save() writes.
     pub fn lpt_linear_state_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
@@ -1912,12 +1912,12 @@ extern "C" {
     pub fn lpt_optimizer_options_init(options: *mut lpt_optimizer_options, struct_size: usize);
     /// Writes the defaults of LPT_OPTIMIZER_PARAMETER_INIT.
     pub fn lpt_optimizer_parameter_init(parameter: *mut lpt_optimizer_parameter, struct_size: usize);
-    /// Writes the defaults of LPT_STEP_OPTIONS_INIT.
-    pub fn lpt_step_options_init(options: *mut lpt_step_options, struct_size: usize);
-    /// Writes the defaults of LPT_OPTIMIZER_VALUES_INIT.
-    pub fn lpt_optimizer_values_init(values: *mut lpt_optimizer_values, struct_size: usize);
-    /// Writes the defaults of LPT_GRADIENT_VALUES_INIT.
-    pub fn lpt_gradient_values_init(values: *mut lpt_gradient_values, struct_size: usize);
+    /// Writes the defaults of LPT_OPTIMIZER_STEP_OPTIONS_INIT.
+    pub fn lpt_optimizer_step_options_init(options: *mut lpt_optimizer_step_options, struct_size: usize);
+    /// Writes the defaults of LPT_OPTIMIZER_INFO_INIT.
+    pub fn lpt_optimizer_info_init(values: *mut lpt_optimizer_info, struct_size: usize);
+    /// Writes the defaults of LPT_GRADIENTS_INFO_INIT.
+    pub fn lpt_gradients_info_init(values: *mut lpt_gradients_info, struct_size: usize);
     /// Creates an optimizer without parameters.
     pub fn lpt_optimizer_create(context: *mut lpt_context, options: *const lpt_optimizer_options, out_optimizer: *mut *mut lpt_optimizer) -> lpt_status;
     /// Destroys an optimizer and its state.
@@ -1927,11 +1927,11 @@ extern "C" {
     /// Adds a parameter: makes its state, with zero moments.
     pub fn lpt_optimizer_add(context: *mut lpt_context, optimizer: *mut lpt_optimizer, parameter: *const lpt_optimizer_parameter, out_index: *mut i64) -> lpt_status;
     /// Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
-    pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
+    pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
     /// Tells what the last step came to.
-    pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_values: *mut lpt_optimizer_values) -> lpt_status;
+    pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_values: *mut lpt_optimizer_info) -> lpt_status;
     /// Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
-    pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_values: *mut lpt_gradient_values) -> lpt_status;
+    pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_values: *mut lpt_gradients_info) -> lpt_status;
     /// Tells how many bytes the state of all parameters takes, scales included, in memory or in files.
     pub fn lpt_optimizer_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_size_bytes: *mut usize) -> lpt_status;
     /// Tells how many bytes lpt_optimizer_state_save() writes for one parameter.
@@ -1944,8 +1944,8 @@ extern "C" {
     pub fn lpt_optimizer_state_load_many(context: *mut lpt_context, optimizer: *mut lpt_optimizer, index: i64, buffers: *const *const c_void, buffer_bytes: *const usize, count: i64) -> lpt_status;
     /// Writes the defaults of LPT_COMM_OPTIONS_INIT.
     pub fn lpt_comm_options_init(options: *mut lpt_comm_options, struct_size: usize);
-    /// Writes the defaults of LPT_COMM_VALUES_INIT.
-    pub fn lpt_comm_values_init(values: *mut lpt_comm_values, struct_size: usize);
+    /// Writes the defaults of LPT_COMM_INFO_INIT.
+    pub fn lpt_comm_info_init(values: *mut lpt_comm_info, struct_size: usize);
     /// Makes the meeting place for `rank_count` threads. It has no context: every rank brings its own.
     pub fn lpt_comm_group_create(rank_count: i32, out_group: *mut *mut lpt_comm_group) -> lpt_status;
     /// Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
@@ -1963,7 +1963,7 @@ extern "C" {
     /// Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
     pub fn lpt_comm_destroy(comm: *mut lpt_comm);
     /// Tells rank, ranks, engine and what was sent.
-    pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_values: *mut lpt_comm_values) -> lpt_status;
+    pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_values: *mut lpt_comm_info) -> lpt_status;
     /// Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller owns must live until then.
     pub fn lpt_future_wait(context: *mut lpt_context, future: *mut lpt_future) -> lpt_status;
     /// Tells whether a collective has ended; waits for nothing.
@@ -1992,12 +1992,12 @@ extern "C" {
     pub fn lpt_all_reduce_many(context: *mut lpt_context, comm: *mut lpt_comm, tensors: *const *mut lpt_tensor, count: i64, options: *const lpt_reduce_options, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Tells whether a tensor has the same bits on all ranks: weights that were replicated, the shared columns of activations (lpt_tensor_view()). Eight bytes of each rank travel.
     pub fn lpt_comm_compare(context: *mut lpt_context, comm: *mut lpt_comm, tensor: *const lpt_tensor, out_is_same: *mut i32) -> lpt_status;
-    /// Writes the defaults of LPT_BUCKET_OPTIONS_INIT.
-    pub fn lpt_bucket_options_init(options: *mut lpt_bucket_options, struct_size: usize);
-    /// Writes the defaults of LPT_BUCKET_VALUES_INIT.
-    pub fn lpt_bucket_values_init(values: *mut lpt_bucket_values, struct_size: usize);
+    /// Writes the defaults of LPT_GRADIENT_BUCKETS_OPTIONS_INIT.
+    pub fn lpt_gradient_buckets_options_init(options: *mut lpt_gradient_buckets_options, struct_size: usize);
+    /// Writes the defaults of LPT_GRADIENT_BUCKETS_INFO_INIT.
+    pub fn lpt_gradient_buckets_info_init(values: *mut lpt_gradient_buckets_info, struct_size: usize);
     /// Puts gradients in buckets, each of which is reduced in place, by one message, as soon as all its gradients are ready and the buckets before it have begun: data-parallel training whose backward hides its all-reduce.
-    pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_bucket_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
+    pub fn lpt_gradient_buckets_create(context: *mut lpt_context, comm: *mut lpt_comm, gradients: *const *mut lpt_tensor, count: i64, options: *const lpt_gradient_buckets_options, out_buckets: *mut *mut lpt_gradient_buckets) -> lpt_status;
     /// Begins a backward pass.
     pub fn lpt_gradient_buckets_begin(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets, is_last: i32, options: *const lpt_reduce_options) -> lpt_status;
     /// Says that a gradient is there. From now on until lpt_gradient_buckets_wait() it belongs to the comm's thread; without is_last it stays the caller's.
@@ -2005,27 +2005,27 @@ extern "C" {
     /// Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
     pub fn lpt_gradient_buckets_wait(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets) -> lpt_status;
     /// Tells how buckets stand.
-    pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_values: *mut lpt_bucket_values) -> lpt_status;
+    pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_values: *mut lpt_gradient_buckets_info) -> lpt_status;
     /// Lets go of buckets. Reductions that are under way go on.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
-    /// Writes the defaults of LPT_SHARD_OPTIONS_INIT.
-    pub fn lpt_shard_options_init(options: *mut lpt_shard_options, struct_size: usize);
+    /// Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
+    pub fn lpt_optimizer_shard_options_init(options: *mut lpt_optimizer_shard_options, struct_size: usize);
     /// Adds this rank's shards of many parameters: all their elements, one parameter after the other, are shared out evenly among the ranks of the comm, in their order, cut at multiples of 4096 elements of a parameter. Nothing travels.
     pub fn lpt_optimizer_add_shards(context: *mut lpt_context, comm: *const lpt_comm, optimizer: *mut lpt_optimizer, parameters: *const *const lpt_optimizer_parameter, count: i64, out_indices: *mut i64) -> lpt_status;
     /// Steps parameters whose state is shared out among ranks: reduces gradients where ranks have their own, steps this rank's shards, and gathers the parameters. All ranks call it.
-    pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_step_options, shards: *const lpt_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
-    /// Writes the defaults of LPT_PARTIAL_OPTIONS_INIT.
-    pub fn lpt_partial_options_init(options: *mut lpt_partial_options, struct_size: usize);
-    /// Writes the defaults of LPT_PARTIAL_VALUES_INIT.
-    pub fn lpt_partial_values_init(values: *mut lpt_partial_values, struct_size: usize);
+    pub fn lpt_optimizer_step_shards(context: *mut lpt_context, comm: *mut lpt_comm, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, shards: *const lpt_optimizer_shard_options, parameters: *const *mut lpt_tensor) -> lpt_status;
+    /// Writes the defaults of LPT_PARTIAL_PLAN_OPTIONS_INIT.
+    pub fn lpt_partial_plan_options_init(options: *mut lpt_partial_plan_options, struct_size: usize);
+    /// Writes the defaults of LPT_PARTIAL_PLAN_INFO_INIT.
+    pub fn lpt_partial_plan_info_init(values: *mut lpt_partial_plan_info, struct_size: usize);
     /// Finds the columns that a fraction of all columns shares, rounded down.
     pub fn lpt_partial_shared_columns(hidden_columns: i64, fraction: f64, out_shared_columns: *mut i64) -> lpt_status;
     /// Makes a plan: the one place that knows which columns are shared. It may be used by many contexts at a time.
-    pub fn lpt_partial_plan_create(context: *mut lpt_context, options: *const lpt_partial_options, out_plan: *mut *mut lpt_partial_plan) -> lpt_status;
+    pub fn lpt_partial_plan_create(context: *mut lpt_context, options: *const lpt_partial_plan_options, out_plan: *mut *mut lpt_partial_plan) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_partial_plan_destroy(plan: *mut lpt_partial_plan);
     /// Tells what a plan says.
-    pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_values) -> lpt_status;
+    pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_plan_info) -> lpt_status;
     /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
     pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
@@ -2036,36 +2036,36 @@ extern "C" {
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sequence parallelism: adds up what ranks have of all rows, behind a row-parallel layer without a comm, and gives each rank its own rows of the sum: lpt_reduce_scatter() of rows, to the bit, by the plan's wire. The backward of lpt_sequence_gather(), and that is its backward.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
-    /// Writes the defaults of LPT_CODEC_INIT.
-    pub fn lpt_codec_init(codec: *mut lpt_codec, struct_size: usize);
+    /// Writes the defaults of LPT_COMM_CODEC_INIT.
+    pub fn lpt_comm_codec_init(codec: *mut lpt_comm_codec, struct_size: usize);
     /// lpt_all_gather() of numbers that travel by a codec: each part is encoded once, and decoded by all ranks, its own included.
-    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    pub fn lpt_all_gather_by_codec(context: *mut lpt_context, comm: *mut lpt_comm, codec: *const lpt_comm_codec, input: *const lpt_tensor, counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Averages a tensor of every rank by its signs, one bit for each element, and keeps what that leaves out.
     pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Tells how many elements of a tensor this rank averages in lpt_all_reduce_signs(): those of its server error.
     pub fn lpt_all_reduce_signs_share(context: *mut lpt_context, comm: *const lpt_comm, element_count: i64, out_element_count: *mut i64) -> lpt_status;
-    /// Writes the defaults of LPT_LINK_INIT.
-    pub fn lpt_link_init(link: *mut lpt_link, struct_size: usize);
-    /// Writes the defaults of LPT_COST_VALUES_INIT.
-    pub fn lpt_cost_values_init(values: *mut lpt_cost_values, struct_size: usize);
-    /// Writes the defaults of LPT_CAST_RATES_INIT.
-    pub fn lpt_cast_rates_init(rates: *mut lpt_cast_rates, struct_size: usize);
+    /// Writes the defaults of LPT_COST_LINK_INIT.
+    pub fn lpt_cost_link_init(link: *mut lpt_cost_link, struct_size: usize);
+    /// Writes the defaults of LPT_COST_INFO_INIT.
+    pub fn lpt_cost_info_init(values: *mut lpt_cost_info, struct_size: usize);
+    /// Writes the defaults of LPT_COST_CAST_RATES_INIT.
+    pub fn lpt_cost_cast_rates_init(rates: *mut lpt_cost_cast_rates, struct_size: usize);
     /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
-    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_link, out_values: *mut lpt_cost_values) -> lpt_status;
+    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_cost_link, out_values: *mut lpt_cost_info) -> lpt_status;
     /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
-    pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_link) -> lpt_status;
+    pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
-    pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cast_rates, link: *const lpt_link, out_elements: *mut i64) -> lpt_status;
+    pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
     /// Writes the defaults of LPT_NOISE_OPTIONS_INIT.
     pub fn lpt_noise_options_init(options: *mut lpt_noise_options, struct_size: usize);
-    /// Writes the defaults of LPT_NOISE_VALUES_INIT.
-    pub fn lpt_noise_values_init(values: *mut lpt_noise_values, struct_size: usize);
+    /// Writes the defaults of LPT_NOISE_INFO_INIT.
+    pub fn lpt_noise_info_init(values: *mut lpt_noise_info, struct_size: usize);
     /// Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
-    pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_values: *mut lpt_noise_values) -> lpt_status;
-    /// Writes the defaults of LPT_ALIGNMENT_VALUES_INIT.
-    pub fn lpt_alignment_values_init(values: *mut lpt_alignment_values, struct_size: usize);
+    pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_values: *mut lpt_noise_info) -> lpt_status;
+    /// Writes the defaults of LPT_SWIGLU_ALIGNMENT_INFO_INIT.
+    pub fn lpt_swiglu_alignment_info_init(values: *mut lpt_swiglu_alignment_info, struct_size: usize);
     /// Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and an aligned channel grows with the square of its input: the outliers that end FP8 runs (arXiv 2409.12517).
-    pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_values: *mut lpt_alignment_values) -> lpt_status;
+    pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_values: *mut lpt_swiglu_alignment_info) -> lpt_status;
     /// Creates an empty monitor.
     pub fn lpt_monitor_create(context: *mut lpt_context, out_monitor: *mut *mut lpt_monitor) -> lpt_status;
     /// Destroys a monitor.
@@ -2087,7 +2087,7 @@ extern "C" {
     /// Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept. Groups keep their sums. In f32, from the first number of a group to the last.
     pub fn lpt_sparse_absorb(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, of: i32, direction: lpt_sparse_direction, output: *mut lpt_tensor) -> lpt_status;
     /// Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places while that helps.
-    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_values: *mut lpt_sparse_values) -> lpt_status;
+    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_values: *mut lpt_sparse_info) -> lpt_status;
 }
 
 /// What bindgen made of the header that was there: feature `bindgen`.

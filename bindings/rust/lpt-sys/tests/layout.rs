@@ -23,20 +23,20 @@ fn lpt_random_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_device_description_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_device_description>(), 688);
-    assert_eq!(offset!(lpt_device_description, struct_size), 0);
-    assert_eq!(offset!(lpt_device_description, device), 8);
-    assert_eq!(offset!(lpt_device_description, index), 12);
-    assert_eq!(offset!(lpt_device_description, count), 16);
-    assert_eq!(offset!(lpt_device_description, is_usable), 20);
-    assert_eq!(offset!(lpt_device_description, capability_major), 24);
-    assert_eq!(offset!(lpt_device_description, capability_minor), 28);
-    assert_eq!(offset!(lpt_device_description, processor_count), 32);
-    assert_eq!(offset!(lpt_device_description, reserved), 36);
-    assert_eq!(offset!(lpt_device_description, memory_bytes), 40);
-    assert_eq!(offset!(lpt_device_description, name), 48);
-    assert_eq!(offset!(lpt_device_description, reason), 176);
+fn lpt_device_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_device_info>(), 688);
+    assert_eq!(offset!(lpt_device_info, struct_size), 0);
+    assert_eq!(offset!(lpt_device_info, device), 8);
+    assert_eq!(offset!(lpt_device_info, index), 12);
+    assert_eq!(offset!(lpt_device_info, count), 16);
+    assert_eq!(offset!(lpt_device_info, is_usable), 20);
+    assert_eq!(offset!(lpt_device_info, capability_major), 24);
+    assert_eq!(offset!(lpt_device_info, capability_minor), 28);
+    assert_eq!(offset!(lpt_device_info, processor_count), 32);
+    assert_eq!(offset!(lpt_device_info, reserved), 36);
+    assert_eq!(offset!(lpt_device_info, memory_bytes), 40);
+    assert_eq!(offset!(lpt_device_info, name), 48);
+    assert_eq!(offset!(lpt_device_info, reason), 176);
 }
 
 #[test]
@@ -129,16 +129,16 @@ fn lpt_quantize_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_statistics_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_statistics_values>(), 64);
-    assert_eq!(offset!(lpt_statistics_values, struct_size), 0);
-    assert_eq!(offset!(lpt_statistics_values, element_count), 8);
-    assert_eq!(offset!(lpt_statistics_values, nan_count), 16);
-    assert_eq!(offset!(lpt_statistics_values, clipped_count), 24);
-    assert_eq!(offset!(lpt_statistics_values, underflow_count), 32);
-    assert_eq!(offset!(lpt_statistics_values, amax), 40);
-    assert_eq!(offset!(lpt_statistics_values, squared_sum), 48);
-    assert_eq!(offset!(lpt_statistics_values, squared_error), 56);
+fn lpt_statistics_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_statistics_info>(), 64);
+    assert_eq!(offset!(lpt_statistics_info, struct_size), 0);
+    assert_eq!(offset!(lpt_statistics_info, element_count), 8);
+    assert_eq!(offset!(lpt_statistics_info, nan_count), 16);
+    assert_eq!(offset!(lpt_statistics_info, clipped_count), 24);
+    assert_eq!(offset!(lpt_statistics_info, underflow_count), 32);
+    assert_eq!(offset!(lpt_statistics_info, amax), 40);
+    assert_eq!(offset!(lpt_statistics_info, squared_sum), 48);
+    assert_eq!(offset!(lpt_statistics_info, squared_error), 56);
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn lpt_scaler_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_scaler_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_scaler_values>(), 24);
-    assert_eq!(offset!(lpt_scaler_values, struct_size), 0);
-    assert_eq!(offset!(lpt_scaler_values, amax), 8);
-    assert_eq!(offset!(lpt_scaler_values, running_amax), 12);
-    assert_eq!(offset!(lpt_scaler_values, update_count), 16);
+fn lpt_scaler_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_scaler_info>(), 24);
+    assert_eq!(offset!(lpt_scaler_info, struct_size), 0);
+    assert_eq!(offset!(lpt_scaler_info, amax), 8);
+    assert_eq!(offset!(lpt_scaler_info, running_amax), 12);
+    assert_eq!(offset!(lpt_scaler_info, update_count), 16);
 }
 
 #[test]
@@ -198,12 +198,12 @@ fn lpt_sparse_fit_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_sparse_fit_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_sparse_fit_values>(), 32);
-    assert_eq!(offset!(lpt_sparse_fit_values, struct_size), 0);
-    assert_eq!(offset!(lpt_sparse_fit_values, masked_error), 8);
-    assert_eq!(offset!(lpt_sparse_fit_values, fitted_error), 16);
-    assert_eq!(offset!(lpt_sparse_fit_values, iteration_count), 24);
+fn lpt_sparse_fit_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_sparse_fit_info>(), 32);
+    assert_eq!(offset!(lpt_sparse_fit_info, struct_size), 0);
+    assert_eq!(offset!(lpt_sparse_fit_info, masked_error), 8);
+    assert_eq!(offset!(lpt_sparse_fit_info, fitted_error), 16);
+    assert_eq!(offset!(lpt_sparse_fit_info, iteration_count), 24);
 }
 
 #[test]
@@ -226,15 +226,15 @@ fn lpt_gemm_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_gemm_plan_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_gemm_plan_values>(), 112);
-    assert_eq!(offset!(lpt_gemm_plan_values, struct_size), 0);
-    assert_eq!(offset!(lpt_gemm_plan_values, m), 8);
-    assert_eq!(offset!(lpt_gemm_plan_values, n), 16);
-    assert_eq!(offset!(lpt_gemm_plan_values, k), 24);
-    assert_eq!(offset!(lpt_gemm_plan_values, workspace_bytes), 32);
-    assert_eq!(offset!(lpt_gemm_plan_values, part_count), 40);
-    assert_eq!(offset!(lpt_gemm_plan_values, row), 48);
+fn lpt_gemm_plan_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_gemm_plan_info>(), 112);
+    assert_eq!(offset!(lpt_gemm_plan_info, struct_size), 0);
+    assert_eq!(offset!(lpt_gemm_plan_info, m), 8);
+    assert_eq!(offset!(lpt_gemm_plan_info, n), 16);
+    assert_eq!(offset!(lpt_gemm_plan_info, k), 24);
+    assert_eq!(offset!(lpt_gemm_plan_info, workspace_bytes), 32);
+    assert_eq!(offset!(lpt_gemm_plan_info, part_count), 40);
+    assert_eq!(offset!(lpt_gemm_plan_info, row), 48);
 }
 
 #[test]
@@ -265,15 +265,15 @@ fn lpt_sparse_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_sparse_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_sparse_values>(), 56);
-    assert_eq!(offset!(lpt_sparse_values, struct_size), 0);
-    assert_eq!(offset!(lpt_sparse_values, element_count), 8);
-    assert_eq!(offset!(lpt_sparse_values, kept_count), 16);
-    assert_eq!(offset!(lpt_sparse_values, special_groups), 24);
-    assert_eq!(offset!(lpt_sparse_values, energy), 32);
-    assert_eq!(offset!(lpt_sparse_values, kept_energy), 40);
-    assert_eq!(offset!(lpt_sparse_values, variance), 48);
+fn lpt_sparse_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_sparse_info>(), 56);
+    assert_eq!(offset!(lpt_sparse_info, struct_size), 0);
+    assert_eq!(offset!(lpt_sparse_info, element_count), 8);
+    assert_eq!(offset!(lpt_sparse_info, kept_count), 16);
+    assert_eq!(offset!(lpt_sparse_info, special_groups), 24);
+    assert_eq!(offset!(lpt_sparse_info, energy), 32);
+    assert_eq!(offset!(lpt_sparse_info, kept_energy), 40);
+    assert_eq!(offset!(lpt_sparse_info, variance), 48);
 }
 
 #[test]
@@ -290,18 +290,18 @@ fn lpt_weights_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_product_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_product_options>(), 48);
-    assert_eq!(offset!(lpt_product_options, struct_size), 0);
-    assert_eq!(offset!(lpt_product_options, flags), 8);
-    assert_eq!(offset!(lpt_product_options, hadamard_size), 16);
-    assert_eq!(offset!(lpt_product_options, hadamard_signs), 20);
-    assert_eq!(offset!(lpt_product_options, hadamard_axis), 24);
-    assert_eq!(offset!(lpt_product_options, source), 28);
-    assert_eq!(offset!(lpt_product_options, draws), 32);
-    assert_eq!(offset!(lpt_product_options, parts), 36);
-    assert_eq!(offset!(lpt_product_options, output_scale), 40);
-    assert_eq!(offset!(lpt_product_options, reserved), 44);
+fn lpt_linear_gemm_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_linear_gemm_options>(), 48);
+    assert_eq!(offset!(lpt_linear_gemm_options, struct_size), 0);
+    assert_eq!(offset!(lpt_linear_gemm_options, flags), 8);
+    assert_eq!(offset!(lpt_linear_gemm_options, hadamard_size), 16);
+    assert_eq!(offset!(lpt_linear_gemm_options, hadamard_signs), 20);
+    assert_eq!(offset!(lpt_linear_gemm_options, hadamard_axis), 24);
+    assert_eq!(offset!(lpt_linear_gemm_options, source), 28);
+    assert_eq!(offset!(lpt_linear_gemm_options, draws), 32);
+    assert_eq!(offset!(lpt_linear_gemm_options, parts), 36);
+    assert_eq!(offset!(lpt_linear_gemm_options, output_scale), 40);
+    assert_eq!(offset!(lpt_linear_gemm_options, reserved), 44);
 }
 
 #[test]
@@ -405,38 +405,38 @@ fn lpt_optimizer_parameter_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_step_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_step_options>(), 96);
-    assert_eq!(offset!(lpt_step_options, struct_size), 0);
-    assert_eq!(offset!(lpt_step_options, flags), 8);
-    assert_eq!(offset!(lpt_step_options, learning_rate), 16);
-    assert_eq!(offset!(lpt_step_options, gradient_scale), 24);
-    assert_eq!(offset!(lpt_step_options, random), 32);
-    assert_eq!(offset!(lpt_step_options, first_moment_rounding), 64);
-    assert_eq!(offset!(lpt_step_options, second_moment_rounding), 68);
-    assert_eq!(offset!(lpt_step_options, parameter_rounding), 72);
-    assert_eq!(offset!(lpt_step_options, is_nonfinite_skipped), 76);
-    assert_eq!(offset!(lpt_step_options, largest_norm), 80);
-    assert_eq!(offset!(lpt_step_options, gradient_norm), 88);
+fn lpt_optimizer_step_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_optimizer_step_options>(), 96);
+    assert_eq!(offset!(lpt_optimizer_step_options, struct_size), 0);
+    assert_eq!(offset!(lpt_optimizer_step_options, flags), 8);
+    assert_eq!(offset!(lpt_optimizer_step_options, learning_rate), 16);
+    assert_eq!(offset!(lpt_optimizer_step_options, gradient_scale), 24);
+    assert_eq!(offset!(lpt_optimizer_step_options, random), 32);
+    assert_eq!(offset!(lpt_optimizer_step_options, first_moment_rounding), 64);
+    assert_eq!(offset!(lpt_optimizer_step_options, second_moment_rounding), 68);
+    assert_eq!(offset!(lpt_optimizer_step_options, parameter_rounding), 72);
+    assert_eq!(offset!(lpt_optimizer_step_options, is_nonfinite_skipped), 76);
+    assert_eq!(offset!(lpt_optimizer_step_options, largest_norm), 80);
+    assert_eq!(offset!(lpt_optimizer_step_options, gradient_norm), 88);
 }
 
 #[test]
-fn lpt_optimizer_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_optimizer_values>(), 40);
-    assert_eq!(offset!(lpt_optimizer_values, struct_size), 0);
-    assert_eq!(offset!(lpt_optimizer_values, gradient_norm), 8);
-    assert_eq!(offset!(lpt_optimizer_values, clip_factor), 16);
-    assert_eq!(offset!(lpt_optimizer_values, skipped_count), 24);
-    assert_eq!(offset!(lpt_optimizer_values, is_skipped), 32);
-    assert_eq!(offset!(lpt_optimizer_values, reserved), 36);
+fn lpt_optimizer_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_optimizer_info>(), 40);
+    assert_eq!(offset!(lpt_optimizer_info, struct_size), 0);
+    assert_eq!(offset!(lpt_optimizer_info, gradient_norm), 8);
+    assert_eq!(offset!(lpt_optimizer_info, clip_factor), 16);
+    assert_eq!(offset!(lpt_optimizer_info, skipped_count), 24);
+    assert_eq!(offset!(lpt_optimizer_info, is_skipped), 32);
+    assert_eq!(offset!(lpt_optimizer_info, reserved), 36);
 }
 
 #[test]
-fn lpt_gradient_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_gradient_values>(), 24);
-    assert_eq!(offset!(lpt_gradient_values, struct_size), 0);
-    assert_eq!(offset!(lpt_gradient_values, sum_of_squares), 8);
-    assert_eq!(offset!(lpt_gradient_values, nonfinite_count), 16);
+fn lpt_gradients_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_gradients_info>(), 24);
+    assert_eq!(offset!(lpt_gradients_info, struct_size), 0);
+    assert_eq!(offset!(lpt_gradients_info, sum_of_squares), 8);
+    assert_eq!(offset!(lpt_gradients_info, nonfinite_count), 16);
 }
 
 #[test]
@@ -451,16 +451,16 @@ fn lpt_comm_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_comm_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_comm_values>(), 80);
-    assert_eq!(offset!(lpt_comm_values, struct_size), 0);
-    assert_eq!(offset!(lpt_comm_values, rank), 8);
-    assert_eq!(offset!(lpt_comm_values, rank_count), 12);
-    assert_eq!(offset!(lpt_comm_values, engine), 16);
-    assert_eq!(offset!(lpt_comm_values, collectives), 48);
-    assert_eq!(offset!(lpt_comm_values, bytes_sent), 56);
-    assert_eq!(offset!(lpt_comm_values, bytes_received), 64);
-    assert_eq!(offset!(lpt_comm_values, seconds), 72);
+fn lpt_comm_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_comm_info>(), 80);
+    assert_eq!(offset!(lpt_comm_info, struct_size), 0);
+    assert_eq!(offset!(lpt_comm_info, rank), 8);
+    assert_eq!(offset!(lpt_comm_info, rank_count), 12);
+    assert_eq!(offset!(lpt_comm_info, engine), 16);
+    assert_eq!(offset!(lpt_comm_info, collectives), 48);
+    assert_eq!(offset!(lpt_comm_info, bytes_sent), 56);
+    assert_eq!(offset!(lpt_comm_info, bytes_received), 64);
+    assert_eq!(offset!(lpt_comm_info, seconds), 72);
 }
 
 #[test]
@@ -479,106 +479,106 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_bucket_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_bucket_options>(), 40);
-    assert_eq!(offset!(lpt_bucket_options, struct_size), 0);
-    assert_eq!(offset!(lpt_bucket_options, flags), 8);
-    assert_eq!(offset!(lpt_bucket_options, bucket_bytes), 16);
-    assert_eq!(offset!(lpt_bucket_options, order), 24);
-    assert_eq!(offset!(lpt_bucket_options, reserved), 28);
-    assert_eq!(offset!(lpt_bucket_options, names), 32);
+fn lpt_gradient_buckets_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_gradient_buckets_options>(), 40);
+    assert_eq!(offset!(lpt_gradient_buckets_options, struct_size), 0);
+    assert_eq!(offset!(lpt_gradient_buckets_options, flags), 8);
+    assert_eq!(offset!(lpt_gradient_buckets_options, bucket_bytes), 16);
+    assert_eq!(offset!(lpt_gradient_buckets_options, order), 24);
+    assert_eq!(offset!(lpt_gradient_buckets_options, reserved), 28);
+    assert_eq!(offset!(lpt_gradient_buckets_options, names), 32);
 }
 
 #[test]
-fn lpt_bucket_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_bucket_values>(), 48);
-    assert_eq!(offset!(lpt_bucket_values, struct_size), 0);
-    assert_eq!(offset!(lpt_bucket_values, bucket_count), 8);
-    assert_eq!(offset!(lpt_bucket_values, ready_count), 16);
-    assert_eq!(offset!(lpt_bucket_values, launched_count), 24);
-    assert_eq!(offset!(lpt_bucket_values, wait_seconds), 32);
-    assert_eq!(offset!(lpt_bucket_values, is_recorded), 40);
-    assert_eq!(offset!(lpt_bucket_values, reserved), 44);
+fn lpt_gradient_buckets_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_gradient_buckets_info>(), 48);
+    assert_eq!(offset!(lpt_gradient_buckets_info, struct_size), 0);
+    assert_eq!(offset!(lpt_gradient_buckets_info, bucket_count), 8);
+    assert_eq!(offset!(lpt_gradient_buckets_info, ready_count), 16);
+    assert_eq!(offset!(lpt_gradient_buckets_info, launched_count), 24);
+    assert_eq!(offset!(lpt_gradient_buckets_info, wait_seconds), 32);
+    assert_eq!(offset!(lpt_gradient_buckets_info, is_recorded), 40);
+    assert_eq!(offset!(lpt_gradient_buckets_info, reserved), 44);
 }
 
 #[test]
-fn lpt_shard_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_shard_options>(), 24);
-    assert_eq!(offset!(lpt_shard_options, struct_size), 0);
-    assert_eq!(offset!(lpt_shard_options, flags), 8);
-    assert_eq!(offset!(lpt_shard_options, reduce), 16);
+fn lpt_optimizer_shard_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_optimizer_shard_options>(), 24);
+    assert_eq!(offset!(lpt_optimizer_shard_options, struct_size), 0);
+    assert_eq!(offset!(lpt_optimizer_shard_options, flags), 8);
+    assert_eq!(offset!(lpt_optimizer_shard_options, reduce), 16);
 }
 
 #[test]
-fn lpt_partial_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_partial_options>(), 88);
-    assert_eq!(offset!(lpt_partial_options, struct_size), 0);
-    assert_eq!(offset!(lpt_partial_options, flags), 8);
-    assert_eq!(offset!(lpt_partial_options, hidden_columns), 16);
-    assert_eq!(offset!(lpt_partial_options, shared_columns), 24);
-    assert_eq!(offset!(lpt_partial_options, rank_count), 32);
-    assert_eq!(offset!(lpt_partial_options, private_scale), 36);
-    assert_eq!(offset!(lpt_partial_options, custom_scale), 40);
-    assert_eq!(offset!(lpt_partial_options, forward_wire), 48);
-    assert_eq!(offset!(lpt_partial_options, backward_wire), 56);
-    assert_eq!(offset!(lpt_partial_options, chunk_rows), 64);
-    assert_eq!(offset!(lpt_partial_options, link_latency_seconds), 72);
-    assert_eq!(offset!(lpt_partial_options, link_bytes_per_second), 80);
+fn lpt_partial_plan_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_partial_plan_options>(), 88);
+    assert_eq!(offset!(lpt_partial_plan_options, struct_size), 0);
+    assert_eq!(offset!(lpt_partial_plan_options, flags), 8);
+    assert_eq!(offset!(lpt_partial_plan_options, hidden_columns), 16);
+    assert_eq!(offset!(lpt_partial_plan_options, shared_columns), 24);
+    assert_eq!(offset!(lpt_partial_plan_options, rank_count), 32);
+    assert_eq!(offset!(lpt_partial_plan_options, private_scale), 36);
+    assert_eq!(offset!(lpt_partial_plan_options, custom_scale), 40);
+    assert_eq!(offset!(lpt_partial_plan_options, forward_wire), 48);
+    assert_eq!(offset!(lpt_partial_plan_options, backward_wire), 56);
+    assert_eq!(offset!(lpt_partial_plan_options, chunk_rows), 64);
+    assert_eq!(offset!(lpt_partial_plan_options, link_latency_seconds), 72);
+    assert_eq!(offset!(lpt_partial_plan_options, link_bytes_per_second), 80);
 }
 
 #[test]
-fn lpt_partial_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_partial_values>(), 56);
-    assert_eq!(offset!(lpt_partial_values, struct_size), 0);
-    assert_eq!(offset!(lpt_partial_values, hidden_columns), 8);
-    assert_eq!(offset!(lpt_partial_values, shared_columns), 16);
-    assert_eq!(offset!(lpt_partial_values, rank_count), 24);
-    assert_eq!(offset!(lpt_partial_values, reserved), 28);
-    assert_eq!(offset!(lpt_partial_values, private_scale), 32);
-    assert_eq!(offset!(lpt_partial_values, forward_row_bytes), 40);
-    assert_eq!(offset!(lpt_partial_values, backward_row_bytes), 48);
+fn lpt_partial_plan_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_partial_plan_info>(), 56);
+    assert_eq!(offset!(lpt_partial_plan_info, struct_size), 0);
+    assert_eq!(offset!(lpt_partial_plan_info, hidden_columns), 8);
+    assert_eq!(offset!(lpt_partial_plan_info, shared_columns), 16);
+    assert_eq!(offset!(lpt_partial_plan_info, rank_count), 24);
+    assert_eq!(offset!(lpt_partial_plan_info, reserved), 28);
+    assert_eq!(offset!(lpt_partial_plan_info, private_scale), 32);
+    assert_eq!(offset!(lpt_partial_plan_info, forward_row_bytes), 40);
+    assert_eq!(offset!(lpt_partial_plan_info, backward_row_bytes), 48);
 }
 
 #[test]
-fn lpt_codec_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_codec>(), 64);
-    assert_eq!(offset!(lpt_codec, struct_size), 0);
-    assert_eq!(offset!(lpt_codec, name), 8);
-    assert_eq!(offset!(lpt_codec, bytes_for), 24);
-    assert_eq!(offset!(lpt_codec, encode), 32);
-    assert_eq!(offset!(lpt_codec, decode), 40);
-    assert_eq!(offset!(lpt_codec, decode_add), 48);
-    assert_eq!(offset!(lpt_codec, user), 56);
+fn lpt_comm_codec_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_comm_codec>(), 64);
+    assert_eq!(offset!(lpt_comm_codec, struct_size), 0);
+    assert_eq!(offset!(lpt_comm_codec, name), 8);
+    assert_eq!(offset!(lpt_comm_codec, bytes_for), 24);
+    assert_eq!(offset!(lpt_comm_codec, encode), 32);
+    assert_eq!(offset!(lpt_comm_codec, decode), 40);
+    assert_eq!(offset!(lpt_comm_codec, decode_add), 48);
+    assert_eq!(offset!(lpt_comm_codec, user), 56);
 }
 
 #[test]
-fn lpt_link_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_link>(), 32);
-    assert_eq!(offset!(lpt_link, struct_size), 0);
-    assert_eq!(offset!(lpt_link, latency_seconds), 8);
-    assert_eq!(offset!(lpt_link, bytes_per_second), 16);
-    assert_eq!(offset!(lpt_link, reduce_bytes_per_second), 24);
+fn lpt_cost_link_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_cost_link>(), 32);
+    assert_eq!(offset!(lpt_cost_link, struct_size), 0);
+    assert_eq!(offset!(lpt_cost_link, latency_seconds), 8);
+    assert_eq!(offset!(lpt_cost_link, bytes_per_second), 16);
+    assert_eq!(offset!(lpt_cost_link, reduce_bytes_per_second), 24);
 }
 
 #[test]
-fn lpt_cost_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_cost_values>(), 48);
-    assert_eq!(offset!(lpt_cost_values, struct_size), 0);
-    assert_eq!(offset!(lpt_cost_values, algorithm), 8);
-    assert_eq!(offset!(lpt_cost_values, step_count), 12);
-    assert_eq!(offset!(lpt_cost_values, payload_bytes), 16);
-    assert_eq!(offset!(lpt_cost_values, rank_bytes), 24);
-    assert_eq!(offset!(lpt_cost_values, total_bytes), 32);
-    assert_eq!(offset!(lpt_cost_values, seconds), 40);
+fn lpt_cost_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_cost_info>(), 48);
+    assert_eq!(offset!(lpt_cost_info, struct_size), 0);
+    assert_eq!(offset!(lpt_cost_info, algorithm), 8);
+    assert_eq!(offset!(lpt_cost_info, step_count), 12);
+    assert_eq!(offset!(lpt_cost_info, payload_bytes), 16);
+    assert_eq!(offset!(lpt_cost_info, rank_bytes), 24);
+    assert_eq!(offset!(lpt_cost_info, total_bytes), 32);
+    assert_eq!(offset!(lpt_cost_info, seconds), 40);
 }
 
 #[test]
-fn lpt_cast_rates_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_cast_rates>(), 32);
-    assert_eq!(offset!(lpt_cast_rates, struct_size), 0);
-    assert_eq!(offset!(lpt_cast_rates, overhead_seconds), 8);
-    assert_eq!(offset!(lpt_cast_rates, encode_bytes_per_second), 16);
-    assert_eq!(offset!(lpt_cast_rates, decode_bytes_per_second), 24);
+fn lpt_cost_cast_rates_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_cost_cast_rates>(), 32);
+    assert_eq!(offset!(lpt_cost_cast_rates, struct_size), 0);
+    assert_eq!(offset!(lpt_cost_cast_rates, overhead_seconds), 8);
+    assert_eq!(offset!(lpt_cost_cast_rates, encode_bytes_per_second), 16);
+    assert_eq!(offset!(lpt_cost_cast_rates, decode_bytes_per_second), 24);
 }
 
 #[test]
@@ -591,23 +591,23 @@ fn lpt_noise_options_is_laid_out_as_in_c() {
 }
 
 #[test]
-fn lpt_noise_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_noise_values>(), 48);
-    assert_eq!(offset!(lpt_noise_values, struct_size), 0);
-    assert_eq!(offset!(lpt_noise_values, gradient_norm), 8);
-    assert_eq!(offset!(lpt_noise_values, noise_norm), 16);
-    assert_eq!(offset!(lpt_noise_values, ratio), 24);
-    assert_eq!(offset!(lpt_noise_values, nonfinite_count), 32);
-    assert_eq!(offset!(lpt_noise_values, is_noisy), 40);
-    assert_eq!(offset!(lpt_noise_values, reserved), 44);
+fn lpt_noise_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_noise_info>(), 48);
+    assert_eq!(offset!(lpt_noise_info, struct_size), 0);
+    assert_eq!(offset!(lpt_noise_info, gradient_norm), 8);
+    assert_eq!(offset!(lpt_noise_info, noise_norm), 16);
+    assert_eq!(offset!(lpt_noise_info, ratio), 24);
+    assert_eq!(offset!(lpt_noise_info, nonfinite_count), 32);
+    assert_eq!(offset!(lpt_noise_info, is_noisy), 40);
+    assert_eq!(offset!(lpt_noise_info, reserved), 44);
 }
 
 #[test]
-fn lpt_alignment_values_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_alignment_values>(), 40);
-    assert_eq!(offset!(lpt_alignment_values, struct_size), 0);
-    assert_eq!(offset!(lpt_alignment_values, mean), 8);
-    assert_eq!(offset!(lpt_alignment_values, mean_magnitude), 16);
-    assert_eq!(offset!(lpt_alignment_values, largest), 24);
-    assert_eq!(offset!(lpt_alignment_values, largest_channel), 32);
+fn lpt_swiglu_alignment_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_swiglu_alignment_info>(), 40);
+    assert_eq!(offset!(lpt_swiglu_alignment_info, struct_size), 0);
+    assert_eq!(offset!(lpt_swiglu_alignment_info, mean), 8);
+    assert_eq!(offset!(lpt_swiglu_alignment_info, mean_magnitude), 16);
+    assert_eq!(offset!(lpt_swiglu_alignment_info, largest), 24);
+    assert_eq!(offset!(lpt_swiglu_alignment_info, largest_channel), 32);
 }

@@ -101,7 +101,7 @@ fn optimize(context: &Context) -> Result<()> {
     let (mut numbers, gradient_numbers) = (filled(ROWS * COLUMNS, 0.25), filled(ROWS * COLUMNS, 1.0));
     let gradient = Tensor::from_slice(context, &gradient_numbers, ROWS, COLUMNS)?;
     let (first, second) = (adamw(context)?, adamw(context)?);
-    let options = StepOptions::default().learning_rate(0.5);
+    let options = OptimizerStepOptions::default().learning_rate(0.5);
     let step = |mut optimizer: Optimizer, numbers: &mut [f32]| -> Result<Optimizer> {
         let mut parameter = Tensor::from_mut(context, numbers, ROWS, COLUMNS)?;
         optimizer.step(context, &[0], &[&*gradient], &mut [&mut parameter], &options)?;

@@ -1,6 +1,6 @@
 use crate::codec::State;
 use crate::ranks::OwnedComm;
-use crate::{BucketOptions, Comm, Context, Error, ReduceOptions, Result, Tensor, TensorPart};
+use crate::{Comm, Context, Error, GradientBucketsOptions, ReduceOptions, Result, Tensor, TensorPart};
 use lpt_sys as sys;
 use std::ptr::{null_mut, NonNull};
 use std::rc::Rc;
@@ -50,7 +50,7 @@ impl GradientBuckets {
         context: &Context,
         comm: &mut Comm,
         gradients: Vec<Tensor<'static>>,
-        options: &BucketOptions,
+        options: &GradientBucketsOptions,
     ) -> Result<GradientBuckets> {
         let tensors: Vec<_> = gradients.iter().map(|one| one.as_ptr()).collect();
         let mut raw = null_mut();
@@ -115,8 +115,8 @@ impl GradientBuckets {
     }
 
     /// How buckets stand.
-    pub fn values(&self, context: &Context) -> Result<sys::lpt_bucket_values> {
-        let mut values = sys::lpt_bucket_values::default();
+    pub fn values(&self, context: &Context) -> Result<sys::lpt_gradient_buckets_info> {
+        let mut values = sys::lpt_gradient_buckets_info::default();
         context.check(unsafe { sys::lpt_gradient_buckets_read(context.as_ptr(), self.as_ptr(), &mut values) })?;
         Ok(values)
     }

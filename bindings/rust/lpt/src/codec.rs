@@ -22,7 +22,7 @@ pub trait Compression: Send + Sync {
 
 /// A compression under a name, in which the numbers of reductions travel. The same on all ranks.
 pub struct Codec {
-    pub(crate) raw: sys::lpt_codec,
+    pub(crate) raw: sys::lpt_comm_codec,
     state: Arc<State>,
 }
 
@@ -45,7 +45,7 @@ impl Codec {
         }
         let (sizes, panic) = (Mutex::default(), Mutex::default());
         let state = Arc::new(State { compression: Box::new(compression), sizes, panic });
-        let mut raw = sys::lpt_codec::default();
+        let mut raw = sys::lpt_comm_codec::default();
         for (place, byte) in raw.name.iter_mut().zip(name.bytes()) {
             *place = byte as c_char;
         }

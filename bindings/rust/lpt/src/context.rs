@@ -180,8 +180,8 @@ impl Context {
         source: &Tensor,
         mask: &mut Tensor,
         options: &SparseOptions,
-    ) -> Result<sys::lpt_sparse_values> {
-        let mut values = sys::lpt_sparse_values::default();
+    ) -> Result<sys::lpt_sparse_info> {
+        let mut values = sys::lpt_sparse_info::default();
         self.check(unsafe {
             let raw = &options.raw;
             sys::lpt_sparse_mask_select(self.as_ptr(), source.as_ptr(), raw, mask.as_ptr(), null_mut(), &mut values)

@@ -6,7 +6,7 @@ use std::os::raw::c_char;
 /// What one device is, and whether contexts can work on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DeviceDescription {
+pub struct DeviceInfo {
     /// Its kind.
     pub device: Device,
     /// Which one of its kind.
@@ -29,10 +29,10 @@ pub struct DeviceDescription {
 
 impl Device {
     /// What a device is. One that is not there is no error: it is not usable, and the reason says why.
-    pub fn describe(self, index: i32) -> Result<DeviceDescription> {
-        let mut raw = sys::lpt_device_description::default();
+    pub fn describe(self, index: i32) -> Result<DeviceInfo> {
+        let mut raw = sys::lpt_device_info::default();
         match unsafe { sys::lpt_device_describe(self.0, index, &mut raw) } {
-            sys::LPT_OK => Ok(DeviceDescription {
+            sys::LPT_OK => Ok(DeviceInfo {
                 device: self,
                 index,
                 count: raw.count,

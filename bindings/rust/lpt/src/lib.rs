@@ -63,7 +63,7 @@ mod tensor;
 pub use buckets::GradientBuckets;
 pub use codec::{Codec, Compression};
 pub use context::Context;
-pub use device::DeviceDescription;
+pub use device::DeviceInfo;
 pub use error::{Error, Result};
 pub use kinds::*;
 pub use linear::{Linear, Recipe};

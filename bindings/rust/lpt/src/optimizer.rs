@@ -1,5 +1,7 @@
 use crate::handle::handle;
-use crate::{Comm, Context, Error, OptimizerOptions, OptimizerParameter, ReduceOptions, Result, StepOptions, Tensor};
+use crate::{
+    Comm, Context, Error, OptimizerOptions, OptimizerParameter, OptimizerStepOptions, ReduceOptions, Result, Tensor,
+};
 use lpt_sys as sys;
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut};
@@ -34,7 +36,7 @@ impl Optimizer {
         indices: &[i64],
         gradients: &[&Tensor],
         parameters: &mut [&mut Tensor],
-        options: &StepOptions,
+        options: &OptimizerStepOptions,
     ) -> Result<()> {
         let (gradients, parameters) = raw_operands(indices, gradients, parameters)?;
         context.check(unsafe {
@@ -76,11 +78,12 @@ impl Optimizer {
         indices: &[i64],
         gradients: &[&Tensor],
         parameters: &mut [&mut Tensor],
-        options: &StepOptions,
+        options: &OptimizerStepOptions,
         reduce: Option<&ReduceOptions>,
     ) -> Result<()> {
         let (gradients, parameters) = raw_operands(indices, gradients, parameters)?;
-        let shards = sys::lpt_shard_options { reduce: reduce.map_or(null(), |one| &one.raw), ..Default::default() };
+        let shards =
+            sys::lpt_optimizer_shard_options { reduce: reduce.map_or(null(), |one| &one.raw), ..Default::default() };
         let result = context.check(unsafe {
             sys::lpt_optimizer_step_shards(
                 context.as_ptr(),

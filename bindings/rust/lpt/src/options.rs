@@ -145,7 +145,7 @@ options! {
 }
 options! {
     /// One step of an optimizer.
-    StepOptions, lpt_step_options {
+    OptimizerStepOptions, lpt_optimizer_step_options {
         number learning_rate: f64, number gradient_scale: f64, random random: Random,
         kind first_moment_rounding: Rounding, kind second_moment_rounding: Rounding, kind parameter_rounding: Rounding,
         truth is_nonfinite_skipped: i32, number largest_norm: f64, number gradient_norm: f64,
@@ -164,11 +164,11 @@ options! {
 }
 options! {
     /// How gradients fill buckets.
-    BucketOptions, lpt_bucket_options { number bucket_bytes: usize, kind order: GradientBucketsOrder, }
+    GradientBucketsOptions, lpt_gradient_buckets_options { number bucket_bytes: usize, kind order: GradientBucketsOrder, }
 }
 options! {
     /// How columns are shared.
-    PartialOptions, lpt_partial_options {
+    PartialPlanOptions, lpt_partial_plan_options {
         number flags: u64, number hidden_columns: i64, number shared_columns: i64, number rank_count: i32,
         kind private_scale: PartialScale, number custom_scale: f64, kind forward_wire: Format, kind backward_wire: Format,
         number chunk_rows: i64, number link_latency_seconds: f64, number link_bytes_per_second: f64,

@@ -1,6 +1,6 @@
 //! Activations that ranks share in part, and sequences that they split.
 use crate::handle::handle;
-use crate::{Comm, Context, PartialOptions, PartialPass, Result, Tensor};
+use crate::{Comm, Context, PartialPass, PartialPlanOptions, Result, Tensor};
 use lpt_sys as sys;
 use std::ptr::{null, null_mut};
 
@@ -13,7 +13,7 @@ unsafe impl Sync for PartialPlan {}
 
 impl PartialPlan {
     /// A plan as the options say.
-    pub fn new(context: &Context, options: &PartialOptions) -> Result<PartialPlan> {
+    pub fn new(context: &Context, options: &PartialPlanOptions) -> Result<PartialPlan> {
         let mut raw = null_mut();
         context.check(unsafe { sys::lpt_partial_plan_create(context.as_ptr(), &options.raw, &mut raw) })?;
         Ok(PartialPlan::from_raw(raw))

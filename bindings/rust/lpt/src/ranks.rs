@@ -69,8 +69,8 @@ impl Comm {
     }
 
     /// Rank, ranks, engine and what was sent.
-    pub fn values(&self, context: &Context) -> Result<sys::lpt_comm_values> {
-        let mut values = sys::lpt_comm_values::default();
+    pub fn values(&self, context: &Context) -> Result<sys::lpt_comm_info> {
+        let mut values = sys::lpt_comm_info::default();
         context.check(unsafe { sys::lpt_comm_read(context.as_ptr(), self.as_ptr(), &mut values) })?;
         Ok(values)
     }

@@ -38,7 +38,7 @@ fn write(context: &Context, tensor: &mut Tensor, numbers: &[f32]) {
 fn gradients_travel_and_are_lent_when_they_do_not() {
     on_ranks(|context, mut comm, rank| {
         let gradients = (1..4).map(|i| Tensor::new(context, Format::F32, &[i, i]).unwrap()).collect();
-        let options = BucketOptions::default().bucket_bytes(16).order(GradientBucketsOrder::REVERSED);
+        let options = GradientBucketsOptions::default().bucket_bytes(16).order(GradientBucketsOrder::REVERSED);
         let mut buckets = GradientBuckets::new(context, &mut comm, gradients, &options).unwrap();
         for index in 0..3 {
             let mut gradient = buckets.gradient(context, index).unwrap();
@@ -99,7 +99,7 @@ fn whole(steps: usize) -> (Vec<Vec<f32>>, Vec<u8>) {
         let (left, right) = numbers.split_at_mut(1);
         let mut one = Tensor::from_mut(&context, &mut left[0], 1, SIZES[0] as i64).unwrap();
         let mut two = Tensor::from_mut(&context, &mut right[0], 1, SIZES[1] as i64).unwrap();
-        let options = StepOptions::default().learning_rate(0.01);
+        let options = OptimizerStepOptions::default().learning_rate(0.01);
         optimizer.step(&context, &[0, 1], &[&*first, &*second], &mut [&mut one, &mut two], &options).unwrap();
     }
     let state = optimizer.state_save(&context, 0).unwrap();
@@ -119,7 +119,7 @@ fn shards_step_as_one_and_are_put_together() {
         let (left, right) = numbers.split_at_mut(1);
         let mut one = Tensor::from_mut(context, &mut left[0], 1, SIZES[0] as i64).unwrap();
         let mut two = Tensor::from_mut(context, &mut right[0], 1, SIZES[1] as i64).unwrap();
-        let (options, sum) = (StepOptions::default().learning_rate(0.01), ReduceOptions::default());
+        let (options, sum) = (OptimizerStepOptions::default().learning_rate(0.01), ReduceOptions::default());
         let (gradients, parameters) = (&[&*first, &*second], &mut [&mut one, &mut two]);
         optimizer.step_shards(context, &mut comm, &indices, gradients, parameters, &options, Some(&sum)).unwrap();
         let short = optimizer.step_shards(context, &mut comm, &[0], &[], &mut [], &options, None).unwrap_err();
@@ -152,7 +152,7 @@ fn sequences_are_gathered_and_scattered() {
         comm.sequence_scatter(context, None, PartialPass::BACKWARD, &output, Some(&counts), &mut own).unwrap();
         let short = comm.sequence_gather(context, None, &input, Some(&[3]), &mut output).unwrap_err();
         assert_eq!(short.text, "counts are 1: expected one for each rank, 2");
-        let options = PartialOptions::default().hidden_columns(4).shared_columns(2).rank_count(2);
+        let options = PartialPlanOptions::default().hidden_columns(4).shared_columns(2).rank_count(2);
         let plan = PartialPlan::new(context, &options.private_scale(PartialScale::ONE)).unwrap();
         let private = comm.sequence_gather(context, Some(&plan), &input, Some(&counts), &mut output).unwrap_err();
         assert_eq!(private.status, Status::UNSUPPORTED);

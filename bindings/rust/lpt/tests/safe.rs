@@ -37,7 +37,7 @@ fn defaults_are_the_librarys() {
     let defaults = lpt_sys::lpt_gemm_options::default();
     assert_eq!(defaults.struct_size, std::mem::size_of::<lpt_sys::lpt_gemm_options>());
     assert_eq!((defaults.alpha, defaults.beta), (1.0, 0.0));
-    assert_eq!(lpt_sys::lpt_step_options::default().learning_rate, 1e-3);
+    assert_eq!(lpt_sys::lpt_optimizer_step_options::default().learning_rate, 1e-3);
 }
 
 #[test]
@@ -67,6 +67,6 @@ fn a_future_that_is_dropped_waits() {
 fn a_step_needs_as_many_gradients_as_indices() {
     let context = Context::new().unwrap();
     let mut optimizer = Optimizer::new(&context, &OptimizerOptions::default()).unwrap();
-    let error = optimizer.step(&context, &[0], &[], &mut [], &StepOptions::default()).unwrap_err();
+    let error = optimizer.step(&context, &[0], &[], &mut [], &OptimizerStepOptions::default()).unwrap_err();
     assert_eq!(error.text, "gradients are 0 and parameters 0: expected as many as indices, 1");
 }
