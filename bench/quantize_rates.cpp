@@ -160,7 +160,7 @@ class Table {
     }
     if (one.keeps_tensor_scale) {
       check(context, lpt_quantize(context, source_, &options, target.get(), transposed.get()));
-      options.flags = LPT_KEEP_TENSOR_SCALE;
+      options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
     }
     options.scale_rule = one.rule;
     if (one.stochastic_bits != 0) {

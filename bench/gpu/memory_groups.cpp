@@ -34,7 +34,7 @@ void set_cast(const Machine &machine, const Cast &cast, const Tensor &source, in
   const Tensor target = machine.make(cast.format, rows, columns);
   const Tensor turned = cast.is_turned_too ? machine.make(cast.format, columns, rows) : nullptr;
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.flags = cast.keeps_tensor_scale ? LPT_KEEP_TENSOR_SCALE : 0;
+  options.flags = cast.keeps_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
   options.hadamard_size = cast.hadamard_size;
   options.rounding = cast.rounding;
   const auto scaler = cast.has_delayed_scaler ? delayed_scaler(machine, source, target) : nullptr;

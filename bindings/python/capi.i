@@ -157,15 +157,15 @@ LPT_STRUCT(lpt_swiglu_alignment_info)
 %constant unsigned long long name = name;
 %enddef
 LPT_FLAG(LPT_CHECK_ONLY)
-LPT_FLAG(LPT_KEEP_TENSOR_SCALE)
+LPT_FLAG(LPT_QUANTIZE_KEEP_TENSOR_SCALE)
 LPT_FLAG(LPT_DLPACK_READ_ONLY)
 LPT_FLAG(LPT_DLPACK_COPIED)
-LPT_FLAG(LPT_PORTABLE_ORDER)
+LPT_FLAG(LPT_GEMM_PORTABLE_ORDER)
 LPT_FLAG(LPT_GEMM_CAST_A_TO_BF16)
 LPT_FLAG(LPT_COMM_CHECKSUMS)
 LPT_FLAG(LPT_COMM_MESSAGES)
 LPT_FLAG(LPT_PARTIAL_SEQUENCE_PARALLEL)
-LPT_FLAG(LPT_COMM_UNCOMPARED)
+LPT_FLAG(LPT_COMM_SKIP_CHECKS)
 
 // Collectives return a future if they are asked for one, by a last argument that is true.
 %typemap(in) lpt_future **out_future (lpt_future *made = NULL) { $1 = PyObject_IsTrue($input) == 1 ? &made : NULL; }

@@ -23,12 +23,12 @@ extern "C" {
  * @brief Flag of lpt_comm_options, for ranks on GPUs: they do not compare their calls before they queue them. No host waits for
  *        another one then, and calls that differ end by the time limit.
  */
-#define LPT_COMM_UNCOMPARED UINT64_C(16)
+#define LPT_COMM_SKIP_CHECKS UINT64_C(16)
 
 /** @brief How ranks meet. */
 typedef struct lpt_comm_options {
   size_t struct_size;           /**< sizeof(lpt_comm_options) of the caller. */
-  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; of ranks on GPUs LPT_COMM_UNCOMPARED. */
+  uint64_t flags;               /**< LPT_COMM_CHECKSUMS, LPT_COMM_MESSAGES; of ranks on GPUs LPT_COMM_SKIP_CHECKS. */
   double timeout_seconds;       /**< How long a rank waits for the others before it gives up; 0: for ever. */
   double link_latency_seconds;  /**< Local ranks, emulation of a link: how long each message is on its way. */
   double link_bytes_per_second; /**< Local ranks, emulation: what a rank's link takes; 0: as fast as memory. */
@@ -330,7 +330,7 @@ LPT_API lpt_status lpt_reduce_scatter(lpt_context *context, lpt_comm *comm, cons
  *
  * Parts that share one tensor scale must hold the same bits of it; the output gets it. Sharded weights in FP8: the amax of
  * each shard by lpt_all_reduce() to the MAXIMUM, the scale that follows from it into each shard, a cast with
- * LPT_KEEP_TENSOR_SCALE, and a gather of a quarter of the bytes: the same bits as a cast of the whole.
+ * LPT_QUANTIZE_KEEP_TENSOR_SCALE, and a gather of a quarter of the bytes: the same bits as a cast of the whole.
  *
  * @param context of this rank.
  * @param comm the communicator.

@@ -35,7 +35,7 @@ enum lpt_gemm_arithmetic_values {
 typedef int32_t lpt_gemm_arithmetic;
 
 /** @brief Same bits on all processors: sums in one order, by fused multiply-adds of f32. About half as fast. */
-#define LPT_PORTABLE_ORDER UINT64_C(4)
+#define LPT_GEMM_PORTABLE_ORDER UINT64_C(4)
 
 /**
  * @brief Flag of lpt_gemm_options: a in f32 is rounded to bf16, to nearest even, before the multiplication.
@@ -48,7 +48,7 @@ typedef int32_t lpt_gemm_arithmetic;
 /** @brief How to multiply. */
 typedef struct lpt_gemm_options {
   size_t struct_size;             /**< sizeof(lpt_gemm_options) of the caller. */
-  uint64_t flags;                 /**< LPT_CHECK_ONLY, LPT_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
+  uint64_t flags;                 /**< LPT_CHECK_ONLY, LPT_GEMM_PORTABLE_ORDER, LPT_GEMM_CAST_A_TO_BF16. */
   double alpha;                   /**< Factor of the product. */
   double beta;                    /**< Factor of what c holds before; with 0, c is not read. */
   int32_t is_a_transposed;        /**< 1: a is stored k × m. */
@@ -96,7 +96,7 @@ LPT_API void lpt_gemm_options_init(lpt_gemm_options *options, size_t struct_size
  *           none of them. Columns of outliers are multiplied in f32.
  * Rounding  products are exact or rounded once, sums in f32, or in int32 where a kernel multiplies integers: exactly; the
  *           order of the sum belongs to the kernel and the shape, never to the number of threads, see also
- *           LPT_PORTABLE_ORDER; c is rounded once, to nearest even, or as `quantize` says. Scales are applied exactly once.
+ *           LPT_GEMM_PORTABLE_ORDER; c is rounded once, to nearest even, or as `quantize` says. Scales are applied exactly once.
  *
  * @param context the context.
  * @param a borrowed.

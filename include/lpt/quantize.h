@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** @brief Flag of lpt_quantize_options: the tensor scale that the output holds is kept; block scales are in units of it. */
-#define LPT_KEEP_TENSOR_SCALE UINT64_C(2)
+#define LPT_QUANTIZE_KEEP_TENSOR_SCALE UINT64_C(2)
 
 /** @brief How a value between two codes is rounded; one of lpt_rounding_values. */
 typedef int32_t lpt_rounding;
@@ -72,7 +72,7 @@ enum lpt_scale_rule_values {
 /** @brief How to quantize; the output's format says what to make. */
 typedef struct lpt_quantize_options {
   size_t struct_size;        /**< sizeof(lpt_quantize_options) of the caller. */
-  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_KEEP_TENSOR_SCALE. */
+  uint64_t flags;            /**< LPT_CHECK_ONLY, LPT_QUANTIZE_KEEP_TENSOR_SCALE. */
   lpt_rounding rounding;     /**< Of the elements. */
   lpt_overflow overflow;     /**< Of the elements. */
   lpt_scale_rule scale_rule; /**< Of the scales. */
@@ -144,7 +144,7 @@ LPT_API lpt_status lpt_quantize(lpt_context *context, const lpt_tensor *source, 
  *
  * @param context the context.
  * @param source borrowed; rows × columns, f64, f32, bf16 or f16.
- * @param format where to and back. With LPT_SCALE_RULE_FIXED and LPT_KEEP_TENSOR_SCALE its scales are 1.
+ * @param format where to and back. With LPT_SCALE_RULE_FIXED and LPT_QUANTIZE_KEEP_TENSOR_SCALE its scales are 1.
  * @param options NULL for the defaults. A rotation or smoothing is not undone.
  * @param output written; rows × columns, f64, f32, bf16 or f16; may be the source itself if the format is the same.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.

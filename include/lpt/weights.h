@@ -62,7 +62,7 @@ LPT_API void lpt_weights_options_init(lpt_weights_options *options, size_t struc
  * number, and products have the bits of ALL: they write out some rows at a time, where the caches hold them (load sparse,
  * compute dense, arXiv 2309.10285). TILES: tiles of tile_rows × tile_columns that are all zeros. Products leave them out, which
  * takes less time as well (arXiv 2408.11551): c differs from that of ALL by the order of its sums, and an infinity or a NaN
- * of a, or a NaN of a scale, that meets only such tiles may leave no trace. With LPT_PORTABLE_ORDER it does, and nothing is
+ * of a, or a NaN of a scale, that meets only such tiles may leave no trace. With LPT_GEMM_PORTABLE_ORDER it does, and nothing is
  * left out. See lpt_weights_order(). TILES takes formats whose code 0 is zero, without zero points.
  *
  * @param context whose threads and allocator are used.

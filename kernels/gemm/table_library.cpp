@@ -69,7 +69,7 @@ bool is_on_sixteen(const MatrixView &view) {
 
 const char *refuses_all_but_operands(const GemmRequest &request) {
   if (request.is_f64) return "takes no f64";
-  if (request.is_portable) return "the order of its sums is its own: not LPT_PORTABLE_ORDER";
+  if (request.is_portable) return "the order of its sums is its own: not LPT_GEMM_PORTABLE_ORDER";
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "multiplies as the device does only";
   return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
 }

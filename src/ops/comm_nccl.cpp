@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 Status check_options(const lpt_comm_options &options) {
-  LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_UNCOMPARED));
+  LPT_TRY(check_flags("options->flags", options.flags, LPT_COMM_SKIP_CHECKS));
   LPT_TRY(check_finite("options->timeout_seconds", options.timeout_seconds, 0.0, 1e9));
   const char *const given = options.link_latency_seconds != 0.0    ? "link_latency_seconds"
                             : options.link_bytes_per_second != 0.0 ? "link_bytes_per_second"
@@ -121,7 +121,7 @@ Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, con
     if (control != nullptr) control->interrupt(status.message().c_str());
     return status;
   }
-  if ((options.flags & LPT_COMM_UNCOMPARED) != 0) control.reset();
+  if ((options.flags & LPT_COMM_SKIP_CHECKS) != 0) control.reset();
   return make_comm(context, std::make_unique<DeviceEngine>(end, std::move(control), place.rank, place.ranks), out_comm);
 }
 

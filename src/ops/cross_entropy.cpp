@@ -192,7 +192,8 @@ Status check_comm_there(const Loss &loss) {
                    device_text(loss.device()).c_str());
   }
   if (comm.device_engine->compares()) return {};
-  return unsupported("options->comm has LPT_COMM_UNCOMPARED: expected ranks whose hosts tell each other their classes");
+  return unsupported(
+      "options->comm has LPT_COMM_SKIP_CHECKS: expected ranks whose hosts tell each other their classes");
 }
 
 // Targets are read here.

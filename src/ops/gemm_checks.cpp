@@ -42,7 +42,7 @@ Status check_panels(const Tensor &tensor, int64_t expert, bool is_transposed, Ma
 }  // namespace
 
 Status check_gemm_options(const lpt_gemm_options &options, Product &out_product) {
-  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_PORTABLE_ORDER | LPT_GEMM_CAST_A_TO_BF16));
+  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_GEMM_PORTABLE_ORDER | LPT_GEMM_CAST_A_TO_BF16));
   LPT_TRY(check_choice("is_a_transposed", options.is_a_transposed, 1));
   LPT_TRY(check_choice("is_b_transposed", options.is_b_transposed, 1));
   LPT_TRY(check_choice("activation", options.activation, LPT_ACTIVATION_SWIGLU));
@@ -55,7 +55,7 @@ Status check_gemm_options(const lpt_gemm_options &options, Product &out_product)
   }
   out_product.alpha = options.alpha;
   out_product.beta = options.beta;
-  out_product.is_portable = (options.flags & LPT_PORTABLE_ORDER) != 0;
+  out_product.is_portable = (options.flags & LPT_GEMM_PORTABLE_ORDER) != 0;
   out_product.arithmetic = options.arithmetic;
   out_product.arithmetic_bits = options.arithmetic_bits;
   return {};

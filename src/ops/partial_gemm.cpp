@@ -22,17 +22,17 @@ Status check_product(Context &context, const Product &product) {
 
 // What every rank would add.
 Status check_addends(const lpt_gemm_options &options) {
-  const char *const name = options.bias != nullptr                      ? "bias"
-                           : options.residual != nullptr                ? "residual"
-                           : options.beta != 0                          ? "beta"
-                           : options.activation != LPT_ACTIVATION_NONE  ? "activation"
-                           : options.quantize != nullptr                ? "quantize"
-                           : options.outlier_threshold != 0             ? "outlier_threshold"
-                           : (options.flags & ~LPT_PORTABLE_ORDER) != 0 ? "flags"
-                                                                        : nullptr;
+  const char *const name = options.bias != nullptr                           ? "bias"
+                           : options.residual != nullptr                     ? "residual"
+                           : options.beta != 0                               ? "beta"
+                           : options.activation != LPT_ACTIVATION_NONE       ? "activation"
+                           : options.quantize != nullptr                     ? "quantize"
+                           : options.outlier_threshold != 0                  ? "outlier_threshold"
+                           : (options.flags & ~LPT_GEMM_PORTABLE_ORDER) != 0 ? "flags"
+                                                                             : nullptr;
   if (name == nullptr) return {};
-  return unsupported("%s is set: products that ranks add up take alpha, transposes, arithmetic and LPT_PORTABLE_ORDER",
-                     name);
+  return unsupported(
+      "%s is set: products that ranks add up take alpha, transposes, arithmetic and LPT_GEMM_PORTABLE_ORDER", name);
 }
 
 Status make_product(const Device &device, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, Tensor *c,

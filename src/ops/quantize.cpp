@@ -137,14 +137,14 @@ Status read_cast(Context &context, const lpt_quantize_options &options, const Ma
   cast.overflow = options.overflow;
   cast.rule = options.scale_rule;
   cast.scaler = options.scaler;
-  cast.keeps_tensor_scale = (options.flags & LPT_KEEP_TENSOR_SCALE) != 0;
+  cast.keeps_tensor_scale = (options.flags & LPT_QUANTIZE_KEEP_TENSOR_SCALE) != 0;
   cast.preparation.hadamard_size = options.hadamard_size;
   if (options.scaler != nullptr && options.scaler->kind != HandleKind::kScaler) {
     return invalid("scaler is not a live scaler");
   }
   if (options.scaler != nullptr) LPT_TRY(check_place(context, *options.scaler, "scaler"));
   if (options.scaler != nullptr && cast.keeps_tensor_scale) {
-    return invalid("scaler is given with LPT_KEEP_TENSOR_SCALE: expected one source of the tensor scale");
+    return invalid("scaler is given with LPT_QUANTIZE_KEEP_TENSOR_SCALE: expected one source of the tensor scale");
   }
   if (options.statistics != nullptr) {
     if (options.statistics->kind != HandleKind::kStatistics)
@@ -170,7 +170,7 @@ Status check_target_format(const Format &format, const char *name, bool is_trans
                        format_name(format.id).c_str());
   }
   if (cast.keeps_tensor_scale && !format.has_tensor_scale()) {
-    return unsupported("flags has LPT_KEEP_TENSOR_SCALE and %s is %s: it has no tensor scale", name,
+    return unsupported("flags has LPT_QUANTIZE_KEEP_TENSOR_SCALE and %s is %s: it has no tensor scale", name,
                        format_name(format.id).c_str());
   }
   if (cast.smoothing != nullptr) {
@@ -217,7 +217,7 @@ Status queue_casts(Context &context, const MatrixView &source, const MatrixView 
 }  // namespace
 
 Status check_cast_options(const lpt_quantize_options &options) {
-  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_KEEP_TENSOR_SCALE));
+  LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_QUANTIZE_KEEP_TENSOR_SCALE));
   LPT_TRY(check_choice("rounding", options.rounding, LPT_ROUNDING_STOCHASTIC_UNDERFLOW));
   LPT_TRY(check_choice("overflow", options.overflow, LPT_OVERFLOW_INFINITE));
   LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_SAWB));

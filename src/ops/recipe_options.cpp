@@ -26,7 +26,8 @@ Status check_recipe_options(const lpt_quantize_options &options) {
   for (const auto &[name, handle] : handles) {
     if (handle != nullptr) return invalid("%s is given: a recipe keeps no handles", name);
   }
-  if ((options.flags & LPT_KEEP_TENSOR_SCALE) != 0) return unsupported("flags is set: a recipe casts without it");
+  if ((options.flags & LPT_QUANTIZE_KEEP_TENSOR_SCALE) != 0)
+    return unsupported("flags is set: a recipe casts without it");
   if (options.hadamard_size != 0) {
     return unsupported("hadamard_size is set: a recipe rotates both operands, by lpt_recipe_set_gemm()");
   }

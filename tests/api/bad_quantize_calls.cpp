@@ -198,9 +198,9 @@ const std::vector<BadCall> kQuantizeCalls = {
      }},
     {"quantize: two sources of the tensor scale",
      LPT_INVALID_ARGUMENT,
-     {"scaler is given with LPT_KEEP_TENSOR_SCALE"},
+     {"scaler is given with LPT_QUANTIZE_KEEP_TENSOR_SCALE"},
      [](World &w) {
-       return quantize(w, w.fp8, [&](auto &o) { o.scaler = w.scaler.get(), o.flags = LPT_KEEP_TENSOR_SCALE; });
+       return quantize(w, w.fp8, [&](auto &o) { o.scaler = w.scaler.get(), o.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE; });
      }},
     {"quantize: a scaler for the statistics",
      LPT_INVALID_ARGUMENT,

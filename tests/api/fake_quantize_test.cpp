@@ -399,7 +399,7 @@ TEST(KeptTensorScale, StaysAndServesTheBlockScales) {
   const Context context = make_context();
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 2, 40, draw_normal(69, 80));
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.flags = LPT_KEEP_TENSOR_SCALE;
+  options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
   const Tensor fp8 = make_tensor(context.get(), LPT_FORMAT_E4M3FN_TENSOR, 2, 40);
   const Tensor fp4 = make_tensor(context.get(), LPT_FORMAT_NVFP4, 2, 40);
   for (const Tensor *target : {&fp8, &fp4}) {

@@ -104,7 +104,7 @@ std::vector<uint8_t> portable_bytes(lpt_isa isa, int32_t threads, bool is_packed
   }
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, n);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.flags = LPT_PORTABLE_ORDER;
+  options.flags = LPT_GEMM_PORTABLE_ORDER;
   options.is_b_transposed = 1;
   EXPECT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
   return bytes_of(context.get(), c.get());

@@ -287,7 +287,7 @@ TEST(GemmOutliers, HaveThePortableOrderToo) {
     const Tensor b = tensor_of(context.get(), LPT_FORMAT_BF16, n, k, draw_normal(712, n * k));
     const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, m, n);
     lpt_gemm_options options = transposed_b();
-    options.flags = LPT_PORTABLE_ORDER;
+    options.flags = LPT_GEMM_PORTABLE_ORDER;
     options.outlier_threshold = 6;
     ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
     results.push_back(bytes_of(context.get(), c.get()));

@@ -154,7 +154,7 @@ constexpr Ending kEndings[] = {
     {LPT_FORMAT_E5M2_ROW, LPT_ACTIVATION_SWIGLU, 0.25, 0.0, false, false, true},
     {LPT_FORMAT_MXFP8_E4M3},
     {LPT_FORMAT_E4M3FN, LPT_ACTIVATION_NONE, 0.25, 0.0, true, true, true},
-    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 1.0, true, false, false, LPT_PORTABLE_ORDER},
+    {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 1.0, true, false, false, LPT_GEMM_PORTABLE_ORDER},
     {LPT_FORMAT_F32, LPT_ACTIVATION_NONE, 1.0, 0.0, false, false, false, 0, LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE},
 };
 

@@ -330,7 +330,7 @@ TEST(GemmCastA, GivesTheBitsOfACastBefore) {
         const Tensor packed = pack(context.get(), b.get());
         expect_bits_of_cast(context.get(), a.get(), cast.get(), packed.get(), transposed_b(), {m, n});
         lpt_gemm_options options = transposed_b();
-        options.flags = LPT_PORTABLE_ORDER;
+        options.flags = LPT_GEMM_PORTABLE_ORDER;
         options.alpha = -0.5;
         expect_bits_of_cast(context.get(), a.get(), cast.get(), b.get(), options, {m, n});
       }

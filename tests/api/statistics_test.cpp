@@ -192,7 +192,7 @@ TEST(Statistics, CountWhatAStaleScaleClips) {
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 100, 600, numbers);
   const Statistics statistics = make_statistics(context.get());
   lpt_quantize_options options = counting(statistics);
-  options.flags = LPT_KEEP_TENSOR_SCALE;  // of a new tensor: 1
+  options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;  // of a new tensor: 1
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN_TENSOR, 100, 600);
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
   const lpt_statistics_info values = read(context.get(), statistics);

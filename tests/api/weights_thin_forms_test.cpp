@@ -114,7 +114,7 @@ Form draw_form(Random &random) {
   if (std::string(form.b) == "f64") form.b = "bf16", form.c = "f64";
   const bool is_f64 = std::string(form.c) == "f64", is_wide = std::string(form.c).find("_row") == std::string::npos;
   form.options.alpha = random.chance(0.5) ? 1.0 : 0.25;
-  if (random.chance(0.2)) form.options.flags = LPT_PORTABLE_ORDER;
+  if (random.chance(0.2)) form.options.flags = LPT_GEMM_PORTABLE_ORDER;
   if (random.chance(0.15)) form.options.arithmetic = LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE;
   if (is_f64) return form;
   constexpr lpt_activation kActivations[] = {LPT_ACTIVATION_NONE, LPT_ACTIVATION_NONE, LPT_ACTIVATION_GELU,
@@ -227,7 +227,7 @@ TEST(ThinWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
     const Tensor packed = pack(c, tensor_of(c, LPT_FORMAT_F32, n, k, numbers).get(), &options);
     const Tensor a = tensor_of(c, LPT_FORMAT_F32, m, k, left), result = make_tensor(c, LPT_FORMAT_F32, m, n);
     lpt_gemm_options product = transposed_b();
-    product.flags = LPT_PORTABLE_ORDER;
+    product.flags = LPT_GEMM_PORTABLE_ORDER;
     ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), packed.get(), &product, result.get())));
     const std::vector<double> found = numbers_of(c, result.get());
     EXPECT_TRUE(std::isnan(found[0])) << isa;

@@ -128,7 +128,7 @@ TEST(ThinWeights, AreTakenByEveryRow) {
       const Tensor thin = pack(c, weights.get(), &options);
       EXPECT_EQ(full_product(c, a.get(), weights.get(), m, n), full_product(c, a.get(), thin.get(), m, n));
       lpt_gemm_options in_order = transposed_b();
-      in_order.flags = LPT_PORTABLE_ORDER;
+      in_order.flags = LPT_GEMM_PORTABLE_ORDER;
       std::vector<double> given[2];
       for (const bool is_thin : {false, true}) {
         const Tensor result = make_tensor(portable.get(), LPT_FORMAT_F32, m, n);

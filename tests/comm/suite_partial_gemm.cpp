@@ -46,7 +46,7 @@ void multiplies_as_one_after_the_other(const Rank &self) {
       compare_ways(self, plan, a, turned, options, format, size);
       options.is_b_transposed = 1;
       compare_ways(self, plan, a, b, options, format, size);
-      options.flags = LPT_PORTABLE_ORDER;
+      options.flags = LPT_GEMM_PORTABLE_ORDER;
       compare_ways(self, plan, a, b, options, format, size);
     }
   }

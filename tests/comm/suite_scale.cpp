@@ -40,7 +40,7 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
     const Tensor part = make_tensor(self.context, format, kRows, kColumns);
     scale_of(self, part) = scale_from(self, format, amax[0]);
     lpt_quantize_options keep = LPT_QUANTIZE_OPTIONS_INIT;
-    keep.flags = LPT_KEEP_TENSOR_SCALE;
+    keep.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
     const Tensor mine = wrap(self.context, LPT_FORMAT_F32, rows, kRows, kColumns);
     ASSERT_TRUE(self.ok(lpt_quantize(self.context, mine.get(), &keep, part.get(), nullptr)));
 

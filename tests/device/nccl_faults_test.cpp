@@ -32,7 +32,7 @@ lpt_status sum_floats(const GpuRank &self, int64_t count) {
   return status == LPT_OK ? lpt_context_synchronize(self.gpu) : status;
 }
 
-RankOptions uncompared(double seconds) { return {seconds, 100.0, LPT_COMM_UNCOMPARED}; }
+RankOptions uncompared(double seconds) { return {seconds, 100.0, LPT_COMM_SKIP_CHECKS}; }
 
 // ---- the library
 
@@ -88,7 +88,7 @@ TEST_F(NcclFaults, TwoRanksOnOneGpuAreRefusedInItsWords) {
 TEST_F(NcclFaults, OtherOptionsAreFound) {
   meet_ranks(2, {}, [](const GpuRank &self, Comm &) {
     RankOptions wishes;
-    wishes.flags = self.rank == 1 ? LPT_COMM_UNCOMPARED : 0;
+    wishes.flags = self.rank == 1 ? LPT_COMM_SKIP_CHECKS : 0;
     Comm comm;
     EXPECT_EQ(LPT_MISMATCH, create_nccl(self, wishes, comm));
     expect_words({"ranks disagree", "comm_create_nccl"}, self.error());

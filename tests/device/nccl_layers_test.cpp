@@ -131,9 +131,9 @@ TEST_F(NcclLayerRefusals, OfALossSayWhereRanksWork) {
     EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.meeting));
     expect_words({"options->comm works on cpu: expected cuda:", ", as the context"}, self.error());
     Comm uncompared;
-    ASSERT_TRUE(self.ok(create_nccl(self, {.flags = LPT_COMM_UNCOMPARED}, uncompared)));
+    ASSERT_TRUE(self.ok(create_nccl(self, {.flags = LPT_COMM_SKIP_CHECKS}, uncompared)));
     EXPECT_EQ(LPT_UNSUPPORTED, forward(uncompared.get()));
-    expect_words({"LPT_COMM_UNCOMPARED", "tell each other their classes"}, self.error());
+    expect_words({"LPT_COMM_SKIP_CHECKS", "tell each other their classes"}, self.error());
     EXPECT_TRUE(self.ok(forward(self.comm)));
   });
 }

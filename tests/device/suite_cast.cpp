@@ -64,7 +64,7 @@ TEST_F(DeviceCasts, DrawTheSameBits) {
 
 TEST_F(DeviceCasts, KeepATensorScale) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.flags = LPT_KEEP_TENSOR_SCALE;
+  options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
   const Tensor source = numbers(LPT_FORMAT_F32, 3, 64, 6);
   expect_equal(source.get(), LPT_FORMAT_E4M3FN_TENSOR, &options);
 }
@@ -208,7 +208,7 @@ TEST_F(DeviceCasts, TellOfANanByTheTensorScaleWhereCodesCannot) {
   const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 5, 80, spoiled);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   expect_equal(source.get(), LPT_FORMAT_INT8_TENSOR, &options);
-  options.flags = LPT_KEEP_TENSOR_SCALE;
+  options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
   expect_equal(source.get(), LPT_FORMAT_INT8_TENSOR, &options);
 }
 

@@ -46,7 +46,7 @@ TEST_F(DeviceFakeQuantize, HasTheBitsOfTheProcessor) {
 TEST_F(DeviceFakeQuantize, ScalesThatNobodyFindsAreOne) {
   const Tensor source = numbers(LPT_FORMAT_F32, 8);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.flags = LPT_KEEP_TENSOR_SCALE;
+  options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;
   for (const lpt_format format : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_NVFP4}) {
     expect_equal(source.get(), format, options, LPT_FORMAT_F32);
   }

@@ -202,7 +202,7 @@ TEST_F(DeviceFinishes, AreRefusedBeforeAnythingIsWritten) {
   options.quantize = &quantize;
   expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"LPT_SCALE_RULE_MEAN with smoothing or a rotation"});
   options.quantize = nullptr;
-  options.flags = LPT_PORTABLE_ORDER;
+  options.flags = LPT_GEMM_PORTABLE_ORDER;
   expect_refused(options, on_gpu.c, LPT_UNSUPPORTED, {"the order of its sums is its own"});
   options.flags = 0;
   EXPECT_EQ(before, bytes_there(on_gpu.c.get()));

@@ -405,7 +405,7 @@ TEST_F(DeviceProducts, RefuseAnOrderOfSums) {
   const Tensor a = make_tensor(gpu(), kF32, 4, 16), b = make_tensor(gpu(), kF32, 16, 8),
                c = make_tensor(gpu(), kF32, 4, 8);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.flags = LPT_PORTABLE_ORDER;
+  options.flags = LPT_GEMM_PORTABLE_ORDER;
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_gemm(gpu(), a.get(), b.get(), &options, c.get()));
   expect_words({"cublaslt_numbers: the order of its sums is its own"}, lpt_context_error(gpu()));
 }

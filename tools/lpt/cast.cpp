@@ -18,7 +18,7 @@ float reciprocal(float value) { return 1.0f / value; }
 // With `keeps_tensor_scale` the scale that `quantized` holds stays.
 void quantize(lpt_context *context, const lpt_tensor *source, bool keeps_tensor_scale, lpt_tensor *quantized) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.flags = keeps_tensor_scale ? LPT_KEEP_TENSOR_SCALE : 0;
+  options.flags = keeps_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
   check(context, lpt_quantize(context, source, &options, quantized, nullptr));
 }
 

@@ -449,12 +449,12 @@ namespace Lpt
         public const int BlockExtentFull = -1;
         public const ulong DlpackReadOnly = 1;
         public const ulong DlpackCopied = 2;
-        public const ulong KeepTensorScale = 2;
-        public const ulong PortableOrder = 4;
+        public const ulong QuantizeKeepTensorScale = 2;
+        public const ulong GemmPortableOrder = 4;
         public const ulong GemmCastAToBf16 = 8;
         public const ulong CommChecksums = 4;
         public const ulong CommMessages = 8;
-        public const ulong CommUncompared = 16;
+        public const ulong CommSkipChecks = 16;
         public const ulong PartialSequenceParallel = 4;
     }
 

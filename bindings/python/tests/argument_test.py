@@ -55,8 +55,8 @@ class Options(Case):
             lpt.sparse_select(floats([4.0, 3.0, 2.0, 1.0], [1, 4]), kept=Two(), of=4)[0]).tolist()])
 
     def test_flags_of_gemm_are_keywords(self):
-        made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_PORTABLE_ORDER}, [])
-        self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_PORTABLE_ORDER, made.flags)
+        made = options(capi.lpt_gemm_options, {"cast_a_to_bf16": True, "flags": capi.LPT_GEMM_PORTABLE_ORDER}, [])
+        self.assertEqual(capi.LPT_GEMM_CAST_A_TO_BF16 | capi.LPT_GEMM_PORTABLE_ORDER, made.flags)
         self.assertEqual(0, options(capi.lpt_gemm_options, {"cast_a_to_bf16": False}, []).flags)
         self.rejects(TypeError, "there is no option cast_a_to_bf16", lpt.quantize, self.x, "e4m3fn", cast_a_to_bf16=True)
 

@@ -362,12 +362,12 @@ pub const LPT_CHECK_ONLY: u64 = 1;
 pub const LPT_BLOCK_EXTENT_FULL: i32 = -1;
 pub const LPT_DLPACK_READ_ONLY: u64 = 1;
 pub const LPT_DLPACK_COPIED: u64 = 2;
-pub const LPT_KEEP_TENSOR_SCALE: u64 = 2;
-pub const LPT_PORTABLE_ORDER: u64 = 4;
+pub const LPT_QUANTIZE_KEEP_TENSOR_SCALE: u64 = 2;
+pub const LPT_GEMM_PORTABLE_ORDER: u64 = 4;
 pub const LPT_GEMM_CAST_A_TO_BF16: u64 = 8;
 pub const LPT_COMM_CHECKSUMS: u64 = 4;
 pub const LPT_COMM_MESSAGES: u64 = 8;
-pub const LPT_COMM_UNCOMPARED: u64 = 16;
+pub const LPT_COMM_SKIP_CHECKS: u64 = 16;
 pub const LPT_PARTIAL_SEQUENCE_PARALLEL: u64 = 4;
 
 /// One rank's end of a communicator; see lpt_comm_create_local(). Belongs to the thread that uses its context: one thread, one rank, one comm.
