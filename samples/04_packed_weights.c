@@ -37,7 +37,7 @@ static lpt_status run_layer(lpt_context *context, const lpt_tensor *input, const
   lpt_status status = lpt_gemm_plan_create(context, input, weights, &options, output, &plan);
   if (status == LPT_OK) status = lpt_gemm_plan_read(context, plan, &values);
   if (status == LPT_OK) status = lpt_gemm_plan_run(context, plan, input, weights, NULL, output);
-  if (status == LPT_OK) printf("%-12s %s\n", name, values.row);
+  if (status == LPT_OK) printf("%-12s %s\n", name, values.kernel);
   lpt_gemm_plan_destroy(plan);
   return status;
 }

@@ -65,12 +65,12 @@ LPT_API void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct
  * @param output written; f32 of the weight's shape; zero where the mask is.
  * @param bias_change written; vector of f32, one per output column: what to add to the bias, fitted with the weight; NULL: not
  *        wanted.
- * @param out_values its `struct_size` is set by the caller; written; NULL: not wanted.
+ * @param out_info its `struct_size` is set by the caller; written; NULL: not wanted.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                                   const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
-                                  lpt_tensor *bias_change, lpt_sparse_fit_info *out_values);
+                                  lpt_tensor *bias_change, lpt_sparse_fit_info *out_info);
 
 #ifdef __cplusplus
 }

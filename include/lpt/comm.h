@@ -70,7 +70,7 @@ typedef struct lpt_comm_info {
 LPT_API void lpt_comm_info_init(lpt_comm_info *values, size_t struct_size);
 
 /**
- * @brief Makes the meeting place for `rank_count` threads. It has no context: every rank brings its own.
+ * @brief Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
  * @param rank_count 1 to 1024.
  * @param out_group returned; destroy with lpt_comm_group_destroy().
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_OUT_OF_MEMORY.
@@ -98,7 +98,7 @@ LPT_API void lpt_comm_group_destroy(lpt_comm_group *group);
  * arguments takes no part: others wait for a better one. Ranks share the processor's cores: give each context its part of them.
  *
  * @param context of this rank.
- * @param group the meeting place.
+ * @param group the group of the ranks.
  * @param rank 0 to rank_count - 1; each once.
  * @param options NULL for the defaults; the same on all ranks.
  * @param out_comm returned; destroy with lpt_comm_destroy().
@@ -137,24 +137,24 @@ LPT_API lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fort
  * Tensors lie on the GPU of `context`. Collectives are queued: without a future on the context's stream, with one on a stream of
  * the comm, behind what the context has queued. lpt_context_synchronize() waits for them as long as the time limit says, and
  * tells what became of them; lpt_future_wait() by a context of that GPU makes its stream wait, and returns. What has not ended in
- * time is given up (LPT_TIMEOUT), and the comm with it. Ranks that have a meeting compare each call there before they queue it:
+ * time is given up (LPT_TIMEOUT), and the comm with it. Ranks that have a bootstrap comm compare each call there before they queue it:
  * then LPT_MISMATCH, LPT_ABORTED and LPT_TIMEOUT tell of other ranks as for lpt_comm_create_local(), by the time limit of the
- * meeting. Taken, with the bits of ranks on processors: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
+ * bootstrap comm. Taken, with the bits of ranks on processors: lpt_all_reduce(), lpt_all_reduce_many(), lpt_reduce_scatter(),
  * lpt_all_gather(), lpt_broadcast(), lpt_all_to_all(), lpt_send(), lpt_receive(), lpt_barrier(), lpt_comm_split(),
  * lpt_partial_all_reduce() and gradient buckets; others are LPT_UNSUPPORTED. Mail is received in the order in which it was sent;
  * two ranks that send to each other before they receive wait for the whole time limit.
  *
  * @param context of this rank, on its GPU.
- * @param meeting a comm of processors, local or MPI, of the same ranks in the same order; all of them make this call. A part of
- *        it is kept, and `meeting` may go. NULL: only with nccl_comm.
+ * @param bootstrap a comm of processors, local or MPI, of the same ranks in the same order; all of them make this call. A part of
+ *        it is kept, and `bootstrap` may go. NULL: only with nccl_comm.
  * @param nccl_comm an ncclComm_t, which the caller keeps until the comm is destroyed, and aborts where a status says so; NULL:
- *        one is made by way of the meeting.
+ *        one is created by means of the bootstrap comm.
  * @param options NULL for the defaults; the same on all ranks.
  * @param out_comm returned; destroy with lpt_comm_destroy(), which waits for what is queued.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED, its text says what NCCL lacks; LPT_WORK_FAILED, in NCCL's words;
  *         LPT_ABORTED; LPT_TIMEOUT; LPT_MISMATCH; LPT_OUT_OF_MEMORY.
  */
-LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *meeting, void *nccl_comm,
+LPT_API lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *bootstrap, void *nccl_comm,
                                         const lpt_comm_options *options, lpt_comm **out_comm);
 
 /**
@@ -180,10 +180,10 @@ LPT_API void lpt_comm_destroy(lpt_comm *comm);
  * @brief Tells rank, ranks, engine and what was sent.
  * @param context the context.
  * @param comm the communicator.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_values);
+LPT_API lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_info);
 
 /**
  * @brief Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller

@@ -111,7 +111,7 @@ typedef struct lpt_partial_plan lpt_partial_plan;
 /** @brief Holds the state of many parameters, never the parameters. See lpt_optimizer_create(). */
 typedef struct lpt_optimizer lpt_optimizer;
 
-/** @brief The meeting place of ranks that are threads of one process. Any thread may use it at any time. */
+/** @brief A group of ranks that are threads of one process. Thread-safe. */
 typedef struct lpt_comm_group lpt_comm_group;
 
 /** @brief A collective that is under way. Waited for with lpt_future_wait(). */

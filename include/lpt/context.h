@@ -229,7 +229,7 @@ LPT_API lpt_status lpt_context_set_progress(lpt_context *context, lpt_progress_f
 typedef struct lpt_profile_entry {
   size_t struct_size; /**< sizeof(lpt_profile_entry) of the caller. */
   char operation[32]; /**< The part of an operation, such as "gemm". */
-  char row[64];       /**< The kernel that ran, such as "gemm_any_x86_avx512_bf16". */
+  char kernel[64];    /**< The kernel that ran, such as "gemm_any_x86_avx512_bf16". */
   int64_t calls;      /**< How often it ran. */
   double seconds;     /**< Wall time inside it. */
   double bytes;       /**< Bytes it had to read and write at least once. */

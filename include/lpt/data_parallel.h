@@ -132,11 +132,11 @@ LPT_API lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_
  * @brief Tells how buckets stand.
  * @param context the context.
  * @param buckets the buckets.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gradient_buckets *buckets,
-                                             lpt_gradient_buckets_info *out_values);
+                                             lpt_gradient_buckets_info *out_info);
 
 /**
  * @brief Lets go of buckets. Reductions that are under way go on.

@@ -142,7 +142,7 @@ typedef struct lpt_gemm_plan_info {
   int64_t k;              /**< Length of its sums. */
   size_t workspace_bytes; /**< What one call takes from the context's scratch, which is kept between calls. */
   int64_t part_count;     /**< In how many parts threads share it. */
-  char row[64];           /**< The kernel, such as "gemm_any_x86_avx512_bf16". */
+  char kernel[64];        /**< The kernel, such as "gemm_any_x86_avx512_bf16". */
 } lpt_gemm_plan_info;
 
 /** @brief Defaults of lpt_gemm_plan_info. */
@@ -207,10 +207,10 @@ LPT_API lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *
  * @brief Tells what a plan decided.
  * @param context the context.
  * @param plan the plan.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_values);
+LPT_API lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_info);
 
 /**
  * @brief Destroys a plan.

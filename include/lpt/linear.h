@@ -469,11 +469,11 @@ LPT_API lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *c
  * @param context the context.
  * @param linear the layer.
  * @param operand which scaler.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
-                                          lpt_scaler_info *out_values);
+                                          lpt_scaler_info *out_info);
 
 /**
  * @brief Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and
@@ -505,11 +505,11 @@ LPT_API lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, in
  * @param context the context.
  * @param linear the layer.
  * @param cast which operand of which product.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
-                                        lpt_statistics_info *out_values);
+                                        lpt_statistics_info *out_info);
 
 /**
  * @brief Tells how many bytes lpt_linear_state_save() writes.

@@ -267,11 +267,11 @@ LPT_API lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optim
  * @brief Tells what the last step came to.
  * @param context the context.
  * @param optimizer the optimizer.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer,
-                                      lpt_optimizer_info *out_values);
+                                      lpt_optimizer_info *out_info);
 
 /**
  * @brief Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number
@@ -279,11 +279,11 @@ LPT_API lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer 
  * @param context the context.
  * @param gradients borrowed; f32 or bf16, dense.
  * @param count length of `gradients`.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
-                                         lpt_gradients_info *out_values);
+                                         lpt_gradients_info *out_info);
 
 /**
  * @brief Tells how many bytes the state of all parameters takes, scales included, in memory or in files.

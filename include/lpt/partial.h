@@ -131,11 +131,11 @@ LPT_API void lpt_partial_plan_destroy(lpt_partial_plan *plan);
  * @param context the context.
  * @param plan the plan.
  * @param format of the tensors that will be reduced: where a wire is NONE, bytes are counted in it.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
-                                         lpt_partial_plan_info *out_values);
+                                         lpt_partial_plan_info *out_info);
 
 /**
  * @brief Adds up the shared columns of all ranks, and scales this rank's private ones: out[:, :s] = sum over ranks of

@@ -194,11 +194,11 @@ LPT_API void lpt_statistics_destroy(lpt_statistics *statistics);
  * @brief Reads statistics.
  * @param context the context.
  * @param statistics the statistics.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
 LPT_API lpt_status lpt_statistics_read(lpt_context *context, const lpt_statistics *statistics,
-                                       lpt_statistics_info *out_values);
+                                       lpt_statistics_info *out_info);
 
 /**
  * @brief Sets statistics back to zero.

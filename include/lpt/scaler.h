@@ -113,10 +113,10 @@ LPT_API lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *sc
  * @brief Reads what a scaler knows.
  * @param context the context.
  * @param scaler the scaler.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT.
  */
-LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_values);
+LPT_API lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_info);
 
 /**
  * @brief Tells how many bytes lpt_scaler_state_save() writes.

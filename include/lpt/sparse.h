@@ -136,12 +136,12 @@ LPT_API void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size);
  * @param options NULL for the defaults: 2:4 along rows by magnitude.
  * @param mask written; NULL: not wanted.
  * @param masked written; may be the source itself; NULL: not wanted.
- * @param out_values its `struct_size` is set by the caller; written; NULL: not wanted (it costs another pass).
+ * @param out_info its `struct_size` is set by the caller; written; NULL: not wanted (it costs another pass).
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source,
                                           const lpt_sparse_options *options, lpt_tensor *mask, lpt_tensor *masked,
-                                          lpt_sparse_info *out_values);
+                                          lpt_sparse_info *out_info);
 
 /**
  * @brief Counts the groups of a mask that keep more than N of M.

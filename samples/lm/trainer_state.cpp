@@ -97,7 +97,7 @@ std::vector<ProfileLine> Trainer::profile() {
   for (int64_t i = 0; i < count && busy_seconds_ > 0.0; ++i) {
     lpt_profile_entry entry = LPT_PROFILE_ENTRY_INIT;
     check(context_.get(), lpt_context_profile_entry(context_.get(), i, &entry));
-    lines.push_back({entry.operation, entry.row, entry.calls, entry.seconds / busy_seconds_});
+    lines.push_back({entry.operation, entry.kernel, entry.calls, entry.seconds / busy_seconds_});
   }
   return lines;
 }

@@ -47,14 +47,14 @@ lpt_status lpt_comm_create_mpi(lpt_context *context, const int32_t *fortran_hand
   });
 }
 
-lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *meeting, void *nccl_comm,
+lpt_status lpt_comm_create_nccl(lpt_context *context, lpt_comm *bootstrap, void *nccl_comm,
                                 const lpt_comm_options *options, lpt_comm **out_comm) {
   return guard(context, [&](Context &self) -> Status {
     lpt_comm_options known = LPT_COMM_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
-    if (meeting != nullptr) LPT_TRY(check_handle(meeting, HandleKind::kComm, "meeting"));
+    if (bootstrap != nullptr) LPT_TRY(check_handle(bootstrap, HandleKind::kComm, "bootstrap"));
     LPT_TRY(check_out(out_comm, "out_comm"));
-    return create_nccl_comm(self, meeting, nccl_comm, known, out_comm);
+    return create_nccl_comm(self, bootstrap, nccl_comm, known, out_comm);
   });
 }
 
@@ -68,10 +68,10 @@ lpt_status lpt_comm_split(lpt_context *context, lpt_comm *comm, int32_t color, i
 
 void lpt_comm_destroy(lpt_comm *comm) { destroy(comm, HandleKind::kComm); }
 
-lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_values) {
+lpt_status lpt_comm_read(lpt_context *context, const lpt_comm *comm, lpt_comm_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
-    return write_values(comm_values(*comm), "out_values", out_values);
+    return write_values(comm_values(*comm), "out_info", out_info);
   });
 }
 

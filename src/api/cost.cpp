@@ -18,13 +18,13 @@ void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_size) {
 
 lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                              int32_t ranks, int64_t elements, lpt_format payload, const lpt_cost_link *link,
-                             lpt_cost_info *out_values) {
+                             lpt_cost_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     lpt_cost_link known = LPT_COST_LINK_INIT;
     lpt_cost_info values = LPT_COST_INFO_INIT;
     LPT_TRY(read_options(link, "link", known));
     LPT_TRY(collective_cost(collective, algorithm, ranks, elements, payload, known, values));
-    return write_values(values, "out_values", out_values);
+    return write_values(values, "out_info", out_info);
   });
 }
 

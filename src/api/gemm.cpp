@@ -78,10 +78,10 @@ lpt_status lpt_gemm_plan_run(lpt_context *context, const lpt_gemm_plan *plan, co
   });
 }
 
-lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_values) {
+lpt_status lpt_gemm_plan_read(lpt_context *context, const lpt_gemm_plan *plan, lpt_gemm_plan_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(plan, HandleKind::kGemmPlan, "plan"));
-    return write_values(plan_values(*plan), "out_values", out_values);
+    return write_values(plan_values(*plan), "out_info", out_info);
   });
 }
 

@@ -54,10 +54,10 @@ lpt_status lpt_gradient_buckets_wait(lpt_context *context, lpt_gradient_buckets 
 }
 
 lpt_status lpt_gradient_buckets_read(lpt_context *context, const lpt_gradient_buckets *buckets,
-                                     lpt_gradient_buckets_info *out_values) {
+                                     lpt_gradient_buckets_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_handle(buckets, HandleKind::kGradientBuckets, "buckets"));
-    return write_values(bucket_values(*buckets), "out_values", out_values);
+    return write_values(bucket_values(*buckets), "out_info", out_info);
   });
 }
 

@@ -87,9 +87,9 @@ Status read_options(const Options *given, const char *name, Options &known) {
 
 // A struct of answers, before the work is done.
 template <typename Values>
-Status check_values(const Values *out_values, const char *name) {
-  if (out_values == nullptr) return invalid("%s is NULL: expected room for the answer", name);
-  const size_t size = out_values->struct_size;
+Status check_values(const Values *out_info, const char *name) {
+  if (out_info == nullptr) return invalid("%s is NULL: expected room for the answer", name);
+  const size_t size = out_info->struct_size;
   if (size < sizeof(size_t) || size > (size_t{1} << 16)) {
     return invalid("%s->struct_size is %zu: expected the size of the struct, %zu in this release", name, size,
                    sizeof(Values));
@@ -99,11 +99,11 @@ Status check_values(const Values *out_values, const char *name) {
 
 // Writes a struct of answers, as much of it as the caller has room for.
 template <typename Values>
-Status write_values(const Values &values, const char *name, Values *out_values) {
-  LPT_TRY(check_values(out_values, name));
-  const size_t size = out_values->struct_size;
-  std::memcpy(static_cast<void *>(out_values), &values, std::min(size, sizeof(Values)));
-  out_values->struct_size = size;
+Status write_values(const Values &values, const char *name, Values *out_info) {
+  LPT_TRY(check_values(out_info, name));
+  const size_t size = out_info->struct_size;
+  std::memcpy(static_cast<void *>(out_info), &values, std::min(size, sizeof(Values)));
+  out_info->struct_size = size;
   return {};
 }
 

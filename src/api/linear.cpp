@@ -217,14 +217,14 @@ lpt_status lpt_linear_update_scalers(lpt_context *context, lpt_linear *const *li
 }
 
 lpt_status lpt_linear_scaler_read(lpt_context *context, const lpt_linear *linear, lpt_linear_operand operand,
-                                  lpt_scaler_info *out_values) {
+                                  lpt_scaler_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("operand", operand, kOperandCount - 1));
     LPT_TRY(check_place(self, *linear));
     Scaler here;
     LPT_TRY(fetch_scaler(self, linear->scalers[operand], here));
-    return write_values(scaler_values(here), "out_values", out_values);
+    return write_values(scaler_values(here), "out_info", out_info);
   });
 }
 
@@ -244,11 +244,11 @@ lpt_status lpt_linear_watch(lpt_context *context, lpt_linear *linear, int32_t is
 }
 
 lpt_status lpt_linear_cast_read(lpt_context *context, const lpt_linear *linear, lpt_linear_cast cast,
-                                lpt_statistics_info *out_values) {
+                                lpt_statistics_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_linear(linear));
     LPT_TRY(check_choice("cast", cast, kCastCount - 1));
-    return write_values(statistics_values(linear->sums[cast]), "out_values", out_values);
+    return write_values(statistics_values(linear->sums[cast]), "out_info", out_info);
   });
 }
 

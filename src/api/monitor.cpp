@@ -17,24 +17,24 @@ void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, size_t st
 }
 
 lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *gradients, const lpt_tensor *const *noisy,
-                             int64_t count, const lpt_noise_options *options, lpt_noise_info *out_values) {
+                             int64_t count, const lpt_noise_options *options, lpt_noise_info *out_info) {
   return guard(context, [&](Context &worker) -> Status {
     lpt_noise_options known = LPT_NOISE_OPTIONS_INIT;
     LPT_TRY(read_options(options, "options", known));
-    LPT_TRY(check_out(out_values, "out_values"));
+    LPT_TRY(check_out(out_info, "out_info"));
     lpt_noise_info values = LPT_NOISE_INFO_INIT;
     LPT_TRY(measure_noise(worker, gradients, noisy, count, known, values));
-    return is_check_only(known.flags) ? Status() : write_values(values, "out_values", out_values);
+    return is_check_only(known.flags) ? Status() : write_values(values, "out_info", out_info);
   });
 }
 
 lpt_status lpt_swiglu_alignment(lpt_context *context, const lpt_tensor *gate_weight, const lpt_tensor *up_weight,
-                                lpt_tensor *cosines, lpt_swiglu_alignment_info *out_values) {
+                                lpt_tensor *cosines, lpt_swiglu_alignment_info *out_info) {
   return guard(context, [&](Context &worker) -> Status {
-    LPT_TRY(check_out(out_values, "out_values"));
+    LPT_TRY(check_out(out_info, "out_info"));
     lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
     LPT_TRY(measure_alignment(worker, gate_weight, up_weight, cosines, values));
-    return write_values(values, "out_values", out_values);
+    return write_values(values, "out_info", out_info);
   });
 }
 

@@ -66,22 +66,22 @@ lpt_status lpt_optimizer_step(lpt_context *context, lpt_optimizer *optimizer, co
   });
 }
 
-lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_info *out_values) {
+lpt_status lpt_optimizer_read(lpt_context *context, const lpt_optimizer *optimizer, lpt_optimizer_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     lpt_optimizer_info values = LPT_OPTIMIZER_INFO_INIT;
     LPT_TRY(read_optimizer(self, *optimizer, values));
-    return write_values(values, "out_values", out_values);
+    return write_values(values, "out_info", out_info);
   });
 }
 
 lpt_status lpt_gradients_measure(lpt_context *context, const lpt_tensor *const *gradients, int64_t count,
-                                 lpt_gradients_info *out_values) {
+                                 lpt_gradients_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
-    LPT_TRY(check_out(out_values, "out_values"));
+    LPT_TRY(check_out(out_info, "out_info"));
     lpt_gradients_info values = LPT_GRADIENTS_INFO_INIT;
     LPT_TRY(measure_gradient_tensors(self, gradients, count, values));
-    return write_values(values, "out_values", out_values);
+    return write_values(values, "out_info", out_info);
   });
 }
 

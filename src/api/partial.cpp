@@ -40,12 +40,12 @@ lpt_status lpt_partial_plan_create(lpt_context *context, const lpt_partial_plan_
 void lpt_partial_plan_destroy(lpt_partial_plan *plan) { destroy(plan, HandleKind::kPartialPlan); }
 
 lpt_status lpt_partial_plan_read(lpt_context *context, const lpt_partial_plan *plan, lpt_format format,
-                                 lpt_partial_plan_info *out_values) {
+                                 lpt_partial_plan_info *out_info) {
   return guard(context, [&](Context &) -> Status {
     LPT_TRY(check_plan(plan));
     lpt_partial_plan_info values = LPT_PARTIAL_PLAN_INFO_INIT;
     LPT_TRY(read_partial_plan(*plan, format, values));
-    return write_values(values, "out_values", out_values);
+    return write_values(values, "out_info", out_info);
   });
 }
 

@@ -48,12 +48,12 @@ lpt_status lpt_scaler_update(lpt_context *context, lpt_scaler *const *scalers, i
   });
 }
 
-lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_values) {
+lpt_status lpt_scaler_read(lpt_context *context, const lpt_scaler *scaler, lpt_scaler_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(scaler, HandleKind::kScaler, "scaler"));
     Scaler here;
     LPT_TRY(fetch_scaler(self, *scaler, here));
-    return write_values(scaler_values(here), "out_values", out_values);
+    return write_values(scaler_values(here), "out_info", out_info);
   });
 }
 

@@ -13,15 +13,15 @@ void lpt_sparse_info_init(lpt_sparse_info *values, size_t struct_size) {
 }
 
 lpt_status lpt_sparse_mask_select(lpt_context *context, const lpt_tensor *source, const lpt_sparse_options *options,
-                                  lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_info *out_values) {
+                                  lpt_tensor *mask, lpt_tensor *masked, lpt_sparse_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
     lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
-    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
-    LPT_TRY(select_sparse_mask(self, source, known, mask, masked, out_values == nullptr ? nullptr : &values));
-    if (out_values == nullptr || (known.flags & LPT_CHECK_ONLY) != 0) return {};
-    return write_values(values, "out_values", out_values);
+    if (out_info != nullptr) LPT_TRY(check_values(out_info, "out_info"));
+    LPT_TRY(select_sparse_mask(self, source, known, mask, masked, out_info == nullptr ? nullptr : &values));
+    if (out_info == nullptr || (known.flags & LPT_CHECK_ONLY) != 0) return {};
+    return write_values(values, "out_info", out_info);
   });
 }
 
@@ -91,26 +91,26 @@ void lpt_sparse_fit_info_init(lpt_sparse_fit_info *values, size_t struct_size) {
 
 lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                           const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
-                          lpt_tensor *bias_change, lpt_sparse_fit_info *out_values) {
+                          lpt_tensor *bias_change, lpt_sparse_fit_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_fit_options known = LPT_SPARSE_FIT_OPTIONS_INIT;
     lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
-    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
+    if (out_info != nullptr) LPT_TRY(check_values(out_info, "out_info"));
     LPT_TRY(fit_sparse(self, weight, mask, inputs, known, output, bias_change, values));
-    return out_values == nullptr ? Status() : write_values(values, "out_values", out_values);
+    return out_info == nullptr ? Status() : write_values(values, "out_info", out_info);
   });
 }
 
 lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
-                            int32_t *order, lpt_sparse_info *out_values) {
+                            int32_t *order, lpt_sparse_info *out_info) {
   return guard(context, [&](Context &self) -> Status {
     lpt_sparse_options known = LPT_SPARSE_OPTIONS_INIT;
     lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
     LPT_TRY(read_options(options, "options", known));
     LPT_TRY(check_out(order, "order"));
-    if (out_values != nullptr) LPT_TRY(check_values(out_values, "out_values"));
+    if (out_info != nullptr) LPT_TRY(check_values(out_info, "out_info"));
     LPT_TRY(order_sparse(self, weight, known, order, values));
-    return out_values == nullptr ? Status() : write_values(values, "out_values", out_values);
+    return out_info == nullptr ? Status() : write_values(values, "out_info", out_info);
   });
 }

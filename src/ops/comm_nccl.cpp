@@ -19,15 +19,15 @@ Status check_options(const lpt_comm_options &options) {
   return unsupported("options->%s is set: expected 0, it is for ranks on processors", given);
 }
 
-Status check_place(const Context &context, const Comm *meeting, const void *communicator) {
+Status check_place(const Context &context, const Comm *bootstrap, const void *communicator) {
   if (context.queue.wire() == nullptr) {
     return invalid("context works on %s: expected a GPU of NVIDIA", device_text(context.queue.device()).c_str());
   }
-  if (meeting == nullptr && communicator == nullptr) {
-    return invalid("meeting and nccl_comm are NULL: expected at least one of them");
+  if (bootstrap == nullptr && communicator == nullptr) {
+    return invalid("bootstrap and nccl_comm are NULL: expected at least one of them");
   }
-  if (meeting == nullptr || device_of(*meeting).is_cpu()) return {};
-  return invalid("meeting works on %s: expected ranks on processors", device_text(device_of(*meeting)).c_str());
+  if (bootstrap == nullptr || device_of(*bootstrap).is_cpu()) return {};
+  return invalid("bootstrap works on %s: expected ranks on processors", device_text(device_of(*bootstrap)).c_str());
 }
 
 // What ranks tell each other before they meet on their GPUs.
@@ -87,8 +87,8 @@ Status adopt(const Queue &queue, void *communicator, Place &out_place) {
 
 Status check_same_ranks(const Engine *control, const Place &place) {
   if (control == nullptr || (control->rank() == place.rank && control->ranks() == place.ranks)) return {};
-  return invalid("nccl_comm has rank %d of %d: expected %d of %d, as meeting", place.rank, place.ranks, control->rank(),
-                 control->ranks());
+  return invalid("nccl_comm has rank %d of %d: expected %d of %d, as bootstrap", place.rank, place.ranks,
+                 control->rank(), control->ranks());
 }
 
 // From here on the other ranks wait for this one.
@@ -105,14 +105,14 @@ Status meet_on_devices(const Context &context, Engine *control, void *communicat
 
 }  // namespace
 
-Status create_nccl_comm(Context &context, Comm *meeting, void *communicator, const lpt_comm_options &options,
+Status create_nccl_comm(Context &context, Comm *bootstrap, void *communicator, const lpt_comm_options &options,
                         Comm **out_comm) {
   LPT_TRY(check_options(options));
-  LPT_TRY(check_place(context, meeting, communicator));
+  LPT_TRY(check_place(context, bootstrap, communicator));
   std::unique_ptr<Engine> control;
-  if (meeting != nullptr) {
+  if (bootstrap != nullptr) {
     LPT_TRY(run_collective(
-        context, *meeting, [&](Context &, Engine &engine) { return engine.split(0, 0, control); }, nullptr));
+        context, *bootstrap, [&](Context &, Engine &engine) { return engine.split(0, 0, control); }, nullptr));
   }
   std::shared_ptr<DeviceEnd> end;
   Place place;

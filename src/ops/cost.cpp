@@ -187,7 +187,7 @@ class Contest {
 }  // namespace
 
 Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
-                       lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_values) {
+                       lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_info) {
   std::vector<WayRow> rows;
   PayloadBytes bytes;
   LPT_TRY(find_ways(collective, algorithm, rows));
@@ -196,10 +196,10 @@ Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algori
   LPT_TRY(find_payload("payload", payload, bytes));
   LPT_TRY(check_link(link));
   const double count = bytes.of(static_cast<double>(elements));
-  out_values = cost_of(rows.front(), ranks, count, link);
+  out_info = cost_of(rows.front(), ranks, count, link);
   for (const WayRow &row : rows) {
     const lpt_cost_info values = cost_of(row, ranks, count, link);
-    if (is_better(values, out_values)) out_values = values;
+    if (is_better(values, out_info)) out_info = values;
   }
   return {};
 }

@@ -7,7 +7,7 @@
 namespace lpt {
 
 Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algorithm, int32_t ranks, int64_t elements,
-                       lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_values);
+                       lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_info);
 
 struct BreakEven {
   lpt_cost_collective collective;

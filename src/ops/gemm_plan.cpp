@@ -103,7 +103,7 @@ lpt_gemm_plan_info plan_values(const GemmPlan &plan) {
   values.k = plan.decision.shape.k;
   values.workspace_bytes = plan.decision.workspace_bytes;
   values.part_count = plan.decision.part_count;
-  std::strncpy(values.row, plan.decision.name, sizeof values.row - 1);
+  std::strncpy(values.kernel, plan.decision.name, sizeof values.kernel - 1);
   return values;
 }
 

@@ -92,7 +92,7 @@ std::string csv_field(std::string_view field) {
 }  // namespace
 
 Status measure_noise(Context &context, const Tensor *const *gradients, const Tensor *const *noisy, int64_t count,
-                     const lpt_noise_options &options, lpt_noise_info &out_values) {
+                     const lpt_noise_options &options, lpt_noise_info &out_info) {
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_choice("kind", options.kind, LPT_NOISE_KIND_TWO_DRAWS));
@@ -116,12 +116,12 @@ Status measure_noise(Context &context, const Tensor *const *gradients, const Ten
     sum_rows(context, *row, request, first, second, rows);
     for (const PairSums &more : rows) add(sums, more);
   }
-  out_values = noise_values(options.kind, sums);
+  out_info = noise_values(options.kind, sums);
   return {};
 }
 
 Status measure_alignment(Context &context, const Tensor *gate_weight, const Tensor *up_weight, Tensor *cosines,
-                         lpt_swiglu_alignment_info &out_values) {
+                         lpt_swiglu_alignment_info &out_info) {
   MatrixView gate, up;
   LPT_TRY(check_pair(gate_weight, "gate_weight", up_weight, "up_weight", true, gate, up));
   void *numbers = nullptr;
@@ -143,14 +143,14 @@ Status measure_alignment(Context &context, const Tensor *gate_weight, const Tens
     if (numbers != nullptr) static_cast<float *>(numbers)[i] = static_cast<float>(cosine);
     sum += cosine;
     magnitudes += std::abs(cosine);
-    if (out_values.largest_channel < 0 || std::abs(cosine) > std::abs(out_values.largest)) {
-      out_values.largest = cosine;
-      out_values.largest_channel = static_cast<int64_t>(i);
+    if (out_info.largest_channel < 0 || std::abs(cosine) > std::abs(out_info.largest)) {
+      out_info.largest = cosine;
+      out_info.largest_channel = static_cast<int64_t>(i);
     }
   }
   if (!rows.empty()) {
-    out_values.mean = sum / static_cast<double>(rows.size());
-    out_values.mean_magnitude = magnitudes / static_cast<double>(rows.size());
+    out_info.mean = sum / static_cast<double>(rows.size());
+    out_info.mean_magnitude = magnitudes / static_cast<double>(rows.size());
   }
   return {};
 }

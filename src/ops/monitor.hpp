@@ -23,9 +23,9 @@ namespace lpt {
 using Monitor = lpt_monitor;
 
 Status measure_noise(Context &context, const Tensor *const *gradients, const Tensor *const *noisy, int64_t count,
-                     const lpt_noise_options &options, lpt_noise_info &out_values);
+                     const lpt_noise_options &options, lpt_noise_info &out_info);
 Status measure_alignment(Context &context, const Tensor *gate_weight, const Tensor *up_weight, Tensor *cosines,
-                         lpt_swiglu_alignment_info &out_values);
+                         lpt_swiglu_alignment_info &out_info);
 
 Status record_number(Monitor &monitor, int64_t step, const char *name, double value);
 Status record_linear(Monitor &monitor, int64_t step, const char *name, const Linear &linear);

@@ -265,11 +265,11 @@ Status add_parameters(Optimizer &optimizer, std::vector<OptimizerParameter> para
   return {};
 }
 
-Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_values) {
-  out_values = optimizer.values;
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info) {
+  out_info = optimizer.values;
   if (!optimizer.is_norm_there) return {};
   LPT_TRY(check_place(context, optimizer));
-  return fetch_norm(context, optimizer, out_values);
+  return fetch_norm(context, optimizer, out_info);
 }
 
 Status take_loaded(const Context &context, const Optimizer &optimizer, OptimizerParameter loaded,

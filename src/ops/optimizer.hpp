@@ -87,7 +87,7 @@ Status step_optimizer(Context &context, Optimizer &optimizer, const int64_t *ind
                       Tensor *const *parameters);
 
 // What the last step came to. Of a norm that was found on a GPU it waits for that.
-Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_values);
+Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimizer_info &out_info);
 
 Status optimizer_size(const Optimizer &optimizer, size_t &out_size_bytes);
 Status optimizer_state_size(const Optimizer &optimizer, int64_t index, size_t &out_size_bytes);

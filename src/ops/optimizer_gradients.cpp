@@ -71,7 +71,7 @@ Status measure_blocks(Context &context, const MatrixView &gradient, double *out_
 }
 
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
-                                lpt_gradients_info &out_values) {
+                                lpt_gradients_info &out_info) {
   if (count < 0) return invalid("count is %lld: expected at least 0", static_cast<long long>(count));
   if (count > 0 && gradients == nullptr) {
     return invalid("gradients is NULL: expected %lld tensors", static_cast<long long>(count));
@@ -83,8 +83,8 @@ Status measure_gradient_tensors(Context &context, const Tensor *const *gradients
   }
   GradientSums sums = {};
   LPT_TRY(measure_gradients(context, views, sums));
-  out_values.sum_of_squares = sums.sum_of_squares;
-  out_values.nonfinite_count = sums.nonfinite_count;
+  out_info.sum_of_squares = sums.sum_of_squares;
+  out_info.nonfinite_count = sums.nonfinite_count;
   return {};
 }
 

@@ -64,7 +64,7 @@ Status measure_blocks(Context &context, const MatrixView &gradient, double *out_
 
 Status measure_gradients(Context &context, const std::vector<MatrixView> &gradients, GradientSums &out_sums);
 Status measure_gradient_tensors(Context &context, const Tensor *const *gradients, int64_t count,
-                                lpt_gradients_info &out_values);
+                                lpt_gradients_info &out_info);
 
 // What a step of shards asks the ranks that have the others. All of them ask for the same, in the same order.
 class StepRanks {

@@ -25,7 +25,7 @@ using PartialPlan = lpt_partial_plan;
 
 Status find_shared_columns(int64_t hidden, double fraction, int64_t &out_columns);
 Status create_partial_plan(const lpt_partial_plan_options &options, PartialPlan **out_plan);
-Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_values);
+Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_info);
 
 // ---- partial.cpp
 

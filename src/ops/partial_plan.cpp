@@ -98,7 +98,7 @@ Status create_partial_plan(const lpt_partial_plan_options &options, PartialPlan 
   return {};
 }
 
-Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_values) {
+Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial_plan_info &out_info) {
   double bytes[2];
   for (const lpt_partial_pass pass : {LPT_PARTIAL_PASS_FORWARD, LPT_PARTIAL_PASS_BACKWARD}) {
     const lpt_format wire = plan.wires[pass] == LPT_FORMAT_NONE ? format : plan.wires[pass];
@@ -107,12 +107,12 @@ Status read_partial_plan(const PartialPlan &plan, lpt_format format, lpt_partial
     const double share = 2.0 * (plan.ranks - 1) / plan.ranks;
     bytes[pass] = share * static_cast<double>(plan.shared) * wire_bits(known) / 8;
   }
-  out_values.hidden_columns = plan.hidden;
-  out_values.shared_columns = plan.shared;
-  out_values.rank_count = plan.ranks;
-  out_values.private_scale = plan.scale;
-  out_values.forward_row_bytes = bytes[LPT_PARTIAL_PASS_FORWARD];
-  out_values.backward_row_bytes = bytes[LPT_PARTIAL_PASS_BACKWARD];
+  out_info.hidden_columns = plan.hidden;
+  out_info.shared_columns = plan.shared;
+  out_info.rank_count = plan.ranks;
+  out_info.private_scale = plan.scale;
+  out_info.forward_row_bytes = bytes[LPT_PARTIAL_PASS_FORWARD];
+  out_info.backward_row_bytes = bytes[LPT_PARTIAL_PASS_BACKWARD];
   return {};
 }
 
@@ -124,9 +124,9 @@ Status find_chunk_rows(const PartialPlan &plan, int64_t rows, lpt_format format,
   lpt_cost_link instant = plan.link;
   instant.bytes_per_second = 0.0;
   lpt_cost_info whole = LPT_COST_INFO_INIT, latency = LPT_COST_INFO_INIT;
-  const auto cost_of = [&](const lpt_cost_link &link, lpt_cost_info &out_values) {
+  const auto cost_of = [&](const lpt_cost_link &link, lpt_cost_info &out_info) {
     return collective_cost(LPT_COST_COLLECTIVE_ALL_REDUCE, LPT_COST_ALGORITHM_TWO_SHOT, plan.ranks, rows * plan.shared,
-                           format, link, out_values);
+                           format, link, out_info);
   };
   LPT_TRY(cost_of(plan.link, whole));
   LPT_TRY(cost_of(instant, latency));

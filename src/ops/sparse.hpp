@@ -8,7 +8,7 @@
 namespace lpt {
 
 Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
-                          Tensor *masked, lpt_sparse_info *out_values);
+                          Tensor *masked, lpt_sparse_info *out_info);
 Status check_sparse_mask(Context &context, const Tensor *mask, int32_t kept, int32_t of, lpt_sparse_direction direction,
                          int64_t *out_count);
 Status compare_sparse_masks(Context &context, const Tensor *mask, const Tensor *other, int64_t *out_count);
@@ -25,8 +25,8 @@ Status count_sparse_masks(int32_t kept, int32_t of, lpt_sparse_direction directi
 Status choose_kept(double zero_share, int32_t of, double confidence, int32_t *out_kept);
 Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
                   const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
-                  lpt_sparse_fit_info &out_values);
+                  lpt_sparse_fit_info &out_info);
 Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_options &options, int32_t *order,
-                    lpt_sparse_info &out_values);
+                    lpt_sparse_info &out_info);
 
 }  // namespace lpt

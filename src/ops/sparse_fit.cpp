@@ -246,7 +246,7 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
 
 Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
                   const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
-                  lpt_sparse_fit_info &out_values) {
+                  lpt_sparse_fit_info &out_info) {
   MatrixView weight_view;
   MatrixView inputs_view;
   MatrixView output_view;
@@ -276,7 +276,7 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
   LPT_TRY(prepare(context, weight_view, inputs_view, fit));
   std::vector<double> means;
   if (bias != nullptr) means = center(fit.inputs);
-  LPT_TRY(solve(context, options, progress, fit, out_values));
+  LPT_TRY(solve(context, options, progress, fit, out_info));
   copy_matrix(fit.fitted, output_view);
   if (bias != nullptr) write_bias_change(fit, means, static_cast<float *>(bias));
   return {};

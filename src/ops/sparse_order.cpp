@@ -147,7 +147,7 @@ Status swap_columns(Context &context, int64_t trials, const RandomSource &random
 }  // namespace
 
 Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_options &options, int32_t *order,
-                    lpt_sparse_info &out_values) {
+                    lpt_sparse_info &out_info) {
   MatrixView view;
   RandomSource random{};
   LPT_TRY(check_order_options(options));
@@ -171,10 +171,10 @@ Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_opt
   std::copy(ordering.order().begin(), ordering.order().end(), order);
   const int64_t groups = view.columns / options.of;
   const int64_t left = view.columns % options.of;
-  out_values.element_count = view.rows * view.columns;
-  out_values.kept_count = view.rows * (groups * options.kept + std::min<int64_t>(left, options.kept));
-  out_values.energy = ordering.energy();
-  out_values.kept_energy = ordering.kept_energy();
+  out_info.element_count = view.rows * view.columns;
+  out_info.kept_count = view.rows * (groups * options.kept + std::min<int64_t>(left, options.kept));
+  out_info.energy = ordering.energy();
+  out_info.kept_energy = ordering.kept_energy();
   return {};
 }
 

@@ -295,15 +295,15 @@ Status select_mask(Context &context, const lpt_sparse_options &options, const Ma
 }
 
 Status select_sparse_mask(Context &context, const Tensor *source, const lpt_sparse_options &options, Tensor *mask,
-                          Tensor *masked, lpt_sparse_info *out_values) {
+                          Tensor *masked, lpt_sparse_info *out_info) {
   Selection selection;
-  if (mask == nullptr && masked == nullptr && out_values == nullptr) {
-    return invalid("mask, masked and out_values are NULL: expected at least one output");
+  if (mask == nullptr && masked == nullptr && out_info == nullptr) {
+    return invalid("mask, masked and out_info are NULL: expected at least one output");
   }
   const Device &device = context.queue.device();
   LPT_TRY(check_selection(source, options, mask, masked, device, selection));
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
-  lpt_sparse_info *const wanted = out_values == nullptr ? nullptr : &values;
+  lpt_sparse_info *const wanted = out_info == nullptr ? nullptr : &values;
   if (!device.is_cpu() && !is_check_only(options.flags)) {
     lpt_sparse_options trial = options;
     trial.flags |= LPT_CHECK_ONLY;
@@ -312,7 +312,7 @@ Status select_sparse_mask(Context &context, const Tensor *source, const lpt_spar
     context.choices.clear();
   }
   LPT_TRY(select_steps(context, options, selection, wanted));
-  if (out_values != nullptr) *out_values = values;
+  if (out_info != nullptr) *out_info = values;
   return {};
 }
 

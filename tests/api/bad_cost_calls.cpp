@@ -102,7 +102,7 @@ const std::vector<BadCall> kCostCalls = {
      [](World &w) { return ask_of_link(w, [](auto &l) { l.struct_size = 0; }); }},
     {"collective_cost: no room for the answer",
      LPT_INVALID_ARGUMENT,
-     {"out_values is NULL"},
+     {"out_info is NULL"},
      [](World &w) { return lpt_cost_estimate(w.c, 0, 0, 4, 64, LPT_FORMAT_F32, nullptr, nullptr); }},
     {"link_fit: no sizes",
      LPT_INVALID_ARGUMENT,

@@ -223,7 +223,7 @@ const std::vector<BadCall> kLinearCalls = {
      }},
     {"linear_cast_read: nowhere to write",
      LPT_INVALID_ARGUMENT,
-     {"out_values is NULL"},
+     {"out_info is NULL"},
      [](World &w) { return lpt_linear_cast_read(w.c, w.linear.get(), LPT_LINEAR_CAST_WGRAD_INPUT, nullptr); }},
     {"linear_forward: ranks without a cut",
      LPT_INVALID_ARGUMENT,

@@ -74,7 +74,7 @@ const std::vector<BadCall> kScalerCalls = {
      [](World &w) { return lpt_scaler_state_load(w.c, nullptr, w.buffer.data(), 64); }},
     {"scaler_read: NULL",
      LPT_INVALID_ARGUMENT,
-     {"out_values is NULL"},
+     {"out_info is NULL"},
      [](World &w) { return lpt_scaler_read(w.c, w.scaler.get(), nullptr); }},
     {"scaler_state_save: too little room",
      LPT_INVALID_ARGUMENT,

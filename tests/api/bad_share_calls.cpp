@@ -156,7 +156,7 @@ const std::vector<BadCall> kShareCalls = {
      [](World &w) { return lpt_gradient_buckets_wait(w.c, w.buckets.get()); }},
     {"gradient_buckets_read: no room for the answer",
      LPT_INVALID_ARGUMENT,
-     {"out_values is NULL"},
+     {"out_info is NULL"},
      [](World &w) { return lpt_gradient_buckets_read(w.c, w.buckets.get(), nullptr); }},
     {"optimizer_add_shards: no comm",
      LPT_INVALID_ARGUMENT,

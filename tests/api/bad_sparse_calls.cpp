@@ -24,7 +24,7 @@ Tensor full_mask(World &w) {
 const std::vector<BadCall> kSparseCalls = {
     {"select: no output",
      LPT_INVALID_ARGUMENT,
-     {"mask, masked and out_values are NULL"},
+     {"mask, masked and out_info are NULL"},
      [](World &w) { return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, nullptr, nullptr, nullptr); }},
     {"select: no source",
      LPT_INVALID_ARGUMENT,
@@ -121,7 +121,7 @@ const std::vector<BadCall> kSparseCalls = {
      }},
     {"select: values without a size",
      LPT_INVALID_ARGUMENT,
-     {"out_values->struct_size is 0"},
+     {"out_info->struct_size is 0"},
      [](World &w) {
        lpt_sparse_info values{};
        return lpt_sparse_mask_select(w.c, w.source.get(), nullptr, w.bytes.get(), nullptr, &values);

@@ -172,7 +172,7 @@ TEST(ContextIsa, OfTheReferenceRunsReferenceRows) {
   for (int64_t i = 0; i < count; ++i) {
     lpt_profile_entry entry = LPT_PROFILE_ENTRY_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_context_profile_entry(context.get(), i, &entry)));
-    EXPECT_EQ(nullptr, std::strstr(entry.row, "x86")) << entry.row;
+    EXPECT_EQ(nullptr, std::strstr(entry.kernel, "x86")) << entry.kernel;
   }
 }
 

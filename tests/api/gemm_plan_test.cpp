@@ -47,7 +47,7 @@ TEST(GemmPlan, GivesTheBitsOfTheCall) {
           EXPECT_EQ(k, values.k);
           EXPECT_GT(values.workspace_bytes, 0u);
           EXPECT_GE(values.part_count, 1);
-          EXPECT_NE(std::string::npos, explanation.find(values.row)) << explanation;
+          EXPECT_NE(std::string::npos, explanation.find(values.kernel)) << explanation;
         }
       }
     }
@@ -158,9 +158,9 @@ TEST(GemmPlan, RefusesOtherOperandsThanPlanned) {
   const Context reference = make_context(1, LPT_ISA_REFERENCE);
   lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan.handle, &values)));
-  if (std::string(values.row) == "gemm_any_ref") return;
+  if (std::string(values.kernel) == "gemm_any_ref") return;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(reference.get(), plan.handle, a.get(), b.get(), nullptr, c.get()));
-  expect_words({values.row, "lacks"}, lpt_context_error(reference.get()));
+  expect_words({values.kernel, "lacks"}, lpt_context_error(reference.get()));
 }
 
 // An f32 a that is cast takes the kernel of bf16, and scratch for the cast.
@@ -184,7 +184,7 @@ TEST(GemmPlan, CountsTheCastOfA) {
   const lpt_gemm_plan_info of_cast = run(cast, expected);
   options.flags = LPT_GEMM_CAST_A_TO_BF16;
   const lpt_gemm_plan_info of_wide = run(wide, given);
-  EXPECT_STREQ(of_cast.row, of_wide.row);
+  EXPECT_STREQ(of_cast.kernel, of_wide.kernel);
   EXPECT_EQ(of_cast.workspace_bytes + m * k * 2, of_wide.workspace_bytes);
   EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, given.get()));
 }

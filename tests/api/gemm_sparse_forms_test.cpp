@@ -374,7 +374,7 @@ TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
       ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_create(made.get(), a.get(), b, &options, found.get(), &plan.handle)));
       ASSERT_TRUE(ok(made.get(), lpt_gemm_plan_read(made.get(), plan.handle, &values)));
       ASSERT_TRUE(ok(fast.get(), lpt_gemm_plan_run(fast.get(), plan.handle, a.get(), b, nullptr, found.get())));
-      expect_words({values.row}, lpt_context_explanation(fast.get()));
+      expect_words({values.kernel}, lpt_context_explanation(fast.get()));
       EXPECT_EQ(bytes_of(made.get(), expected.get()), bytes_of(made.get(), found.get()));
     }
   }

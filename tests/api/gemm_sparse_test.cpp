@@ -146,7 +146,7 @@ TEST(SparseGemm, PlansTellTheRowAndTheRoom) {
                    lpt_gemm_plan_create(context.get(), a.get(), weights.sparse.get(), &options, c.get(), &plan)));
     lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_gemm_plan_read(context.get(), plan, &values)));
-    EXPECT_EQ(m == 2, std::strstr(values.row, "sparse") != nullptr) << values.row;
+    EXPECT_EQ(m == 2, std::strstr(values.kernel, "sparse") != nullptr) << values.kernel;
     EXPECT_GE(values.workspace_bytes, m == 64 ? 64 * 128 * 2 : 0);
     EXPECT_TRUE(
         ok(context.get(), lpt_gemm_plan_run(context.get(), plan, a.get(), weights.sparse.get(), nullptr, c.get())));

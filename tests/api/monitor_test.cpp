@@ -157,7 +157,7 @@ TEST(Noise, RefusesWhatDoesNotMatch) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, first, -1, nullptr, &values));
   expect_words({"count is -1"}, lpt_context_error(context.get()));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, first, 1, nullptr, nullptr));
-  expect_words({"out_values is NULL"}, lpt_context_error(context.get()));
+  expect_words({"out_info is NULL"}, lpt_context_error(context.get()));
   lpt_noise_options options = LPT_NOISE_OPTIONS_INIT;
   options.kind = 2;
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_noise_measure(context.get(), first, first, 1, &options, &values));

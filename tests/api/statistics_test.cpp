@@ -248,7 +248,7 @@ TEST(Statistics, SayWhatIsWrong) {
   expect_refused(c, LPT_INVALID_ARGUMENT, {"out_statistics is NULL"}, lpt_statistics_create(c, nullptr));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_statistics_create(nullptr, nullptr));
   expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_read(c, nullptr, &values));
-  expect_refused(c, LPT_INVALID_ARGUMENT, {"out_values is NULL"}, lpt_statistics_read(c, statistics.get(), nullptr));
+  expect_refused(c, LPT_INVALID_ARGUMENT, {"out_info is NULL"}, lpt_statistics_read(c, statistics.get(), nullptr));
   expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_read(c, stranger, &values));
   expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is NULL"}, lpt_statistics_reset(c, nullptr));
   expect_refused(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"}, lpt_statistics_reset(c, stranger));

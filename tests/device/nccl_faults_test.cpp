@@ -54,10 +54,10 @@ TEST_F(NcclFaults, ALibraryThatIsNoneIsNamed) {
 // ---- how ranks meet
 
 TEST_F(NcclFaults, ARankThatNeverComesIsNamed) {
-  meet_ranks(2, {100.0, 2.0}, [](const GpuRank &self, Comm &meeting) {
+  meet_ranks(2, {100.0, 2.0}, [](const GpuRank &self, Comm &bootstrap) {
     if (self.rank == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3000));
-      return meeting.reset();
+      return bootstrap.reset();
     }
     Comm comm;
     EXPECT_EQ(LPT_TIMEOUT, create_nccl(self, {}, comm));
@@ -96,17 +96,17 @@ TEST_F(NcclFaults, OtherOptionsAreFound) {
 }
 
 TEST_F(NcclFaults, ArgumentsAreChecked) {
-  meet_ranks(1, {}, [](const GpuRank &self, Comm &meeting) {
+  meet_ranks(1, {}, [](const GpuRank &self, Comm &bootstrap) {
     Comm comm;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, nullptr, nullptr, nullptr, out(comm)));
-    expect_words({"meeting and nccl_comm are NULL"}, self.error());
+    expect_words({"bootstrap and nccl_comm are NULL"}, self.error());
     lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
     options.flags = LPT_COMM_CHECKSUMS;
-    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_nccl(self.gpu, meeting.get(), nullptr, &options, out(comm)));
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_comm_create_nccl(self.gpu, bootstrap.get(), nullptr, &options, out(comm)));
     ASSERT_TRUE(self.ok(create_nccl(self, {}, comm)));
     Comm other;
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_comm_create_nccl(self.gpu, comm.get(), nullptr, nullptr, out(other)));
-    expect_words({"meeting works on cuda:0", "expected ranks on processors"}, self.error());
+    expect_words({"bootstrap works on cuda:0", "expected ranks on processors"}, self.error());
   });
 }
 

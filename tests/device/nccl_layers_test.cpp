@@ -107,7 +107,7 @@ TEST_P(NcclLayers, ShareTheClassesOfALoss) {
         const Tensor losses =
             tensor_of(self.cpu, LPT_FORMAT_F64, 1, static_cast<int64_t>(shared.losses.size()), shared.losses);
         int32_t is_same = 0;
-        ASSERT_TRUE(self.ok_there(lpt_comm_compare(self.cpu, self.meeting, losses.get(), &is_same)));
+        ASSERT_TRUE(self.ok_there(lpt_comm_compare(self.cpu, self.bootstrap, losses.get(), &is_same)));
         EXPECT_EQ(1, is_same);  // the same bits on all ranks
       }
     }
@@ -128,7 +128,7 @@ TEST_F(NcclLayerRefusals, OfALossSayWhereRanksWork) {
       const lpt_cross_entropy_options options = options_of(comm, 0.0, LPT_LOSS_REDUCTION_MEAN);
       return lpt_cross_entropy_forward(self.gpu, own.get(), problem.targets.data(), &options, loss.get(), nullptr);
     };
-    EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.meeting));
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, forward(self.bootstrap));
     expect_words({"options->comm works on cpu: expected cuda:", ", as the context"}, self.error());
     Comm uncompared;
     ASSERT_TRUE(self.ok(create_nccl(self, {.flags = LPT_COMM_SKIP_CHECKS}, uncompared)));
@@ -158,7 +158,7 @@ TEST_P(NcclLayers, GatherPartsOfOneScale) {
       const Tensor whole = make_tensor(self.cpu, format, all, 64), whole_there = make_tensor(self.gpu, format, all, 64);
       const Tensor part_there = there(self, part.get());
       ASSERT_TRUE(
-          self.ok_there(lpt_all_gather(self.cpu, self.meeting, part.get(), counts.data(), whole.get(), nullptr)));
+          self.ok_there(lpt_all_gather(self.cpu, self.bootstrap, part.get(), counts.data(), whole.get(), nullptr)));
       ASSERT_TRUE(
           self.ok(lpt_all_gather(self.gpu, self.comm, part_there.get(), counts.data(), whole_there.get(), nullptr)));
       EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_there(self, whole_there.get())) << "rank " << self.rank;
@@ -187,12 +187,12 @@ TEST_P(NcclLayers, GatherAndScatterTheSequence) {
     const Tensor whole = make_tensor(self.cpu, LPT_FORMAT_BF16, 3 * self.ranks, 40),
                  whole_there = make_tensor(self.gpu, LPT_FORMAT_BF16, 3 * self.ranks, 40);
     const Tensor part_there = there(self, part.get());
-    ASSERT_TRUE(
-        self.ok_there(lpt_sequence_gather(self.cpu, self.meeting, nullptr, part.get(), nullptr, whole.get(), nullptr)));
+    ASSERT_TRUE(self.ok_there(
+        lpt_sequence_gather(self.cpu, self.bootstrap, nullptr, part.get(), nullptr, whole.get(), nullptr)));
     ASSERT_TRUE(self.ok(
         lpt_sequence_gather(self.gpu, self.comm, nullptr, part_there.get(), nullptr, whole_there.get(), nullptr)));
     EXPECT_EQ(bytes_of(self.cpu, whole.get()), bytes_there(self, whole_there.get()));
-    ASSERT_TRUE(self.ok_there(lpt_sequence_scatter(self.cpu, self.meeting, nullptr, LPT_PARTIAL_PASS_BACKWARD,
+    ASSERT_TRUE(self.ok_there(lpt_sequence_scatter(self.cpu, self.bootstrap, nullptr, LPT_PARTIAL_PASS_BACKWARD,
                                                    whole.get(), nullptr, part.get(), nullptr)));
     ASSERT_TRUE(self.ok(lpt_sequence_scatter(self.gpu, self.comm, nullptr, LPT_PARTIAL_PASS_BACKWARD, whole_there.get(),
                                              nullptr, part_there.get(), nullptr)));

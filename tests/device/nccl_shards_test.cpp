@@ -37,7 +37,10 @@ struct Wish {
 class Side {
  public:
   Side(const GpuRank &self, bool is_gpu, const State &state)
-      : self_(self), context_(is_gpu ? self.gpu : self.cpu), comm_(is_gpu ? self.comm : self.meeting), is_gpu_(is_gpu) {
+      : self_(self),
+        context_(is_gpu ? self.gpu : self.cpu),
+        comm_(is_gpu ? self.comm : self.bootstrap),
+        is_gpu_(is_gpu) {
     EXPECT_TRUE(ok(context_, lpt_optimizer_create(context_, nullptr, out(optimizer_))));
     std::vector<lpt_optimizer_parameter> wishes;
     std::vector<const lpt_optimizer_parameter *> pointers;
@@ -185,7 +188,7 @@ TEST_F(NcclShardSteps, AreOfStateAndCommOfOneDevice) {
     const lpt_optimizer_parameter *const wishes[] = {&wish};
     int64_t index = 0;
     EXPECT_EQ(LPT_INVALID_ARGUMENT,
-              lpt_optimizer_add_shards(self.gpu, self.meeting, optimizer.get(), wishes, 1, &index));
+              lpt_optimizer_add_shards(self.gpu, self.bootstrap, optimizer.get(), wishes, 1, &index));
     expect_words({"optimizer keeps its state on cuda:", "expected cpu, where the comm works"}, self.error());
     EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_optimizer_add_shards(self.cpu, self.comm, optimizer.get(), wishes, 1, &index));
     expect_words({"expected a context that works there, not on cpu"}, lpt_context_error(self.cpu));

@@ -20,7 +20,7 @@ void expect_alike(const GpuRank &self, const lpt_tensor *input, const lpt_tensor
   const lpt_tensor_description facts = describe(self.cpu, output);
   const Tensor expected = make_tensor(self.cpu, facts.format, {facts.extents, facts.extents + facts.rank});
   ASSERT_TRUE(self.ok_there(lpt_tensor_copy(self.cpu, output, expected.get())));
-  ASSERT_TRUE(self.ok_there(call(self.cpu, self.meeting, input, expected.get())));
+  ASSERT_TRUE(self.ok_there(call(self.cpu, self.bootstrap, input, expected.get())));
   ASSERT_TRUE(self.ok(call(self.gpu, self.comm, input_there.get(), output_there.get())));
   EXPECT_EQ(bytes_of(self.cpu, expected.get()), bytes_there(self, output_there.get())) << "rank " << self.rank;
 }
@@ -85,7 +85,7 @@ void parts(const GpuRank &self) {
   const int32_t color = self.rank == 0 ? -1 : self.rank % 2;
   Comm there, here;
   ASSERT_TRUE(self.ok(lpt_comm_split(self.gpu, self.comm, color, -self.rank, out(there))));
-  ASSERT_TRUE(self.ok_there(lpt_comm_split(self.cpu, self.meeting, color, -self.rank, out(here))));
+  ASSERT_TRUE(self.ok_there(lpt_comm_split(self.cpu, self.bootstrap, color, -self.rank, out(here))));
   ASSERT_EQ(color < 0, there == nullptr);
   if (there == nullptr) return;
   lpt_comm_info values = LPT_COMM_INFO_INIT, expected = LPT_COMM_INFO_INIT;
@@ -94,7 +94,7 @@ void parts(const GpuRank &self) {
   EXPECT_EQ(expected.rank, values.rank);
   EXPECT_EQ(expected.rank_count, values.rank_count);
   GpuRank part = self;
-  part.meeting = here.get();
+  part.bootstrap = here.get();
   part.comm = there.get();
   const Tensor mine = numbers(self, LPT_FORMAT_F32, 3, 50);
   expect_alike(part, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
@@ -150,7 +150,7 @@ void sums_of_many(const GpuRank &self) {
   const Tensor first = numbers(self, LPT_FORMAT_F32, 3, 50), second = numbers(self, LPT_FORMAT_F32, 1, 77, 2);
   const Tensor first_there = there(self, first.get()), second_there = there(self, second.get());
   lpt_tensor *const on_cpu[] = {first.get(), second.get()}, *const on_gpu[] = {first_there.get(), second_there.get()};
-  ASSERT_TRUE(self.ok_there(lpt_all_reduce_many(self.cpu, self.meeting, on_cpu, 2, nullptr, nullptr)));
+  ASSERT_TRUE(self.ok_there(lpt_all_reduce_many(self.cpu, self.bootstrap, on_cpu, 2, nullptr, nullptr)));
   ASSERT_TRUE(self.ok(lpt_all_reduce_many(self.gpu, self.comm, on_gpu, 2, nullptr, nullptr)));
   for (int i = 0; i < 2; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i]));
 }
@@ -279,7 +279,7 @@ void buckets(const GpuRank &self) {
     on_cpu.push_back(here_all.back().get());
     on_gpu.push_back(there_all.back().get());
   }
-  ASSERT_TRUE(self.ok_there(reduce_in_buckets(self.cpu, self.meeting, on_cpu)));
+  ASSERT_TRUE(self.ok_there(reduce_in_buckets(self.cpu, self.bootstrap, on_cpu)));
   ASSERT_TRUE(self.ok(reduce_in_buckets(self.gpu, self.comm, on_gpu)));
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(bytes_of(self.cpu, on_cpu[i]), bytes_there(self, on_gpu[i])) << i;
 }

@@ -28,8 +28,8 @@ class Surroundings {
 // One rank: a context of the processor, one of its GPU, a comm of each.
 struct GpuRank {
   lpt_context *cpu, *gpu;
-  lpt_comm *meeting;  // of processors
-  lpt_comm *comm;     // of GPUs
+  lpt_comm *bootstrap;  // of processors
+  lpt_comm *comm;       // of GPUs
   int32_t rank, ranks;
 
   testing::AssertionResult ok(lpt_status status) const {
@@ -47,7 +47,7 @@ struct RankOptions {
   uint64_t flags = 0;
 };
 
-// Runs body(rank, meeting) on `ranks` threads: the comm of GPUs is still to be made.
+// Runs body(rank, bootstrap) on `ranks` threads: the comm of GPUs is still to be made.
 template <typename Body>
 void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
@@ -59,9 +59,9 @@ void meet_ranks(int32_t ranks, const RankOptions &wishes, const Body &body) {
       const Context cpu = make_context(1), gpu = make_gpu_context(rank);
       lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
       options.timeout_seconds = wishes.meeting_seconds;
-      Comm meeting;
-      ASSERT_TRUE(ok(cpu.get(), lpt_comm_create_local(cpu.get(), group.get(), rank, &options, out(meeting))));
-      body(GpuRank{cpu.get(), gpu.get(), meeting.get(), nullptr, rank, ranks}, meeting);
+      Comm bootstrap;
+      ASSERT_TRUE(ok(cpu.get(), lpt_comm_create_local(cpu.get(), group.get(), rank, &options, out(bootstrap))));
+      body(GpuRank{cpu.get(), gpu.get(), bootstrap.get(), nullptr, rank, ranks}, bootstrap);
     });
   }
   for (std::thread &thread : threads) thread.join();
@@ -71,7 +71,7 @@ inline lpt_status create_nccl(const GpuRank &self, const RankOptions &wishes, Co
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = wishes.timeout_seconds;
   options.flags = wishes.flags;
-  return lpt_comm_create_nccl(self.gpu, self.meeting, nullptr, &options, out(comm));
+  return lpt_comm_create_nccl(self.gpu, self.bootstrap, nullptr, &options, out(comm));
 }
 
 // Runs body(rank, comm) on `ranks` threads that have met on their GPUs.

@@ -382,13 +382,13 @@ TEST_F(DeviceProducts, MayBePlanned) {
   lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
   ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_read(gpu(), plan, &values)));
   EXPECT_EQ(64, values.k);
-  EXPECT_EQ(0, std::string(values.row).find("cublaslt_"));
+  EXPECT_EQ(0, std::string(values.kernel).find("cublaslt_"));
   ASSERT_TRUE(ok(gpu(), lpt_gemm_plan_run(gpu(), plan, there_a.get(), there_b.get(), nullptr, again.get())));
   ASSERT_TRUE(ok(gpu(), lpt_gemm(gpu(), there_a.get(), there_b.get(), &options, once.get())));
   EXPECT_EQ(bytes_there(once.get()), bytes_there(again.get()));
   const Tensor c = make_tensor(cpu(), kBf16, 16, 32);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_plan_run(cpu(), plan, a.get(), b.get(), nullptr, c.get()));
-  expect_words({values.row, "does not run on cpu"}, lpt_context_error(cpu()));
+  expect_words({values.kernel, "does not run on cpu"}, lpt_context_error(cpu()));
   lpt_gemm_plan_destroy(plan);
 }
 

@@ -11,9 +11,9 @@ class DeviceRank : public Devices {
     lpt_comm_group *raw = nullptr;
     ASSERT_EQ(LPT_OK, lpt_comm_group_create(1, &raw));
     const Group group(raw);
-    Comm meeting;
-    ASSERT_TRUE(ok(cpu(), lpt_comm_create_local(cpu(), group.get(), 0, nullptr, out(meeting))));
-    const lpt_status status = lpt_comm_create_nccl(gpu(), meeting.get(), nullptr, nullptr, out(comm_));
+    Comm bootstrap;
+    ASSERT_TRUE(ok(cpu(), lpt_comm_create_local(cpu(), group.get(), 0, nullptr, out(bootstrap))));
+    const lpt_status status = lpt_comm_create_nccl(gpu(), bootstrap.get(), nullptr, nullptr, out(comm_));
     if (status == LPT_UNSUPPORTED) GTEST_SKIP() << lpt_context_error(gpu());
     ASSERT_TRUE(ok(gpu(), status));
   }

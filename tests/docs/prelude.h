@@ -5,7 +5,7 @@
 static lpt_context *context, *cpu, *gpu;
 static void *stream;
 static lpt_comm_group *group;
-static lpt_comm *comm, *meeting;
+static lpt_comm *comm, *bootstrap;
 static lpt_partial_plan *plan;
 static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
 static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;

@@ -532,7 +532,7 @@ namespace Lpt
     {
         public UIntPtr StructSize;
         public fixed byte Operation[32];
-        public fixed byte Row[64];
+        public fixed byte Kernel[64];
         public long Calls;
         public double Seconds;
         public double Bytes;
@@ -817,7 +817,7 @@ namespace Lpt
         public long K;
         public UIntPtr WorkspaceBytes;
         public long PartCount;
-        public fixed byte Row[64];
+        public fixed byte Kernel[64];
 
         /// <summary>The library's defaults.</summary>
         public static GemmPlanInfo Default()
@@ -1491,7 +1491,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_comm_destroy(handle); }
     }
 
-    /// <summary>The meeting place of ranks that are threads of one process. Any thread may use it at any time.</summary>
+    /// <summary>A group of ranks that are threads of one process. Thread-safe.</summary>
     public sealed partial class CommGroup : Handle
     {
         /// <summary>Stands for C's NULL: an optional CommGroup that is not given.</summary>
@@ -1666,7 +1666,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [LibraryImport(Library)] public static partial void lpt_statistics_destroy(IntPtr statistics);
-        [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_statistics_reset(Context context, Statistics statistics);
         [LibraryImport(Library)] public static partial void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
@@ -1680,13 +1680,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [LibraryImport(Library)] public static partial void lpt_scaler_destroy(IntPtr scaler);
         [LibraryImport(Library)] public static partial Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
-        [LibraryImport(Library)] public static partial Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
@@ -1694,11 +1694,11 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
-        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gemm_plan_destroy(IntPtr plan);
         [LibraryImport(Library)] public static partial void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
@@ -1734,10 +1734,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [LibraryImport(Library)] public static partial Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [LibraryImport(Library)] public static partial Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [LibraryImport(Library)] public static partial Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -1764,8 +1764,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
-        [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_values);
-        [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
@@ -1778,10 +1778,10 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_comm_group_destroy(IntPtr group);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
-        [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
+        [LibraryImport(Library)] public static partial Status lpt_comm_create_nccl(Context context, Comm bootstrap, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [LibraryImport(Library)] public static partial void lpt_comm_destroy(IntPtr comm);
-        [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_comm_read(Context context, Comm comm, CommInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_future_wait(Context context, Future future);
         [LibraryImport(Library)] public static partial Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [LibraryImport(Library)] public static partial void lpt_future_destroy(IntPtr future);
@@ -1802,7 +1802,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
-        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_gradient_buckets_destroy(IntPtr buckets);
         [LibraryImport(Library)] public static partial void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
@@ -1812,7 +1812,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
         [LibraryImport(Library)] public static partial Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [LibraryImport(Library)] public static partial void lpt_partial_plan_destroy(IntPtr plan);
-        [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
@@ -1825,14 +1825,14 @@ namespace Lpt
         [LibraryImport(Library)] public static partial void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
         [LibraryImport(Library)] public static partial void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [LibraryImport(Library)] public static partial void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
-        [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [LibraryImport(Library)] public static partial void lpt_monitor_destroy(IntPtr monitor);
         [LibraryImport(Library)] public static partial Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
@@ -1843,7 +1843,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_values);
+        [LibraryImport(Library)] public static partial Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_info);
 #else
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern int lpt_version();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_version_string();
@@ -1897,7 +1897,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_info_init(StatisticsInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_create(Context context, IntPtr* out_statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_statistics_destroy(IntPtr statistics);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_read(Context context, Statistics statistics, StatisticsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_statistics_reset(Context context, Statistics statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_dequantize_options_init(DequantizeOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_dequantize(Context context, Tensor source, DequantizeOptions* options, Tensor output);
@@ -1911,13 +1911,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_create(Context context, ScalerOptions* options, IntPtr* out_scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_scaler_destroy(IntPtr scaler);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_update(Context context, IntPtr* scalers, long scaler_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_read(Context context, Scaler scaler, ScalerInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_size(Context context, Scaler scaler, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_options_init(SparseFitOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_fit_info_init(SparseFitInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_options_init(GemmOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, long* group_ends, long group_count, GemmOptions* options, Tensor c);
@@ -1925,11 +1925,11 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_operands_init(GemmOperands* operands, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_run(Context context, GemmPlan plan, Tensor a, Tensor b, GemmOperands* operands, Tensor c);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_read(Context context, GemmPlan plan, GemmPlanInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gemm_plan_destroy(IntPtr plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_options_init(SparseOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_sparse_info_init(SparseInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_select(Context context, Tensor source, SparseOptions* options, Tensor mask, Tensor masked, SparseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_check(Context context, Tensor mask, int kept, int of, SparseDirection direction, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_compare(Context context, Tensor mask, Tensor other, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_mask_apply(Context context, Tensor source, Tensor mask, Tensor output);
@@ -1965,10 +1965,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_backward(Context context, Linear linear, Tensor saved, Tensor output_gradient, LinearOptions* options, Tensor input_gradient, Tensor weight_gradient, Tensor bias_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_share_amax(Context context, Comm comm, IntPtr* linears, long linear_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_update_scalers(Context context, IntPtr* linears, long linear_count);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_scaler_read(Context context, Linear linear, LinearOperand operand, ScalerInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_mask_read(Context context, Linear linear, Tensor mask);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_watch(Context context, Linear linear, int is_watched);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_cast_read(Context context, Linear linear, LinearCast cast, StatisticsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
@@ -1995,8 +1995,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_set_directory(Context context, Optimizer optimizer, byte* directory, UIntPtr resident_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add(Context context, Optimizer optimizer, OptimizerParameter* parameter, long* out_index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_step(Context context, Optimizer optimizer, long* indices, long count, IntPtr* gradients, OptimizerStepOptions* options, IntPtr* parameters);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_values);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_read(Context context, Optimizer optimizer, OptimizerInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradients_measure(Context context, IntPtr* gradients, long count, GradientsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_size(Context context, Optimizer optimizer, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_size(Context context, Optimizer optimizer, long index, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_state_save(Context context, Optimizer optimizer, long index, void* buffer, UIntPtr buffer_bytes);
@@ -2009,10 +2009,10 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_group_destroy(IntPtr group);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_local(Context context, CommGroup group, int rank, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_mpi(Context context, int* fortran_handle, CommOptions* options, IntPtr* out_comm);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, Comm meeting, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_create_nccl(Context context, Comm bootstrap, void* nccl_comm, CommOptions* options, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_split(Context context, Comm comm, int color, int key, IntPtr* out_comm);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_comm_destroy(IntPtr comm);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_comm_read(Context context, Comm comm, CommInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_wait(Context context, Future future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_future_is_done(Context context, Future future, int* out_is_done);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_future_destroy(IntPtr future);
@@ -2033,7 +2033,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_begin(Context context, GradientBuckets buckets, int is_last, ReduceOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_ready(Context context, GradientBuckets buckets, long index);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_wait(Context context, GradientBuckets buckets);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gradient_buckets_read(Context context, GradientBuckets buckets, GradientBucketsInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_gradient_buckets_destroy(IntPtr buckets);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_optimizer_shard_options_init(OptimizerShardOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_optimizer_add_shards(Context context, Comm comm, Optimizer optimizer, OptimizerParameter** parameters, long count, long* out_indices);
@@ -2043,7 +2043,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_shared_columns(long hidden_columns, double fraction, long* out_shared_columns);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_create(Context context, PartialPlanOptions* options, IntPtr* out_plan);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_partial_plan_destroy(IntPtr plan);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_plan_read(Context context, PartialPlan plan, Format format, PartialPlanInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_all_reduce(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_gemm(Context context, Comm comm, PartialPlan plan, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
@@ -2056,14 +2056,14 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_link_init(CostLink* link, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_info_init(CostInfo* values, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_cost_cast_rates_init(CostCastRates* rates, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_options_init(NoiseOptions* options, UIntPtr struct_size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_noise_info_init(NoiseInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_swiglu_alignment_info_init(SwigluAlignmentInfo* values, UIntPtr struct_size);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_monitor_destroy(IntPtr monitor);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record(Context context, Monitor monitor, long step, byte* name, double value);
@@ -2074,7 +2074,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_values);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_order(Context context, Tensor weight, SparseOptions* options, int* order, SparseInfo* out_info);
 #endif
     }
 }

@@ -4,7 +4,7 @@ namespace Lpt
 {
     public sealed unsafe partial class CommGroup
     {
-        /// <summary>A meeting place for so many ranks.</summary>
+        /// <summary>A group of so many ranks that are threads.</summary>
         public CommGroup(int rankCount) : base(Create(rankCount)) { }
 
         private static IntPtr Create(int rankCount)

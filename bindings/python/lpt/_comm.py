@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """The meeting place of ranks that are threads of this process: Comm.local(group, rank) in each."""
+    """A group of ranks that are threads of this process: Comm.local(group, rank) in each."""
 
     __slots__ = ("_handle",)
 
@@ -115,12 +115,12 @@ class Comm:
                                             options(capi.lpt_comm_options, given, keep)))
 
     @classmethod
-    def nccl(cls, meeting: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
+    def nccl(cls, bootstrap: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
              context: Optional[Context] = None, **given: Any) -> "Comm":
         """Ranks with a GPU each: they meet by a comm of processors, or have an ncclComm_t, given as its address. Options:
         timeout_seconds, flags."""
         keep: list = []
-        return cls(capi.lpt_comm_create_nccl(handle_of(context), None if meeting is None else meeting._handle, nccl_comm,
+        return cls(capi.lpt_comm_create_nccl(handle_of(context), None if bootstrap is None else bootstrap._handle, nccl_comm,
                                              options(capi.lpt_comm_options, given, keep)))
 
     @property

@@ -99,7 +99,7 @@ class Context:
         capi.lpt_context_set_profile(handle_of(self), 1)
 
     def stop_profile(self) -> List[dict]:
-        """Ends recording; entries with operation, row, calls, seconds, bytes and flops, longest time first."""
+        """Ends recording; entries with operation, kernel, calls, seconds, bytes and flops, longest time first."""
         capi.lpt_context_set_profile(handle_of(self), 0)
         entries = []
         for index in range(capi.lpt_context_profile_count(handle_of(self))):

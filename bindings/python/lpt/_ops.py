@@ -192,7 +192,7 @@ class GemmPlan:
 
     @property
     def values(self) -> dict:
-        """m, n, k, workspace_bytes, part_count and the kernel's row."""
+        """m, n, k, workspace_bytes, part_count and kernel, its name."""
         values = capi.lpt_gemm_plan_info()
         capi.lpt_gemm_plan_read(handle_of(None), self._handle, values)
         return values_of(values)

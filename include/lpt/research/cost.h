@@ -130,12 +130,12 @@ LPT_API void lpt_cost_cast_rates_init(lpt_cost_cast_rates *rates, size_t struct_
  * @param elements of the tensor that lpt_cost_collective_values says.
  * @param payload the format in which they travel; any but a 2:4 one.
  * @param link NULL for the defaults.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED where the algorithm has no such collective: the text tells which have.
  */
 LPT_API lpt_status lpt_cost_estimate(lpt_context *context, lpt_cost_collective collective, lpt_cost_algorithm algorithm,
                                      int32_t ranks, int64_t elements, lpt_format payload, const lpt_cost_link *link,
-                                     lpt_cost_info *out_values);
+                                     lpt_cost_info *out_info);
 
 /**
  * @brief Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.

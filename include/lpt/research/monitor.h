@@ -74,12 +74,12 @@ LPT_API void lpt_noise_info_init(lpt_noise_info *values, size_t struct_size);
  * @param noisy borrowed; `count` tensors of the same shapes.
  * @param count length of both.
  * @param options NULL for the defaults.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_noise_measure(lpt_context *context, const lpt_tensor *const *gradients,
                                      const lpt_tensor *const *noisy, int64_t count, const lpt_noise_options *options,
-                                     lpt_noise_info *out_values);
+                                     lpt_noise_info *out_info);
 
 /** @brief How far the two weights of a SwiGLU point the same way. */
 typedef struct lpt_swiglu_alignment_info {
@@ -108,12 +108,12 @@ LPT_API void lpt_swiglu_alignment_info_init(lpt_swiglu_alignment_info *values, s
  * @param gate_weight borrowed; channels × columns, f32, bf16, f16 or f64.
  * @param up_weight borrowed; of the same shape.
  * @param cosines written; f32 vector of channels; 0 where a weight is zero. NULL: not wanted.
- * @param out_values its `struct_size` is set by the caller; written.
+ * @param out_info its `struct_size` is set by the caller; written.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY.
  */
 LPT_API lpt_status lpt_swiglu_alignment(lpt_context *context, const lpt_tensor *gate_weight,
                                         const lpt_tensor *up_weight, lpt_tensor *cosines,
-                                        lpt_swiglu_alignment_info *out_values);
+                                        lpt_swiglu_alignment_info *out_info);
 
 /**
  * @brief Creates an empty monitor.

@@ -74,11 +74,11 @@ LPT_API lpt_status lpt_sparse_absorb(lpt_context *context, const lpt_tensor *sou
  * @param options `kept`, `of`, `iterations` (pairs to try, 0: 20 for each column) and `random` count; the rule is MAGNITUDE,
  *        the direction ROW; NULL for the defaults.
  * @param order written; one number per column: which column of the weight comes here.
- * @param out_values energies with the columns in this order; its `struct_size` is set by the caller; NULL: not wanted.
+ * @param out_info energies with the columns in this order; its `struct_size` is set by the caller; NULL: not wanted.
  * @return LPT_OK; LPT_INVALID_ARGUMENT; LPT_UNSUPPORTED; LPT_OUT_OF_MEMORY; LPT_CANCELLED.
  */
 LPT_API lpt_status lpt_sparse_order(lpt_context *context, const lpt_tensor *weight, const lpt_sparse_options *options,
-                                    int32_t *order, lpt_sparse_info *out_values);
+                                    int32_t *order, lpt_sparse_info *out_info);
 
 #ifdef __cplusplus
 }

@@ -372,7 +372,7 @@ end
 struct lpt_profile_entry
     struct_size::Csize_t
     operation::NTuple{32,UInt8}
-    row::NTuple{64,UInt8}
+    kernel::NTuple{64,UInt8}
     calls::Int64
     seconds::Cdouble
     bytes::Cdouble
@@ -514,7 +514,7 @@ struct lpt_gemm_plan_info
     k::Int64
     workspace_bytes::Csize_t
     part_count::Int64
-    row::NTuple{64,UInt8}
+    kernel::NTuple{64,UInt8}
 end
 
 struct lpt_gemm_operands
@@ -931,7 +931,7 @@ lpt_fake_quantize(context, source, format, options, output) = ccall(_symbol(:lpt
 lpt_statistics_info_init(values, struct_size) = ccall(_symbol(:lpt_statistics_info_init), Cvoid, (Ptr{lpt_statistics_info}, Csize_t), values, struct_size)
 lpt_statistics_create(context, out_statistics) = ccall(_symbol(:lpt_statistics_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_statistics)
 lpt_statistics_destroy(statistics) = ccall(_symbol(:lpt_statistics_destroy), Cvoid, (Ptr{Cvoid},), statistics)
-lpt_statistics_read(context, statistics, out_values) = ccall(_symbol(:lpt_statistics_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_statistics_info}), context, statistics, out_values)
+lpt_statistics_read(context, statistics, out_info) = ccall(_symbol(:lpt_statistics_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_statistics_info}), context, statistics, out_info)
 lpt_statistics_reset(context, statistics) = ccall(_symbol(:lpt_statistics_reset), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, statistics)
 lpt_dequantize_options_init(options, struct_size) = ccall(_symbol(:lpt_dequantize_options_init), Cvoid, (Ptr{lpt_dequantize_options}, Csize_t), options, struct_size)
 lpt_dequantize(context, source, options, output) = ccall(_symbol(:lpt_dequantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_dequantize_options}, Ptr{Cvoid}), context, source, options, output)
@@ -945,13 +945,13 @@ lpt_scaler_info_init(values, struct_size) = ccall(_symbol(:lpt_scaler_info_init)
 lpt_scaler_create(context, options, out_scaler) = ccall(_symbol(:lpt_scaler_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_scaler_options}, Ptr{Ptr{Cvoid}}), context, options, out_scaler)
 lpt_scaler_destroy(scaler) = ccall(_symbol(:lpt_scaler_destroy), Cvoid, (Ptr{Cvoid},), scaler)
 lpt_scaler_update(context, scalers, scaler_count) = ccall(_symbol(:lpt_scaler_update), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, scalers, scaler_count)
-lpt_scaler_read(context, scaler, out_values) = ccall(_symbol(:lpt_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_scaler_info}), context, scaler, out_values)
+lpt_scaler_read(context, scaler, out_info) = ccall(_symbol(:lpt_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_scaler_info}), context, scaler, out_info)
 lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scaler_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, scaler, out_size_bytes)
 lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_sparse_fit_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_fit_options_init), Cvoid, (Ptr{lpt_sparse_fit_options}, Csize_t), options, struct_size)
 lpt_sparse_fit_info_init(values, struct_size) = ccall(_symbol(:lpt_sparse_fit_info_init), Cvoid, (Ptr{lpt_sparse_fit_info}, Csize_t), values, struct_size)
-lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_values) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_info}), context, weight, mask, inputs, options, output, bias_change, out_values)
+lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_info) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_info}), context, weight, mask, inputs, options, output, bias_change, out_info)
 lpt_gemm_options_init(options, struct_size) = ccall(_symbol(:lpt_gemm_options_init), Cvoid, (Ptr{lpt_gemm_options}, Csize_t), options, struct_size)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, group_count, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, group_count, options, c)
@@ -959,11 +959,11 @@ lpt_gemm_plan_info_init(values, struct_size) = ccall(_symbol(:lpt_gemm_plan_info
 lpt_gemm_operands_init(operands, struct_size) = ccall(_symbol(:lpt_gemm_operands_init), Cvoid, (Ptr{lpt_gemm_operands}, Csize_t), operands, struct_size)
 lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)
 lpt_gemm_plan_run(context, plan, a, b, operands, c) = ccall(_symbol(:lpt_gemm_plan_run), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_operands}, Ptr{Cvoid}), context, plan, a, b, operands, c)
-lpt_gemm_plan_read(context, plan, out_values) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_info}), context, plan, out_values)
+lpt_gemm_plan_read(context, plan, out_info) = ccall(_symbol(:lpt_gemm_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_plan_info}), context, plan, out_info)
 lpt_gemm_plan_destroy(plan) = ccall(_symbol(:lpt_gemm_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
 lpt_sparse_options_init(options, struct_size) = ccall(_symbol(:lpt_sparse_options_init), Cvoid, (Ptr{lpt_sparse_options}, Csize_t), options, struct_size)
 lpt_sparse_info_init(values, struct_size) = ccall(_symbol(:lpt_sparse_info_init), Cvoid, (Ptr{lpt_sparse_info}, Csize_t), values, struct_size)
-lpt_sparse_mask_select(context, source, options, mask, masked, out_values) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_info}), context, source, options, mask, masked, out_values)
+lpt_sparse_mask_select(context, source, options, mask, masked, out_info) = ccall(_symbol(:lpt_sparse_mask_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_info}), context, source, options, mask, masked, out_info)
 lpt_sparse_mask_check(context, mask, kept, of, direction, out_count) = ccall(_symbol(:lpt_sparse_mask_check), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, Ptr{Int64}), context, mask, kept, of, direction, out_count)
 lpt_sparse_mask_compare(context, mask, other, out_count) = ccall(_symbol(:lpt_sparse_mask_compare), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, mask, other, out_count)
 lpt_sparse_mask_apply(context, source, mask, output) = ccall(_symbol(:lpt_sparse_mask_apply), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, source, mask, output)
@@ -999,10 +999,10 @@ lpt_linear_forward(context, linear, input, options, saved, output) = ccall(_symb
 lpt_linear_backward(context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient) = ccall(_symbol(:lpt_linear_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_linear_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, saved, output_gradient, options, input_gradient, weight_gradient, bias_gradient)
 lpt_linear_share_amax(context, comm, linears, linear_count) = ccall(_symbol(:lpt_linear_share_amax), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, comm, linears, linear_count)
 lpt_linear_update_scalers(context, linears, linear_count) = ccall(_symbol(:lpt_linear_update_scalers), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64), context, linears, linear_count)
-lpt_linear_scaler_read(context, linear, operand, out_values) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_info}), context, linear, operand, out_values)
+lpt_linear_scaler_read(context, linear, operand, out_info) = ccall(_symbol(:lpt_linear_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_operand, Ptr{lpt_scaler_info}), context, linear, operand, out_info)
 lpt_linear_mask_read(context, linear, mask) = ccall(_symbol(:lpt_linear_mask_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, linear, mask)
 lpt_linear_watch(context, linear, is_watched) = ccall(_symbol(:lpt_linear_watch), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32), context, linear, is_watched)
-lpt_linear_cast_read(context, linear, cast, out_values) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_statistics_info}), context, linear, cast, out_values)
+lpt_linear_cast_read(context, linear, cast, out_info) = ccall(_symbol(:lpt_linear_cast_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_linear_cast, Ptr{lpt_statistics_info}), context, linear, cast, out_info)
 lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
 lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
@@ -1029,8 +1029,8 @@ lpt_optimizer_destroy(optimizer) = ccall(_symbol(:lpt_optimizer_destroy), Cvoid,
 lpt_optimizer_set_directory(context, optimizer, directory, resident_bytes) = ccall(_symbol(:lpt_optimizer_set_directory), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring, Csize_t), context, optimizer, directory, resident_bytes)
 lpt_optimizer_add(context, optimizer, parameter, out_index) = ccall(_symbol(:lpt_optimizer_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_parameter}, Ptr{Int64}), context, optimizer, parameter, out_index)
 lpt_optimizer_step(context, optimizer, indices, count, gradients, options, parameters) = ccall(_symbol(:lpt_optimizer_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Ptr{Cvoid}}, Ptr{lpt_optimizer_step_options}, Ptr{Ptr{Cvoid}}), context, optimizer, indices, count, gradients, options, parameters)
-lpt_optimizer_read(context, optimizer, out_values) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_info}), context, optimizer, out_values)
-lpt_gradients_measure(context, gradients, count, out_values) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradients_info}), context, gradients, count, out_values)
+lpt_optimizer_read(context, optimizer, out_info) = ccall(_symbol(:lpt_optimizer_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_optimizer_info}), context, optimizer, out_info)
+lpt_gradients_measure(context, gradients, count, out_info) = ccall(_symbol(:lpt_gradients_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_gradients_info}), context, gradients, count, out_info)
 lpt_optimizer_size(context, optimizer, out_size_bytes) = ccall(_symbol(:lpt_optimizer_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, optimizer, out_size_bytes)
 lpt_optimizer_state_size(context, optimizer, index, out_size_bytes) = ccall(_symbol(:lpt_optimizer_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Csize_t}), context, optimizer, index, out_size_bytes)
 lpt_optimizer_state_save(context, optimizer, index, buffer, buffer_bytes) = ccall(_symbol(:lpt_optimizer_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Cvoid}, Csize_t), context, optimizer, index, buffer, buffer_bytes)
@@ -1043,10 +1043,10 @@ lpt_comm_group_abort(group) = ccall(_symbol(:lpt_comm_group_abort), Cvoid, (Ptr{
 lpt_comm_group_destroy(group) = ccall(_symbol(:lpt_comm_group_destroy), Cvoid, (Ptr{Cvoid},), group)
 lpt_comm_create_local(context, group, rank, options, out_comm) = ccall(_symbol(:lpt_comm_create_local), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, group, rank, options, out_comm)
 lpt_comm_create_mpi(context, fortran_handle, options, out_comm) = ccall(_symbol(:lpt_comm_create_mpi), lpt_status, (Ptr{Cvoid}, Ptr{Int32}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, fortran_handle, options, out_comm)
-lpt_comm_create_nccl(context, meeting, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, meeting, nccl_comm, options, out_comm)
+lpt_comm_create_nccl(context, bootstrap, nccl_comm, options, out_comm) = ccall(_symbol(:lpt_comm_create_nccl), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_options}, Ptr{Ptr{Cvoid}}), context, bootstrap, nccl_comm, options, out_comm)
 lpt_comm_split(context, comm, color, key, out_comm) = ccall(_symbol(:lpt_comm_split), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Int32, Ptr{Ptr{Cvoid}}), context, comm, color, key, out_comm)
 lpt_comm_destroy(comm) = ccall(_symbol(:lpt_comm_destroy), Cvoid, (Ptr{Cvoid},), comm)
-lpt_comm_read(context, comm, out_values) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_info}), context, comm, out_values)
+lpt_comm_read(context, comm, out_info) = ccall(_symbol(:lpt_comm_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_comm_info}), context, comm, out_info)
 lpt_future_wait(context, future) = ccall(_symbol(:lpt_future_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, future)
 lpt_future_is_done(context, future, out_is_done) = ccall(_symbol(:lpt_future_is_done), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int32}), context, future, out_is_done)
 lpt_future_destroy(future) = ccall(_symbol(:lpt_future_destroy), Cvoid, (Ptr{Cvoid},), future)
@@ -1067,7 +1067,7 @@ lpt_gradient_buckets_create(context, comm, gradients, count, options, out_bucket
 lpt_gradient_buckets_begin(context, buckets, is_last, options) = ccall(_symbol(:lpt_gradient_buckets_begin), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_reduce_options}), context, buckets, is_last, options)
 lpt_gradient_buckets_ready(context, buckets, index) = ccall(_symbol(:lpt_gradient_buckets_ready), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64), context, buckets, index)
 lpt_gradient_buckets_wait(context, buckets) = ccall(_symbol(:lpt_gradient_buckets_wait), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, buckets)
-lpt_gradient_buckets_read(context, buckets, out_values) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gradient_buckets_info}), context, buckets, out_values)
+lpt_gradient_buckets_read(context, buckets, out_info) = ccall(_symbol(:lpt_gradient_buckets_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gradient_buckets_info}), context, buckets, out_info)
 lpt_gradient_buckets_destroy(buckets) = ccall(_symbol(:lpt_gradient_buckets_destroy), Cvoid, (Ptr{Cvoid},), buckets)
 lpt_optimizer_shard_options_init(options, struct_size) = ccall(_symbol(:lpt_optimizer_shard_options_init), Cvoid, (Ptr{lpt_optimizer_shard_options}, Csize_t), options, struct_size)
 lpt_optimizer_add_shards(context, comm, optimizer, parameters, count, out_indices) = ccall(_symbol(:lpt_optimizer_add_shards), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{lpt_optimizer_parameter}}, Int64, Ptr{Int64}), context, comm, optimizer, parameters, count, out_indices)
@@ -1077,7 +1077,7 @@ lpt_partial_plan_info_init(values, struct_size) = ccall(_symbol(:lpt_partial_pla
 lpt_partial_shared_columns(hidden_columns, fraction, out_shared_columns) = ccall(_symbol(:lpt_partial_shared_columns), lpt_status, (Int64, Cdouble, Ptr{Int64}), hidden_columns, fraction, out_shared_columns)
 lpt_partial_plan_create(context, options, out_plan) = ccall(_symbol(:lpt_partial_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_partial_plan_options}, Ptr{Ptr{Cvoid}}), context, options, out_plan)
 lpt_partial_plan_destroy(plan) = ccall(_symbol(:lpt_partial_plan_destroy), Cvoid, (Ptr{Cvoid},), plan)
-lpt_partial_plan_read(context, plan, format, out_values) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_plan_info}), context, plan, format, out_values)
+lpt_partial_plan_read(context, plan, format, out_info) = ccall(_symbol(:lpt_partial_plan_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_format, Ptr{lpt_partial_plan_info}), context, plan, format, out_info)
 lpt_partial_all_reduce(context, comm, plan, pass, input, output, out_future) = ccall(_symbol(:lpt_partial_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, output, out_future)
 lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_partial_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, comm, plan, a, b, options, c)
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
@@ -1090,14 +1090,14 @@ lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = cc
 lpt_cost_link_init(link, struct_size) = ccall(_symbol(:lpt_cost_link_init), Cvoid, (Ptr{lpt_cost_link}, Csize_t), link, struct_size)
 lpt_cost_info_init(values, struct_size) = ccall(_symbol(:lpt_cost_info_init), Cvoid, (Ptr{lpt_cost_info}, Csize_t), values, struct_size)
 lpt_cost_cast_rates_init(rates, struct_size) = ccall(_symbol(:lpt_cost_cast_rates_init), Cvoid, (Ptr{lpt_cost_cast_rates}, Csize_t), rates, struct_size)
-lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_values) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_values)
+lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_info) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_info)
 lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_cost_link}), context, bytes, seconds, count, out_link)
 lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cost_cast_rates}, Ptr{lpt_cost_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
 lpt_noise_options_init(options, struct_size) = ccall(_symbol(:lpt_noise_options_init), Cvoid, (Ptr{lpt_noise_options}, Csize_t), options, struct_size)
 lpt_noise_info_init(values, struct_size) = ccall(_symbol(:lpt_noise_info_init), Cvoid, (Ptr{lpt_noise_info}, Csize_t), values, struct_size)
-lpt_noise_measure(context, gradients, noisy, count, options, out_values) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_values)
+lpt_noise_measure(context, gradients, noisy, count, options, out_info) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_info)
 lpt_swiglu_alignment_info_init(values, struct_size) = ccall(_symbol(:lpt_swiglu_alignment_info_init), Cvoid, (Ptr{lpt_swiglu_alignment_info}, Csize_t), values, struct_size)
-lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_values) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_values)
+lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_info) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_info)
 lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)
 lpt_monitor_destroy(monitor) = ccall(_symbol(:lpt_monitor_destroy), Cvoid, (Ptr{Cvoid},), monitor)
 lpt_monitor_record(context, monitor, step, name, value) = ccall(_symbol(:lpt_monitor_record), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Cdouble), context, monitor, step, name, value)
@@ -1108,4 +1108,4 @@ lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt
 lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
 lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
 lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)
-lpt_sparse_order(context, weight, options, order, out_values) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_info}), context, weight, options, order, out_values)
+lpt_sparse_order(context, weight, options, order, out_info) = ccall(_symbol(:lpt_sparse_order), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_options}, Ptr{Int32}, Ptr{lpt_sparse_info}), context, weight, options, order, out_info)

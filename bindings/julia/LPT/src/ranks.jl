@@ -1,4 +1,4 @@
-"The meeting place of ranks that are threads of one process."
+"A group of ranks that are threads of one process."
 mutable struct CommGroup <: Handle
     raw::Ptr{Cvoid}
     function CommGroup(rank_count)

@@ -376,7 +376,7 @@ pub struct lpt_comm {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// The meeting place of ranks that are threads of one process. Any thread may use it at any time.
+/// A group of ranks that are threads of one process. Thread-safe.
 #[repr(C)]
 pub struct lpt_comm_group {
     _opaque: [u8; 0],
@@ -520,7 +520,7 @@ pub struct lpt_context_options {
 pub struct lpt_profile_entry {
     pub struct_size: usize,
     pub operation: [c_char; 32],
-    pub row: [c_char; 64],
+    pub kernel: [c_char; 64],
     pub calls: i64,
     pub seconds: f64,
     pub bytes: f64,
@@ -701,7 +701,7 @@ pub struct lpt_gemm_plan_info {
     pub k: i64,
     pub workspace_bytes: usize,
     pub part_count: i64,
-    pub row: [c_char; 64],
+    pub kernel: [c_char; 64],
 }
 
 /// Operands of one call of a plan; see lpt_gemm_options.
@@ -1733,7 +1733,7 @@ extern "C" {
     /// Destroys statistics.
     pub fn lpt_statistics_destroy(statistics: *mut lpt_statistics);
     /// Reads statistics.
-    pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_values: *mut lpt_statistics_info) -> lpt_status;
+    pub fn lpt_statistics_read(context: *mut lpt_context, statistics: *const lpt_statistics, out_info: *mut lpt_statistics_info) -> lpt_status;
     /// Sets statistics back to zero.
     pub fn lpt_statistics_reset(context: *mut lpt_context, statistics: *mut lpt_statistics) -> lpt_status;
     /// Writes the defaults of LPT_DEQUANTIZE_OPTIONS_INIT.
@@ -1761,7 +1761,7 @@ extern "C" {
     /// Ends a step: pushes each running amax into its history, if anything was recorded, and starts a new one.
     pub fn lpt_scaler_update(context: *mut lpt_context, scalers: *const *mut lpt_scaler, scaler_count: i64) -> lpt_status;
     /// Reads what a scaler knows.
-    pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_values: *mut lpt_scaler_info) -> lpt_status;
+    pub fn lpt_scaler_read(context: *mut lpt_context, scaler: *const lpt_scaler, out_info: *mut lpt_scaler_info) -> lpt_status;
     /// Tells how many bytes lpt_scaler_state_save() writes.
     pub fn lpt_scaler_state_size(context: *mut lpt_context, scaler: *const lpt_scaler, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves a scaler: portable, versioned, with a checksum.
@@ -1773,7 +1773,7 @@ extern "C" {
     /// Writes the defaults of LPT_SPARSE_FIT_INFO_INIT.
     pub fn lpt_sparse_fit_info_init(values: *mut lpt_sparse_fit_info, struct_size: usize);
     /// Fits a masked weight to what the whole one gives for some inputs, without training: of all weights with this mask the one whose outputs are nearest, min |inputs · weightᵀ - inputs · outputᵀ|², by conjugate gradients.
-    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_values: *mut lpt_sparse_fit_info) -> lpt_status;
+    pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_sparse_fit_info) -> lpt_status;
     /// Writes the defaults of LPT_GEMM_OPTIONS_INIT.
     pub fn lpt_gemm_options_init(options: *mut lpt_gemm_options, struct_size: usize);
     /// Multiplies two matrices of any formats: x = alpha · a · b + beta · c + bias, c = activation(x) + residual.
@@ -1789,7 +1789,7 @@ extern "C" {
     /// Multiplies as planned: the same bits as lpt_gemm() on the context that it was planned for.
     pub fn lpt_gemm_plan_run(context: *mut lpt_context, plan: *const lpt_gemm_plan, a: *const lpt_tensor, b: *const lpt_tensor, operands: *const lpt_gemm_operands, c: *mut lpt_tensor) -> lpt_status;
     /// Tells what a plan decided.
-    pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_values: *mut lpt_gemm_plan_info) -> lpt_status;
+    pub fn lpt_gemm_plan_read(context: *mut lpt_context, plan: *const lpt_gemm_plan, out_info: *mut lpt_gemm_plan_info) -> lpt_status;
     /// Destroys a plan.
     pub fn lpt_gemm_plan_destroy(plan: *mut lpt_gemm_plan);
     /// Writes the defaults of LPT_SPARSE_OPTIONS_INIT.
@@ -1797,7 +1797,7 @@ extern "C" {
     /// Writes the defaults of LPT_SPARSE_INFO_INIT.
     pub fn lpt_sparse_info_init(values: *mut lpt_sparse_info, struct_size: usize);
     /// Selects N of every M numbers.
-    pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_values: *mut lpt_sparse_info) -> lpt_status;
+    pub fn lpt_sparse_mask_select(context: *mut lpt_context, source: *const lpt_tensor, options: *const lpt_sparse_options, mask: *mut lpt_tensor, masked: *mut lpt_tensor, out_info: *mut lpt_sparse_info) -> lpt_status;
     /// Counts the groups of a mask that keep more than N of M.
     pub fn lpt_sparse_mask_check(context: *mut lpt_context, mask: *const lpt_tensor, kept: i32, of: i32, direction: lpt_sparse_direction, out_count: *mut i64) -> lpt_status;
     /// Counts where two masks differ: the flips since the last selection.
@@ -1869,13 +1869,13 @@ extern "C" {
     /// Ends an optimizer step for the scalers of many layers; see lpt_scaler_update().
     pub fn lpt_linear_update_scalers(context: *mut lpt_context, linears: *const *mut lpt_linear, linear_count: i64) -> lpt_status;
     /// Reads what one of the layer's scalers knows.
-    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_values: *mut lpt_scaler_info) -> lpt_status;
+    pub fn lpt_linear_scaler_read(context: *mut lpt_context, linear: *const lpt_linear, operand: lpt_linear_operand, out_info: *mut lpt_scaler_info) -> lpt_status;
     /// Reads the mask that the weight of a layer has since its last lpt_linear_prepare(): for lpt_sparse_mask_decay(), and to see how it changes.
     pub fn lpt_linear_mask_read(context: *mut lpt_context, linear: *const lpt_linear, mask: *mut lpt_tensor) -> lpt_status;
     /// Has a layer count what each of its casts does, or ends that. The counts begin at zero with every call; they are no part of saved states. Casts give the same bits, and take longer.
     pub fn lpt_linear_watch(context: *mut lpt_context, linear: *mut lpt_linear, is_watched: i32) -> lpt_status;
     /// Reads what one of a watched layer's casts did since lpt_linear_watch(): zeros where it did not run. A clip is what a stale scale or a rule such as QuEST's or SAWB's cuts off; see lpt_statistics_info.
-    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_values: *mut lpt_statistics_info) -> lpt_status;
+    pub fn lpt_linear_cast_read(context: *mut lpt_context, linear: *const lpt_linear, cast: lpt_linear_cast, out_info: *mut lpt_statistics_info) -> lpt_status;
     /// Tells how many bytes lpt_linear_state_save() writes.
     pub fn lpt_linear_state_size(context: *mut lpt_context, linear: *const lpt_linear, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the layer's scalers: portable, versioned, with a checksum. The weight's casts are made again by prepare.
@@ -1929,9 +1929,9 @@ extern "C" {
     /// Steps many parameters. In f32, for each element with gradient g (scaled, clipped) and step number t:
     pub fn lpt_optimizer_step(context: *mut lpt_context, optimizer: *mut lpt_optimizer, indices: *const i64, count: i64, gradients: *const *const lpt_tensor, options: *const lpt_optimizer_step_options, parameters: *const *mut lpt_tensor) -> lpt_status;
     /// Tells what the last step came to.
-    pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_values: *mut lpt_optimizer_info) -> lpt_status;
+    pub fn lpt_optimizer_read(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_info: *mut lpt_optimizer_info) -> lpt_status;
     /// Adds up the squares of many gradients in f64 and counts what is not finite. The sums do not depend on the number of threads. Ranks that hold shards add up both and give lpt_optimizer_step() the root, times gradient_scale.
-    pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_values: *mut lpt_gradients_info) -> lpt_status;
+    pub fn lpt_gradients_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, count: i64, out_info: *mut lpt_gradients_info) -> lpt_status;
     /// Tells how many bytes the state of all parameters takes, scales included, in memory or in files.
     pub fn lpt_optimizer_size(context: *mut lpt_context, optimizer: *const lpt_optimizer, out_size_bytes: *mut usize) -> lpt_status;
     /// Tells how many bytes lpt_optimizer_state_save() writes for one parameter.
@@ -1946,7 +1946,7 @@ extern "C" {
     pub fn lpt_comm_options_init(options: *mut lpt_comm_options, struct_size: usize);
     /// Writes the defaults of LPT_COMM_INFO_INIT.
     pub fn lpt_comm_info_init(values: *mut lpt_comm_info, struct_size: usize);
-    /// Makes the meeting place for `rank_count` threads. It has no context: every rank brings its own.
+    /// Creates a group of `rank_count` ranks that are threads. It has no context: every rank has its own.
     pub fn lpt_comm_group_create(rank_count: i32, out_group: *mut *mut lpt_comm_group) -> lpt_status;
     /// Ends all waiting of all ranks of the group, now and later: every call returns LPT_ABORTED. For a rank that fails.
     pub fn lpt_comm_group_abort(group: *mut lpt_comm_group);
@@ -1957,13 +1957,13 @@ extern "C" {
     /// Takes a process's place among the processes of an MPI job; returns when all of them have come.
     pub fn lpt_comm_create_mpi(context: *mut lpt_context, fortran_handle: *const i32, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Makes a comm of ranks that have a GPU each, which exchange bytes by NCCL; returns when all ranks have come.
-    pub fn lpt_comm_create_nccl(context: *mut lpt_context, meeting: *mut lpt_comm, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
+    pub fn lpt_comm_create_nccl(context: *mut lpt_context, bootstrap: *mut lpt_comm, nccl_comm: *mut c_void, options: *const lpt_comm_options, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Makes communicators of parts of a communicator: ranks that give the same color share one, in the order of their keys, then of their ranks. A grid of tensor × pipeline × data ranks is two splits. All ranks call it.
     pub fn lpt_comm_split(context: *mut lpt_context, comm: *mut lpt_comm, color: i32, key: i32, out_comm: *mut *mut lpt_comm) -> lpt_status;
     /// Leaves. Collectives that are under way are given up, and ranks that wait for this one get LPT_ABORTED.
     pub fn lpt_comm_destroy(comm: *mut lpt_comm);
     /// Tells rank, ranks, engine and what was sent.
-    pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_values: *mut lpt_comm_info) -> lpt_status;
+    pub fn lpt_comm_read(context: *mut lpt_context, comm: *const lpt_comm, out_info: *mut lpt_comm_info) -> lpt_status;
     /// Waits for a collective. Its tensors may be read and written from then on, and not before; memory that the caller owns must live until then.
     pub fn lpt_future_wait(context: *mut lpt_context, future: *mut lpt_future) -> lpt_status;
     /// Tells whether a collective has ended; waits for nothing.
@@ -2005,7 +2005,7 @@ extern "C" {
     /// Ends a pass: waits until all gradients are reduced. An error names the gradients of the bucket that it befell.
     pub fn lpt_gradient_buckets_wait(context: *mut lpt_context, buckets: *mut lpt_gradient_buckets) -> lpt_status;
     /// Tells how buckets stand.
-    pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_values: *mut lpt_gradient_buckets_info) -> lpt_status;
+    pub fn lpt_gradient_buckets_read(context: *mut lpt_context, buckets: *const lpt_gradient_buckets, out_info: *mut lpt_gradient_buckets_info) -> lpt_status;
     /// Lets go of buckets. Reductions that are under way go on.
     pub fn lpt_gradient_buckets_destroy(buckets: *mut lpt_gradient_buckets);
     /// Writes the defaults of LPT_OPTIMIZER_SHARD_OPTIONS_INIT.
@@ -2025,7 +2025,7 @@ extern "C" {
     /// Destroys a plan.
     pub fn lpt_partial_plan_destroy(plan: *mut lpt_partial_plan);
     /// Tells what a plan says.
-    pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_values: *mut lpt_partial_plan_info) -> lpt_status;
+    pub fn lpt_partial_plan_read(context: *mut lpt_context, plan: *const lpt_partial_plan, format: lpt_format, out_info: *mut lpt_partial_plan_info) -> lpt_status;
     /// Adds up the shared columns of all ranks, and scales this rank's private ones: out\[:, :s\] = sum over ranks of in\[:, :s\], out\[:, s:\] = scale · in\[:, s:\].
     pub fn lpt_partial_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Multiplies by this rank's part of a row-parallel weight and adds up the shared columns of all ranks: lpt_gemm(), then lpt_partial_all_reduce() of c in place, bit for bit, but private columns are computed while the shared ones travel.
@@ -2051,7 +2051,7 @@ extern "C" {
     /// Writes the defaults of LPT_COST_CAST_RATES_INIT.
     pub fn lpt_cost_cast_rates_init(rates: *mut lpt_cost_cast_rates, struct_size: usize);
     /// Reckons what a collective costs: messages in a row, bytes, seconds. Nothing is sent.
-    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_cost_link, out_values: *mut lpt_cost_info) -> lpt_status;
+    pub fn lpt_cost_estimate(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, elements: i64, payload: lpt_format, link: *const lpt_cost_link, out_info: *mut lpt_cost_info) -> lpt_status;
     /// Finds the link behind measured times: seconds = latency_seconds + bytes / bytes_per_second.
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Finds from how many elements on a collective takes less time with its numbers cast for the way.
@@ -2061,11 +2061,11 @@ extern "C" {
     /// Writes the defaults of LPT_NOISE_INFO_INIT.
     pub fn lpt_noise_info_init(values: *mut lpt_noise_info, struct_size: usize);
     /// Measures the noise that quantization put in gradients, against their norm: |g| / |q(g) - g|.
-    pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_values: *mut lpt_noise_info) -> lpt_status;
+    pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
     /// Writes the defaults of LPT_SWIGLU_ALIGNMENT_INFO_INIT.
     pub fn lpt_swiglu_alignment_info_init(values: *mut lpt_swiglu_alignment_info, struct_size: usize);
     /// Measures the cosine between the gate's and the up weight of each channel. Weight decay aligns them over long runs, and an aligned channel grows with the square of its input: the outliers that end FP8 runs (arXiv 2409.12517).
-    pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_values: *mut lpt_swiglu_alignment_info) -> lpt_status;
+    pub fn lpt_swiglu_alignment(context: *mut lpt_context, gate_weight: *const lpt_tensor, up_weight: *const lpt_tensor, cosines: *mut lpt_tensor, out_info: *mut lpt_swiglu_alignment_info) -> lpt_status;
     /// Creates an empty monitor.
     pub fn lpt_monitor_create(context: *mut lpt_context, out_monitor: *mut *mut lpt_monitor) -> lpt_status;
     /// Destroys a monitor.
@@ -2087,7 +2087,7 @@ extern "C" {
     /// Mean absorption: masks a weight, and adds to each number that stays the mean of what its group drops, sum / kept. Groups keep their sums. In f32, from the first number of a group to the last.
     pub fn lpt_sparse_absorb(context: *mut lpt_context, source: *const lpt_tensor, mask: *const lpt_tensor, of: i32, direction: lpt_sparse_direction, output: *mut lpt_tensor) -> lpt_status;
     /// Orders the input columns of a weight so that an N:M mask along rows keeps more of its energy: columns change places while that helps.
-    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_values: *mut lpt_sparse_info) -> lpt_status;
+    pub fn lpt_sparse_order(context: *mut lpt_context, weight: *const lpt_tensor, options: *const lpt_sparse_options, order: *mut i32, out_info: *mut lpt_sparse_info) -> lpt_status;
 }
 
 /// What bindgen made of the header that was there: feature `bindgen`.

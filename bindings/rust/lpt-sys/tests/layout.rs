@@ -66,7 +66,7 @@ fn lpt_profile_entry_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_profile_entry>(), 136);
     assert_eq!(offset!(lpt_profile_entry, struct_size), 0);
     assert_eq!(offset!(lpt_profile_entry, operation), 8);
-    assert_eq!(offset!(lpt_profile_entry, row), 40);
+    assert_eq!(offset!(lpt_profile_entry, kernel), 40);
     assert_eq!(offset!(lpt_profile_entry, calls), 104);
     assert_eq!(offset!(lpt_profile_entry, seconds), 112);
     assert_eq!(offset!(lpt_profile_entry, bytes), 120);
@@ -234,7 +234,7 @@ fn lpt_gemm_plan_info_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_gemm_plan_info, k), 24);
     assert_eq!(offset!(lpt_gemm_plan_info, workspace_bytes), 32);
     assert_eq!(offset!(lpt_gemm_plan_info, part_count), 40);
-    assert_eq!(offset!(lpt_gemm_plan_info, row), 48);
+    assert_eq!(offset!(lpt_gemm_plan_info, kernel), 48);
 }
 
 #[test]

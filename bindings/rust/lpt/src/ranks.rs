@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 handle! {
-    /// The meeting place of ranks that are threads of one process. Any thread may use it at any time.
+    /// A group of ranks that are threads of one process. Thread-safe.
     CommGroup, lpt_comm_group, lpt_comm_group_destroy
 }
 unsafe impl Send for CommGroup {}
@@ -23,7 +23,7 @@ pub struct Comm {
 }
 
 impl CommGroup {
-    /// A meeting place for so many ranks.
+    /// A group of so many ranks.
     pub fn new(rank_count: i32) -> Result<CommGroup> {
         let mut raw = null_mut();
         match unsafe { sys::lpt_comm_group_create(rank_count, &mut raw) } {
