@@ -71,13 +71,39 @@ inline void fill_candidates(const ScaleSpec &spec, float amax, float tensor_scal
 }
 
 // What numbers become that are rounded to the nearest code and held. Signs do not matter, save of a list.
+//
+// Floats with a mantissa: a sum with 2^(E + 23 - M) rounds to M bits behind exponent E. The difference is exact.
+struct RoundedFloatLanes {
+  __m256 limit;
+  __m256i exponent, min_field, raise;
+
+  explicit RoundedFloatLanes(const Element &element) {
+    limit = _mm256_set1_ps(decode(element, element.max_code));
+    exponent = all_lanes(kFloatInfinityBits);
+    min_field = all_lanes(static_cast<uint32_t>(element.min_exponent + 127) << 23);
+    raise = all_lanes(static_cast<uint32_t>(23 - element.mantissa_bits) << 23);
+  }
+  [[gnu::always_inline]] static inline __m256 taken(__m256 value) {
+    return _mm256_and_ps(value, all_floats(0x7FFFFFFF));
+  }
+  [[gnu::always_inline]] inline __m256 rounded(__m256 product) const {
+    const __m256 held = _mm256_min_ps(product, limit);
+    const __m256i field = _mm256_max_epi32(_mm256_and_si256(_mm256_castps_si256(held), exponent), min_field);
+    const __m256 addend = _mm256_castsi256_ps(_mm256_add_epi32(field, raise));
+    return _mm256_sub_ps(_mm256_add_ps(held, addend), addend);
+  }
+};
+
 template <Elements kElements>
 struct RoundedLanes {
   CoderLanes<kElements, Rounding::kNearest> coder;
   __m256 fraction;  // that an integer counts
 
-  explicit RoundedLanes(const Coder &shared) : coder(shared) {
-    fraction = all_floats(static_cast<uint32_t>(127 - shared.element.mantissa_bits) << 23);
+  explicit RoundedLanes(const Element &element) : coder({element, Rounding::kNearest, limit_of(element)}) {
+    fraction = all_floats(static_cast<uint32_t>(127 - element.mantissa_bits) << 23);
+  }
+  static float limit_of(const Element &element) {
+    return element.is_integer ? static_cast<float>(element.max_code) : decode(element, element.max_code);
   }
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) {
     return _mm256_and_ps(value, all_floats(0x7FFFFFFF));
@@ -94,10 +120,24 @@ template <>
 struct RoundedLanes<Elements::kList> {
   LevelLanes list;
 
-  explicit RoundedLanes(const Coder &shared) : list(*shared.element.levels) {}
+  explicit RoundedLanes(const Element &element) : list(*element.levels) {}
   [[gnu::always_inline]] static inline __m256 taken(__m256 value) { return value; }
   [[gnu::always_inline]] inline __m256 rounded(__m256 product) const { return list.nearest(product); }
 };
+
+// Calls body(lanes) with the lanes of an element.
+template <typename Body>
+void with_rounded_lanes(const Element &element, const Body &body) {
+  switch (elements_of(element)) {
+    case Elements::kInteger:
+      return body(RoundedLanes<Elements::kInteger>(element));
+    case Elements::kList:
+      return body(RoundedLanes<Elements::kList>(element));
+    default:
+      if (element.mantissa_bits > 0) return body(RoundedFloatLanes(element));
+      return body(RoundedLanes<Elements::kFloat>(element));
+  }
+}
 
 // Adds the squared errors of finite numbers with four candidates, in two vectors of lanes for each.
 template <typename Lanes>

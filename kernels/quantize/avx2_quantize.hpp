@@ -283,13 +283,11 @@ struct Panel {
 constexpr int64_t kErrorColumns = 32;  // after so many squared errors candidates are compared
 
 // The same by a rule that tries several scales.
-template <Elements kElements>
-void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, const Panel &panel,
-                   int64_t index, int64_t count) {
+template <typename Lanes>
+void search_scales(const Lanes &shared, const QuantizeRequest &request, const ScaleSpec &spec, CastState &state,
+                   const Panel &panel, int64_t index, int64_t count) {
+  const Lanes lanes = shared;  // in registers
   const MatrixView &target = request.target;
-  const Element &element = state.coder.element;
-  const float limit = element.is_integer ? static_cast<float>(element.max_code) : decode(element, element.max_code);
-  const RoundedLanes<kElements> lanes(Coder{element, Rounding::kNearest, limit});
   const float tensor_scale = target.format.tensor_scale != LPT_FORMAT_NONE ? *target.tensor_scale : 1.0f;
   const int64_t width = state.log2_columns == kEndless ? panel.columns : int64_t{1} << state.log2_columns;
   Candidates candidates;
@@ -308,14 +306,8 @@ void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastSt
 
 inline void search_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, const Panel &panel,
                           int64_t index, int64_t count) {
-  switch (elements_of(state.coder.element)) {
-    case Elements::kInteger:
-      return search_scales<Elements::kInteger>(request, spec, state, panel, index, count);
-    case Elements::kList:
-      return search_scales<Elements::kList>(request, spec, state, panel, index, count);
-    default:
-      return search_scales<Elements::kFloat>(request, spec, state, panel, index, count);
-  }
+  with_rounded_lanes(state.coder.element,
+                     [&](const auto &lanes) { search_scales(lanes, request, spec, state, panel, index, count); });
 }
 
 // Blocks that have an infinity or a NaN are the reference's, with all of their panel.

@@ -100,7 +100,7 @@ struct Avx2Sums {
   [[gnu::always_inline]] static void add_squares(__m256d *sums, __m256 value) {
     const __m256i bits = _mm256_castps_si256(_mm256_mul_ps(value, value));
     const __m256i mask = _mm256_set1_epi64x(int64_t{0xFFFFFFFF} << 29);
-    const __m256i even = _mm256_and_si256(_mm256_slli_epi64(bits, 29), mask);
+    const __m256i even = _mm256_mul_epu32(bits, _mm256_set1_epi64x(1 << 29));
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi64(bits, 3), mask);
     sums[0] = _mm256_add_pd(sums[0], _mm256_castsi256_pd(even));
     sums[1] = _mm256_add_pd(sums[1], _mm256_castsi256_pd(odd));

@@ -85,11 +85,26 @@ struct CastSumsRequest {
   CastSums *sums;        // written
 };
 
+constexpr int32_t kMostCastScales = 16;
+
+// errors[i] = the sum over (r, c) of (y - q)² for finite y = source(r, c) in f32, where q is what a cast to nearest even with
+// the tensor scale scales[i] and back gives: difference and square in f32, sums in f64: each row in the order of lane_sum(),
+// rows in turn. It is infinite if one of the squares is not finite.
+struct CastErrorsRequest {
+  MatrixView source;  // f32, f64, bf16, f16; any column_stride
+  lpt_format element;
+  lpt_overflow overflow;
+  const float *scales;  // normal and positive
+  int32_t scale_count;  // at most kMostCastScales
+  double *errors;       // written
+};
+
 std::span<const Row<AmaxRequest>> amax_kernels();
 std::span<const Row<QuantizeRequest>> quantize_kernels();
 std::span<const Row<DequantizeRequest>> dequantize_kernels();
 std::span<const Row<TurnRequest>> turn_kernels();
 std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels();
 std::span<const Row<CastSumsRequest>> cast_sums_kernels();
+std::span<const Row<CastErrorsRequest>> cast_errors_kernels();
 
 }  // namespace lpt

@@ -322,6 +322,14 @@ void dequantize_any_ref(const DequantizeRequest &request) {
 
 namespace {
 
+// Adds lane i + width to lane i, for widths 8, 4, 2, 1.
+double sum_of_lanes(double (&lane)[16]) {
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
+  }
+  return lane[0];
+}
+
 bool is_clipped(const Decoder &quantized, float limit, float value, int64_t row, int64_t column) {
   const float product = scaled(value, inverse_scale(quantized.scale_at(row, column)));
   if (!quantized.view.format.has_zero_point()) return bits_float(float_bits(product) & 0x7FFFFFFFu) > limit;
@@ -360,16 +368,33 @@ void cast_sums_any_ref(const CastSumsRequest &request) {
       squares[column % 16] += static_cast<double>(value * value);
       errors[column % 16] += static_cast<double>(error * error);
     }
-    for (int width = 8; width > 0; width /= 2) {
-      for (int i = 0; i < width; ++i) {
-        squares[i] += squares[i + width];
-        errors[i] += errors[i + width];
-      }
-    }
-    sums.squares += squares[0];
-    sums.squared_errors += errors[0];
+    sums.squares += sum_of_lanes(squares);
+    sums.squared_errors += sum_of_lanes(errors);
   }
   *request.sums = sums;
+}
+
+void cast_errors_any_ref(const CastErrorsRequest &request) {
+  const MatrixView &source = request.source;
+  const Numbers numbers(source);
+  const Element element = element_of(request.element);
+  for (int32_t i = 0; i < request.scale_count; ++i) {
+    const float scale = request.scales[i], inverse = inverse_scale(scale);
+    request.errors[i] = 0.0;
+    for (int64_t row = 0; row < source.rows; ++row) {
+      double errors[16] = {};
+      for (int64_t column = 0; column < source.columns; ++column) {
+        const float value = numbers.load(row, column);
+        if (finite_magnitude(value) == 0.0f && value != 0.0f) continue;
+        const uint32_t code =
+            encode(element, scaled(value, inverse), LPT_ROUNDING_NEAREST_EVEN, request.overflow, 0, 16);
+        const float error = value - unscaled(decode(element, code), scale);
+        const float square = error * error;
+        errors[column % 16] += static_cast<double>(square <= kLargestFloat ? square : __builtin_inff());
+      }
+      request.errors[i] += sum_of_lanes(errors);
+    }
+  }
 }
 
 }  // namespace lpt

@@ -12,6 +12,7 @@ void magnitude_sum_x86_avx512(const MagnitudeSumRequest &request);
 void quantize_any_ref(const QuantizeRequest &request);
 void dequantize_any_ref(const DequantizeRequest &request);
 void cast_sums_any_ref(const CastSumsRequest &request);
+void cast_errors_any_ref(const CastErrorsRequest &request);
 
 void amax_x86_avx2(const AmaxRequest &request);
 void quantize_x86_avx2(const QuantizeRequest &request);
@@ -19,6 +20,7 @@ void quantize_halves_x86_avx2(const QuantizeRequest &request);
 void quantize_zero_points_x86_avx2(const QuantizeRequest &request);
 void dequantize_x86_avx2(const DequantizeRequest &request);
 void cast_sums_x86_avx2(const CastSumsRequest &request);
+void cast_errors_x86_avx2(const CastErrorsRequest &request);
 void turn_x86_avx2(const TurnRequest &request);
 
 void amax_x86_avx512(const AmaxRequest &request);

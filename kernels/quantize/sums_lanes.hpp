@@ -26,6 +26,24 @@ inline double sum_of_lanes(double (&lane)[16]) {
   return lane[0];
 }
 
+// f64 sums are kept at this share of their size.
+constexpr double kSumSize = 0x1p-896;
+
+// Where the lane of a sum stands, for vectors of kLanes f32.
+template <int kLanes>
+constexpr int place_of(int lane) {
+  return (lane / kLanes * 2 + lane % 2) * (kLanes / 2) + lane % kLanes / 2;
+}
+
+// The sum of the lanes, which become zero.
+template <int kLanes>
+double take_sums(double (&sums)[16]) {
+  double lane[16];
+  for (int i = 0; i < 16; ++i) lane[i] = sums[place_of<kLanes>(i)];
+  memset(sums, 0, sizeof sums);
+  return sum_of_lanes(lane) * (1.0 / kSumSize);
+}
+
 // round(product) + zero, to nearest even in 16 bits, is below 0 or above the largest code. A NaN rounds to 0.
 inline bool leaves_range(float product, float zero, float limit) {
   const auto rounded =
@@ -44,8 +62,8 @@ class SumLanes {
   }
 
   void end_row(CastSums &sums) {
-    sums.squares += taken(squares_);
-    sums.squared_errors += taken(errors_);
+    sums.squares += take_sums<kLanes>(squares_);
+    sums.squared_errors += take_sums<kLanes>(errors_);
   }
 
   void end(CastSums &sums) const {
@@ -62,7 +80,6 @@ class SumLanes {
   static constexpr int kLanes = Isa::kLanes;  // of f32
   static constexpr int kParts = 16 / kLanes;
   static constexpr int kDoubles = kLanes / 2;
-  static constexpr double kSize = 0x1p-896;  // of the sums
   static constexpr int64_t kBytes = kPlain == LPT_FORMAT_F32 ? 4 : 2;
 
   // How clipped numbers are found: with zero points or without, with narrow blocks, with wide ones, or with one block.
@@ -139,7 +156,7 @@ class SumLanes {
   static bool are_finite(const Doubles (&sums)[2 * kParts]) {
     bool result = true;
 #pragma GCC unroll 4
-    for (const Doubles &sum : sums) result &= Isa::are_below(sum, 0x1p128 * kSize);
+    for (const Doubles &sum : sums) result &= Isa::are_below(sum, 0x1p128 * kSumSize);
     return result;
   }
 
@@ -173,19 +190,9 @@ class SumLanes {
     const float error = value - decoded;
     if (value != 0.0f && decoded == 0.0f) ++underflows_;
     if (magnitude > amax_) amax_ = magnitude;
-    const int place = place_of(static_cast<int>(column % 16));
-    squares_[place] += static_cast<double>(value * value) * kSize;
-    errors_[place] += static_cast<double>(error * error) * kSize;
-  }
-
-  // Where the lane of a sum stands.
-  static constexpr int place_of(int lane) { return (lane / kLanes * 2 + lane % 2) * kDoubles + lane % kLanes / 2; }
-
-  static double taken(double (&sums)[16]) {
-    double lane[16];
-    for (int i = 0; i < 16; ++i) lane[i] = sums[place_of(i)];
-    memset(sums, 0, sizeof sums);
-    return sum_of_lanes(lane) * (1.0 / kSize);
+    const int place = place_of<kLanes>(static_cast<int>(column % 16));
+    squares_[place] += static_cast<double>(value * value) * kSumSize;
+    errors_[place] += static_cast<double>(error * error) * kSumSize;
   }
 
   static void load_sums(Doubles (&vectors)[2 * kParts], const double (&sums)[16]) {

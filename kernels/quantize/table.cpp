@@ -114,6 +114,13 @@ const char *refuses_blocks_avx2(const QuantizeRequest &request) {
   return is_narrow ? nullptr : "source's columns are not adjacent, and blocks are no part of a row";
 }
 
+const char *refuses_errors_avx2(const CastErrorsRequest &request) {
+  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (request.source.column_stride != 1) return "source columns are not adjacent";
+  const bool is_half = request.element == LPT_FORMAT_F16 || request.element == LPT_FORMAT_BF16;
+  return is_half ? nullptr : refuses_element_avx2(request.element);
+}
+
 const char *refuses_avx2(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   if (!is_f32_or_half(source)) return kNoSource;
@@ -307,6 +314,13 @@ constexpr Row<CastSumsRequest> kCastSumsRows[] = {
     {"cast_sums_any_ref", 0, nullptr, cast_sums_any_ref},
 };
 
+constexpr Row<CastErrorsRequest> kCastErrorsRows[] = {
+#if defined(LPT_HAVE_X86_AVX2)
+    {"cast_errors_x86_avx2", kCpuAvx2, refuses_errors_avx2, cast_errors_x86_avx2},
+#endif
+    {"cast_errors_any_ref", 0, nullptr, cast_errors_any_ref},
+};
+
 }  // namespace
 
 std::span<const Row<AmaxRequest>> amax_kernels() { return kAmaxRows; }
@@ -315,5 +329,6 @@ std::span<const Row<DequantizeRequest>> dequantize_kernels() { return kDequantiz
 std::span<const Row<TurnRequest>> turn_kernels() { return kTurnRows; }
 std::span<const Row<MagnitudeSumRequest>> magnitude_sum_kernels() { return kMagnitudeSumRows; }
 std::span<const Row<CastSumsRequest>> cast_sums_kernels() { return kCastSumsRows; }
+std::span<const Row<CastErrorsRequest>> cast_errors_kernels() { return kCastErrorsRows; }
 
 }  // namespace lpt

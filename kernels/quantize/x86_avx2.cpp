@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernels/quantize/avx2_decode.hpp"
+#include "kernels/quantize/avx2_errors.hpp"
 #include "kernels/quantize/avx2_halves.hpp"
 #include "kernels/quantize/avx2_quantize.hpp"
 #include "kernels/quantize/avx2_sums.hpp"

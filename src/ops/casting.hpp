@@ -67,9 +67,6 @@ class Casting {
   // A cast whose codes are not kept: into scratch, and back into `decoded` if it is wanted.
   Status add_and_back(const Format &format, const MatrixView *decoded, bool is_transposed);
 
-  // The tensor scale of a cast whose codes are not kept.
-  void set_tensor_scale(float scale) { own_tensor_scale_ = scale; }
-
   Status run();
 
  private:
@@ -127,6 +124,7 @@ class Casting {
   Tiles cut_in_tiles() const;
   Status take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out);
   MatrixView prepared(const Job &job, const Tile &tile, std::byte *scratch) const;
+  MatrixView tile_source(const Job &job, const Tile &tile, std::byte *scratch) const;
 
   Status finish();
 

@@ -150,26 +150,36 @@ Status Casting::sawb_scale(const ScaleSpec &spec, float amax, float &out_scale) 
   return {};
 }
 
-// The first of the candidates with the smallest squared error: one cast each, whose codes are not kept.
+// The first of the candidates with the smallest squared error.
 Status Casting::searched_scale(const Job &job, const ScaleSpec &spec, float amax, float &out_scale) {
+  float scales[kMostCastScales];
+  const int32_t count = candidate_count(spec);
+  for (int32_t i = 0; i < count; ++i) scales[i] = bits_float(candidate_code(spec, amax, i));
+  const Format &format = job.request.target.format;
+  CastErrorsRequest request{kernel_source(job), format.element, cast_.overflow, scales, count, nullptr};
+  const Row<CastErrorsRequest> *row = nullptr;
+  LPT_TRY(choose(context_, "cast_errors", cast_errors_kernels(), request, {source_.format.id, format.id}, &row));
+  const Measure measure(context_, "cast_errors", row->name, view_bytes(source_));
+  const Tiles tiles = lpt::cut_in_tiles(source_, {{format, job.is_transposed}}, cast_.preparation);
+  const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
+  std::vector<std::byte *> scratch;
+  if (cast_.preparation.is_needed()) LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch));
+  std::vector<double> errors(static_cast<size_t>(tiles.count() * count));
+  LPT_TRY(run_reported(context_, parts.count, source_.rows * source_.columns, [&](int64_t i) {
+    for (int64_t t = i * parts.length; t < std::min((i + 1) * parts.length, tiles.count()); ++t) {
+      CastErrorsRequest part = request;
+      part.source = tile_source(job, tiles.at(t), scratch.empty() ? nullptr : scratch[static_cast<size_t>(i)]);
+      part.errors = errors.data() + t * count;
+      row->run(part);
+    }
+  }));
   double least = std::numeric_limits<double>::infinity();
-  for (int32_t i = 0; i < candidate_count(spec); ++i) {
-    const float scale = bits_float(candidate_code(spec, amax, i));
-    CastSums sums;
-    Cast trial = cast_;
-    trial.rounding = LPT_ROUNDING_NEAREST_EVEN;
-    trial.rule = LPT_SCALE_RULE_FIXED;
-    trial.scaler = nullptr;
-    trial.sums = &sums;
-    Casting casting(context_, source_, trial, false);
-    LPT_TRY(casting.add_and_back(job.request.target.format, nullptr, job.is_transposed));
-    casting.set_tensor_scale(scale);
-    const Status status = casting.run();
-    // A hidden NaN is told by the cast itself, after the search.
-    if (!status.is_ok() && status.code() != LPT_INVALID_ARGUMENT) return status;
-    if (!(sums.squared_errors < least)) continue;
-    least = sums.squared_errors;
-    out_scale = scale;
+  for (int32_t i = 0; i < count; ++i) {
+    double sum = 0.0;
+    for (int64_t t = 0; t < tiles.count(); ++t) sum += errors[static_cast<size_t>(t * count + i)];
+    if (!(sum < least)) continue;
+    least = sum;
+    out_scale = scales[i];
   }
   return {};
 }

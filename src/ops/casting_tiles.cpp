@@ -143,6 +143,10 @@ MatrixView Casting::prepared(const Job &job, const Tile &tile, std::byte *scratc
   return rotation.target;
 }
 
+MatrixView Casting::tile_source(const Job &job, const Tile &tile, std::byte *scratch) const {
+  return cast_.preparation.is_needed() ? prepared(job, tile, scratch) : cut(job, job.request.source, tile);
+}
+
 Status Casting::run_tiles() {
   const Tiles tiles = cut_in_tiles();
   const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
@@ -188,8 +192,7 @@ void Casting::run_tile(const Job &job, const Tile &tile, const Scratch &scratch,
   };
   if (is_turned(job)) return job.turn_row->run({target_of(jobs_[0]), target_of(job), is_streamed(job)});
   QuantizeRequest part = job.request;
-  part.source = cast_.preparation.is_needed() ? prepared(job, tile, scratch.prepared[part_index])
-                                              : cut(job, job.request.source, tile);
+  part.source = tile_source(job, tile, cast_.preparation.is_needed() ? scratch.prepared[part_index] : nullptr);
   part.target = target_of(job);
   if (job.is_in_scratch) set_unit_block_scales(part.target);
   const int64_t row = job.is_transposed ? tile.column : tile.row;

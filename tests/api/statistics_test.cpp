@@ -217,6 +217,61 @@ TEST(Statistics, CountNumbersAfterTheRotation) {
                  numbers_of(context.get(), target.get()), "rotated");
 }
 
+// The scale of MSE for a tensor: the first of i/32 of amax / M, i = 32 .. 17, whose cast has the smallest squared error.
+float best_scale(lpt_context *context, const lpt_tensor *source, lpt_format format, lpt_overflow overflow,
+                 float largest_scale) {
+  const auto extents = describe(context, source).extents;
+  const Tensor target = make_tensor(context, format, extents[0], extents[1]);
+  double least = std::numeric_limits<double>::infinity();
+  float best = largest_scale;
+  for (int share = 32; share >= 17; --share) {
+    const float scale = largest_scale * static_cast<float>(share) / 32.0f;
+    *part_data<float>(context, target.get(), LPT_TENSOR_PART_TENSOR_SCALE) = scale;
+    const Statistics statistics = make_statistics(context);
+    lpt_quantize_options options = counting(statistics);
+    options.scale_rule = LPT_SCALE_RULE_FIXED;
+    options.overflow = overflow;
+    EXPECT_TRUE(ok(context, lpt_quantize(context, source, &options, target.get(), nullptr)));
+    const double error = read(context, statistics).squared_error;
+    if (!(error < least)) continue;
+    least = error;
+    best = scale;
+  }
+  return best;
+}
+
+TEST(Statistics, FindTheScaleOfTheSmallestSquaredError) {
+  const Context context = make_context(2);
+  int beside_amax = 0;
+  for (const char *name : {"e4m3fn_tensor", "e5m2_tensor", "e4m3fnuz_tensor", "int8_tensor", "f16_tensor",
+                           "int4/tensor/f32", "e2m1fn/tensor/f32", "ternary_tensor", "bf16/tensor/f32"}) {
+    for (const auto &[rows, columns] : {Shape{1, 5000}, Shape{20, 2100}}) {
+      for (const lpt_format from : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
+        for (const lpt_overflow overflow : {LPT_OVERFLOW_SATURATE, LPT_OVERFLOW_INFINITE}) {
+          const lpt_format format = format_named(name);
+          std::vector<double> numbers = draw_normal(95, rows * columns, 3.0);
+          if (overflow == LPT_OVERFLOW_SATURATE && from == LPT_FORMAT_F32) numbers[17] = INFINITY;
+          const Tensor source = tensor_of(context.get(), from, rows, columns, numbers);
+          lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+          options.overflow = overflow;
+          const Tensor target = make_tensor(context.get(), format, rows, columns);
+          const lpt_status status = lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr);
+          if (status == LPT_UNSUPPORTED) continue;  // an infinity that no code stands for
+          ASSERT_TRUE(ok(context.get(), status));
+          const float by_amax = tensor_scale_of(context.get(), target.get());
+          options.scale_rule = LPT_SCALE_RULE_MSE;
+          ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
+          const float found = tensor_scale_of(context.get(), target.get());
+          EXPECT_EQ(best_scale(context.get(), source.get(), format, overflow, by_amax), found)
+              << name << ' ' << rows << 'x' << columns << " from " << name_of(from) << " overflow " << overflow;
+          beside_amax += found != by_amax;
+        }
+      }
+    }
+  }
+  EXPECT_GT(beside_amax, 20);
+}
+
 TEST(Statistics, AreNotTouchedByACheck) {
   const Context context = make_context();
   const Tensor source = wrap(context.get(), LPT_FORMAT_F32, nullptr, 4, 32);

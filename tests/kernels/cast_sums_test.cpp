@@ -1,4 +1,5 @@
-// Every row that counts what a cast did: against the reference bit for bit, and the reference against a count in double.
+// Every row that counts what a cast did, or adds up the squared errors of several: against the reference bit for bit, and
+// the reference against a count in double, or against casts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,6 +132,115 @@ TEST(CastSumsRows, TakeTheCommonFormats) {
       EXPECT_EQ(reason, nullptr) << row.name << ' ' << name << ": " << reason;
     }
   }
+}
+
+// ---- squared errors of casts with several scales
+
+std::vector<double> errors_of(const Row<CastErrorsRequest> &row, CastErrorsRequest request) {
+  std::vector<double> errors(static_cast<std::size_t>(request.scale_count) + 1, -7.0);
+  request.errors = errors.data();
+  row.run(request);
+  EXPECT_EQ(errors.back(), -7.0) << row.name << " wrote past the errors";
+  errors.pop_back();
+  return errors;
+}
+
+// Elements of casts with one scale, lists and floats of the caller's own among them.
+constexpr const char *kOneScale[] = {"e4m3fn_tensor",
+                                     "e5m2_tensor",
+                                     "e4m3fnuz_tensor",
+                                     "e3m4/tensor/f32",
+                                     "e2m3fn/tensor/f32",
+                                     "e2m1fn/tensor/f32",
+                                     "e3m0_tensor",
+                                     "int8_tensor",
+                                     "int4/tensor/f32",
+                                     "int2/tensor/f32",
+                                     "q1_6/tensor/f32",
+                                     "ternary_tensor",
+                                     "nf4/tensor/f32",
+                                     "bnb_fp4/tensor/f32",
+                                     "ue3m4b7-ieee/tensor/f32",
+                                     "e2m0b1-finite/tensor/f32",
+                                     "f16_tensor",
+                                     "bf16/tensor/f32"};
+
+struct ErrorCase {
+  Matrix source;
+  std::vector<float> scales;
+  CastErrorsRequest request;
+
+  ErrorCase(const char *target, const QuantizeCase &c, Random &random, Values values) : source(source_of(c)) {
+    source.fill(random, values);
+    Format format;
+    EXPECT_TRUE(find_format(named(target), format)) << target;
+    const float amax = finite_amax(source);
+    for (int i = 0; i < kMostCastScales; ++i) {
+      scales.push_back(
+          clamp_scale(amax / largest_of(format.element) * static_cast<float>(0.02 + 1.3 * random.uniform())));
+    }
+    request = {source.view(), format.element, c.overflow, scales.data(), random.chance(0.5) ? 16 : 3, nullptr};
+  }
+};
+
+TEST(CastErrorsRows, EqualTheReference) {
+  Random random(3);
+  static constexpr lpt_format sources[] = {LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16,
+                                           LPT_FORMAT_F64};
+  std::vector<int64_t> taken(cast_errors_kernels().size());
+  for (const char *target : kOneScale) {
+    for (int i = 0; i < 60; ++i) {
+      QuantizeCase c;
+      c.source = random.of(sources);
+      c.rows = random.of(kFewRows);
+      c.columns = random.chance(0.7) ? random.of(kSimdEdges) : random.below(1200);
+      c.is_transposed = random.chance(0.1);
+      c.source_padding = random.chance(0.5) ? random.below(70) : 0;
+      if (random.chance(0.3)) c.overflow = LPT_OVERFLOW_INFINITE;
+      const Values values = random.of(kAllValues);
+      const ErrorCase one(target, c, random, values);
+      const std::vector<double> expected = errors_of(reference_of(cast_errors_kernels()), one.request);
+      for (std::size_t k = 0; k + 1 < taken.size(); ++k) {
+        const Row<CastErrorsRequest> &row = cast_errors_kernels()[k];
+        if (!is_here(row) || !takes(row, one.request)) continue;
+        ++taken[k];
+        ASSERT_EQ(errors_of(row, one.request), expected) << row.name << ' ' << target << ' ' << text_of(c, values);
+        ASSERT_TRUE(one.source.is_intact()) << row.name << ' ' << target;
+      }
+    }
+  }
+  for (std::size_t k = 0; k + 1 < taken.size(); ++k) {
+    if (can_run(cast_errors_kernels()[k])) {
+      EXPECT_GT(taken[k], 500) << cast_errors_kernels()[k].name << " refused nearly everything";
+    }
+  }
+}
+
+// A cast with each scale, and the sum of its squared errors.
+TEST(CastErrorsReference, EqualsTheSumsOfCasts) {
+  Random random(4);
+  int64_t infinite = 0;
+  for (const char *target : kOneScale) {
+    for (const Values values : kAllValues) {
+      QuantizeCase c;
+      c.target = named(target);
+      c.rows = 3;
+      c.columns = 70;
+      if (random.chance(0.5)) c.overflow = LPT_OVERFLOW_INFINITE;
+      ErrorCase one(target, c, random, values);
+      const std::vector<double> errors = errors_of(reference_of(cast_errors_kernels()), one.request);
+      for (std::size_t i = 0; i < errors.size(); ++i) {
+        c.tensor_scale = one.scales[i];
+        QuantizeRun run(c, one.source);
+        run_reference(run.request);
+        const double expected = sums_of(reference(), one.source, run.target).squared_errors;
+        const std::string where = text_of(c, values);
+        ASSERT_EQ(errors[i], std::isfinite(expected) ? expected : HUGE_VAL) << where;
+        infinite += std::isinf(errors[i]);
+      }
+    }
+  }
+  EXPECT_GT(infinite, 50);
 }
 
 // ---- the reference
