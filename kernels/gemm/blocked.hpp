@@ -25,6 +25,7 @@ constexpr int64_t kBlockBytes = 128 << 10;
 constexpr int64_t kLeastRows = 96;  // of a block that reads packed weights anew
 constexpr int64_t kStripBytes = 2 << 20;
 constexpr int64_t kFloatStripBytes = 6 << 20;  // twice as wide, and packing a for each strip costs as much again
+constexpr int64_t kFewRowsBytes = 384 << 10;   // of b, if a is one block that reads it once: a part of a usual L2
 constexpr int64_t kStepsAtOnce = 16;           // of k, when lanes are adjacent: short runs of both reading and writing
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -47,7 +48,7 @@ inline RowBlock row_block_of(int64_t m, int64_t bytes, int64_t row_bytes, int64_
 struct Blocking {
   int64_t steps;    // dwords along k
   int64_t rows;     // of a, a multiple of kRowUnit
-  int64_t columns;  // of b, a multiple of kColumnUnit
+  int64_t columns;  // of b, a multiple of kColumnUnit, or of a panel
   size_t a_offset, row_factor_offset, column_factor_offset, start_offset, total_bytes;
 };
 
@@ -63,6 +64,10 @@ Blocking blocking_of(const GemmRequest &request) {
   const RowBlock block = row_block_of(request.m, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
   blocking.rows = block.rows;
   blocking.columns = smaller(columns, round_up(request.n, kColumnUnit));
+  if (request.m <= blocking.rows && request.b.layout != Layout::kPanels && request.is_b_transposed) {
+    constexpr int64_t kPanel = Isa::kVector * Isa::kTileVectors;
+    blocking.columns = smaller(blocking.columns, greater(kFewRowsBytes / lane_bytes / kPanel, 1) * kPanel);
+  }
   blocking.a_offset = static_cast<size_t>(blocking.columns * lane_bytes);
   blocking.row_factor_offset = blocking.a_offset + static_cast<size_t>(block.room * lane_bytes);
   blocking.column_factor_offset = blocking.row_factor_offset + static_cast<size_t>(round_up(block.room, 16)) * 4;
