@@ -33,7 +33,7 @@ inline bool is_small_half(const Element &element) {
 }
 
 // Eight such floats, one per word: as f16, whose subnormals are numbers too.
-inline __m256 decode_floats(__m128i codes, const Element &element) {
+[[gnu::always_inline]] inline __m256 decode_floats(__m128i codes, const Element &element) {
   const auto every = [](uint32_t value) { return _mm_set1_epi16(static_cast<int16_t>(value)); };
   const __m128i magnitude = _mm_and_si128(codes, every((1u << (element.bits - 1)) - 1));
   const __m128i sign = _mm_and_si128(_mm_sll_epi16(codes, _mm_cvtsi32_si128(16 - element.bits)), every(0x8000));

@@ -95,10 +95,11 @@ void store_lanes(typename Isa::Dwords lanes, uint32_t *low, uint32_t *high, int6
   }
 }
 
-// Lanes × k in memory: kVector lanes are read along k, transposed as dwords, and stored step by step. So many short runs are
+// Lanes × k in memory: fill(row, present, column, count, tile) gives kVector steps from `column` on, of which `count` elements
+// are there, of the `present` lanes from storage row `row` on; they are stored step by step. So many short runs are
 // beyond the hardware's own prefetching: the next lanes are asked for ahead.
-template <typename Isa, int kHalves, Decoder kDecoder>
-void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+template <typename Isa, int kHalves, typename Fill>
+void pack_tiles(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels, const Fill &fill) {
   constexpr int64_t kVector = Isa::kVector;
   constexpr int64_t kElements = kVector * Isa::kPerDword;
   const int64_t steps = (operand.k + Isa::kPerDword - 1) / Isa::kPerDword;
@@ -112,15 +113,9 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
       const int64_t column = step * Isa::kPerDword;
       const int64_t count = smaller(operand.k - column, kElements);
       typename Isa::Dwords tile[kVector];
-#pragma GCC unroll 16
-      for (int64_t l = 0; l < kVector; ++l) {
-        tile[l] = l < present
-                      ? Isa::template decode<kDecoder>(operand, operand.first_lane + first + lane + l, column, count)
-                      : Isa::no_dwords();
-      }
+      fill(operand.first_lane + first + lane, present, column, count, tile);
       for (int64_t l = 0; l < kVector; ++l)
         __builtin_prefetch(next + (l * operand.row_stride + column) * operand.bits / 8);
-      Isa::transpose(tile);
       const int64_t stored = smaller(steps - step, kVector);
       if (stored == kVector) {
 #pragma GCC unroll 16
@@ -130,6 +125,34 @@ void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t
       }
     }
   }
+}
+
+// Lanes are decoded along k, and transposed as dwords; Tiles of an Isa look up whole tiles.
+template <typename Isa, int kHalves, Decoder kDecoder>
+void pack_along_k(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels) {
+  constexpr int64_t kVector = Isa::kVector;
+  using Tile = typename Isa::Dwords[kVector];
+  const auto fill = [&](int64_t row, int64_t present, int64_t column, int64_t count, Tile &tile) {
+#pragma GCC unroll 16
+    for (int64_t l = 0; l < kVector; ++l) {
+      tile[l] = l < present ? Isa::template decode<kDecoder>(operand, row + l, column, count) : Isa::no_dwords();
+    }
+    Isa::transpose(tile);
+  };
+  if constexpr (kDecoder == Decoder::kTable || kDecoder == Decoder::kFourBits) {
+    if constexpr (requires { typename Isa::Tiles; }) {
+      if (Isa::Tiles::takes(operand)) {
+        typename Isa::Tiles tiles(operand);
+        return pack_tiles<Isa, kHalves>(operand, first, lanes, panels,
+                                        [&](int64_t row, int64_t present, int64_t column, int64_t count, Tile &tile) {
+                                          const bool is_whole = present == kVector && count >= kVector;
+                                          if (!is_whole) return fill(row, present, column, count, tile);
+                                          tiles.decode_steps(operand, row, column, tile);
+                                        });
+      }
+    }
+  }
+  pack_tiles<Isa, kHalves>(operand, first, lanes, panels, fill);
 }
 
 // k × lanes in memory: lanes are adjacent already; the rows that share a dword are woven.

@@ -1,5 +1,6 @@
 // Matrix product in f32 for processors without AVX-512. Few rows by 2:4 matrices.
 #include "kernels/gemm/avx2.hpp"
+#include "kernels/gemm/avx2_look_up.hpp"
 #include "kernels/gemm/avx2_panels.hpp"
 #include "kernels/gemm/avx2_sparse.hpp"
 #include "kernels/gemm/blocked.hpp"
@@ -55,6 +56,7 @@ struct Avx2 {
   using Dwords = __m256i;
   using Floats = __m256;
   using Sums = Floats;
+  using Tiles = LookUpTiles;
   static constexpr int64_t kVector = 8;
   static constexpr int64_t kPerDword = 1;
   static constexpr bool kHasStarts = false;

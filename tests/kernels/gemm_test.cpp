@@ -206,6 +206,32 @@ TEST_P(Gemm, DecodesEveryCode) {
   }
 }
 
+// Eight steps of k are decoded at once: row i of c is step i of b.
+TEST_P(Gemm, DecodesEveryCodeInEachOfEightSteps) {
+  for (const char *format : {"e4m3fn", "e4m3fnuz", "e2m1fn", "e3m0", "int4", "int2", "nf4", "bnb_fp4", "q1_6",
+                             "e2m0b1-finite", "e2m2b1-nan", "e4m2b9-finite", "e6m1b31-ieee", "ue3m4b7-ieee"}) {
+    Problem problem("bf16", format, LPT_FORMAT_F32, false, true, 8, 256, 8);
+    if (!takes(problem.request)) continue;
+    const lpt_format element = problem.b.format().element;
+    const uint32_t codes = 1u << element_bits(element);
+    for (int64_t step = 0; step < 8; ++step) {
+      for (int64_t i = 0; i < 8; ++i) problem.a.set_code(i, step, i == step ? 0x3F80 : 0);
+      for (int64_t j = 0; j < 256; ++j) problem.b.set_code(j, step, static_cast<uint32_t>(j + step) % codes);
+    }
+    run(problem.request);
+    for (int64_t j = 0; j < 256; ++j) {
+      const auto value = [&](int64_t step) { return number_of(element, static_cast<uint32_t>(j + step) % codes); };
+      bool is_finite = true;
+      for (int64_t step = 0; step < 8; ++step) is_finite = is_finite && std::isfinite(value(step));
+      for (int64_t step = 0; step < 8; ++step) {
+        const auto found = static_cast<double>(problem.c.get(step, j));
+        ASSERT_TRUE(is_finite ? found == value(step) : !std::isfinite(found))
+            << row().name << " " << format << " lane " << j << " step " << step << ": " << found;
+      }
+    }
+  }
+}
+
 TEST_P(Gemm, RoundsCOnceToNearestEven) {
   struct Tie {
     float factor, other;
