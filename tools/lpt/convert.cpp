@@ -86,7 +86,7 @@ ItemResult result_from_json(const json &line) {
 }
 
 // Paths may hold bytes that JSON cannot: they become U+FFFD.
-std::string json_text(const json &value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string report_text(const json &value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
@@ -98,9 +98,9 @@ struct Copies {
 };
 constexpr size_t kMostNames = 4;
 
-class Conversion {
+class ConversionRun {
  public:
-  explicit Conversion(const ConvertOptions &options)
+  explicit ConversionRun(const ConvertOptions &options)
       : options_(options),
         partial_path_(options.output + ".partial"),
         journal_path_(options.output + ".journal"),
@@ -276,7 +276,7 @@ class Conversion {
     }
     if (!plan_.config.empty()) write_text(config_path(), plan_.config);
     if (options_.is_verified) verify(made);
-    if (!options_.report.empty()) write_text(options_.report, json_text(report()));
+    if (!options_.report.empty()) write_text(options_.report, report_text(report()));
     remove_file(journal_path_);
     if (!options_.is_quiet) print();
   }
@@ -405,7 +405,7 @@ class Conversion {
 }  // namespace
 
 void convert(const ConvertOptions &options) {
-  Conversion conversion(options);
+  ConversionRun conversion(options);
   conversion.announce();
   conversion.run();
 }
