@@ -15,6 +15,7 @@ import io
 import os
 import pathlib
 import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -42,12 +43,14 @@ Description-Content-Type: text/markdown
 def build(folder, given=()):
     """Configures, with what was given for CMake, and builds what the package needs: without debug information, which a wheel
     does not hold, and by precompiled headers."""
-    print(f"lpt: compiling the library and the tool in {folder}, which takes about 7 CPU minutes", flush=True)
+    print(f"lpt: compiling the library and the tool in {folder}, which takes about 6 CPU minutes", flush=True)
     flags = [f"-DCMAKE_{language}_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG" for language in ("C", "CXX")]
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
                     "-DLPT_PRECOMPILE=ON", "-DLPT_CALLER_FLAGS=-O1", *flags, f"-DPython3_EXECUTABLE={sys.executable}", *given],
                    cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "lpt_python_package"], check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"lpt: the build took {used.ru_utime + used.ru_stime:.0f} s of CPU time", flush=True)
 
 
 def gather(folder, place):

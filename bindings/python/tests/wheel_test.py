@@ -103,7 +103,8 @@ class Wheel(unittest.TestCase):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import build_wheel\n"
                 "class Recorder:\n  run = staticmethod(lambda command, **_: print(*map(str, command)))\n"
                 "build_wheel.subprocess = Recorder; build_wheel.build('folder', ['-DLPT_CUDA=OFF'])")
-        first, configured, built = said(sys.executable, "-c", code, os.path.dirname(SCRIPT)).splitlines()
+        first, configured, built, last = said(sys.executable, "-c", code, os.path.dirname(SCRIPT)).splitlines()
+        self.assertRegex(last, r"^lpt: the build took \d+ s of CPU time$")
         self.assertRegex(first, "^lpt: compiling .* folder")
         self.assertIn("-DLPT_CUDA=OFF", configured)
         self.assertEqual("cmake --build folder --target lpt_python_package", built)
